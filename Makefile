@@ -1,0 +1,47 @@
+# Each target sets up what it needs; nothing but Python 3.11 to 3.13 must be there.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORPUS ?= ../shared/corpus
+export NEWSCRAWL_CORPUS ?= $(CORPUS)
+
+.PHONY: setup dev demo test lint types contracts pytest bench clean
+
+setup: $(VENV)/.ready
+dev: $(VENV)/.ready-dev
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if (3,11) <= sys.version_info[:2] <= (3,13) else "newscrawl needs Python 3.11 to 3.13; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.ready-dev: requirements.txt pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -e '.[dev]'
+	@touch $@ $(VENV)/.ready
+
+demo: setup
+	$(BIN)/python -m tests.site.demo
+
+test: lint types contracts pytest
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: dev
+	$(BIN)/mypy
+
+contracts: dev
+	$(BIN)/lint-imports
+
+pytest: dev
+	$(BIN)/pytest
+
+bench: dev
+	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)"
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

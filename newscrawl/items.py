@@ -1,0 +1,92 @@
+"""What travels through the system: a page, its article, the companies mentioned in it.
+
+Frozen dataclasses without behaviour; this module imports nothing of ours.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Kind = Literal["article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"]
+Access = Literal["open", "paywalled", "disallowed"]
+Section = Literal["title", "body"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What a feed or sitemap said about a page before it was fetched."""
+
+    title: str | None = None
+    standfirst: str | None = None
+    authors: tuple[str, ...] = ()
+    published: datetime | None = None
+    section: str | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A fetched page, or one that may not be fetched and of which only `hints` are known.
+
+    `html` are the bytes of the response body, `encoding` the charset of its HTTP header.
+    """
+
+    url: str
+    source: str
+    html: bytes
+    fetched_at: datetime
+    encoding: str | None = None
+    language: str | None = None
+    status: int = 200
+    access: Access = "open"
+    hints: Hints = field(default_factory=Hints)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Article:
+    """What was taken out of a page.
+
+    `text` is the body without the title, its `paragraphs` joined by a blank line.
+    `published` and `modified` are aware datetimes. `paywalled` is None where the page
+    does not say. `language` is ISO 639-1. `confidence` lies in [0, 1].
+    """
+
+    url: str | None = None
+    title: str | None = None
+    text: str = ""
+    paragraphs: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    published: datetime | None = None
+    modified: datetime | None = None
+    language: str | None = None
+    section: str | None = None
+    site_name: str | None = None
+    image: str | None = None
+    paywalled: bool | None = None
+    kind: Kind = "article"
+    method: str = "combined"
+    confidence: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A company named in an article.
+
+    `start` and `end` are character offsets into the article's title or text,
+    whichever `section` says.
+    """
+
+    company: str
+    surface: str
+    start: int
+    end: int
+    section: Section
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A page on its way through the pipelines: first alone, then with article, then with mentions."""
+
+    page: Page
+    article: Article
+    mentions: tuple[Mention, ...] = ()
