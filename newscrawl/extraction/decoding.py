@@ -1,0 +1,136 @@
+"""The bytes of a page become UTF-8, which is what the parser takes.
+
+Nearly every news page is UTF-8 already: it is checked and passed on, not copied. Only the
+others pay for finding out what they are.
+"""
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import cchardet
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    http_content_type_encoding,
+    read_bom,
+    resolve_encoding,
+)
+
+LAST_RESORT = "cp1252"
+"""What the WHATWG Encoding Standard gives Western pages that declare nothing."""
+
+_ASCII = bytes(range(128))
+_SHARE_OF_BROKEN_BYTES = 0.1
+"""Ours: a UTF-8 page cut within a character has a handful of bad bytes, while letters of a legacy
+charset read as UTF-8 are nearly all bad."""
+
+_GUESSED_FROM = 1 << 18
+"""Ours: bytes that bound the guess to some milliseconds; the mean page has 92,000."""
+
+_CHECKED_AT_ONCE = 4096
+"""Ours, measured over 400 pages: twice as fast as one decode(), which fills fresh memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page as UTF-8 bytes without byte-order mark, and Python's name of its former charset."""
+
+    utf8: bytes
+    encoding: str
+
+
+def decode(html: bytes | str, declared: str | None = None) -> Decoded:
+    """Turn a page into UTF-8. Never raises; what can't be decoded becomes U+FFFD.
+
+    `declared` is the charset of the HTTP header, alone ("gb2312") or as the whole header value
+    ("text/html; charset=gb2312"). Valid UTF-8 is UTF-8 whatever the header or the page says:
+    text of another charset that happens to be valid UTF-8 is far rarer than a wrong declaration.
+    Labels are read as browsers read them (iso-8859-1 is windows-1252, gb2312 is gb18030).
+    """
+    if isinstance(html, str):
+        return Decoded(_encode(html), "utf-8")
+    bom_encoding, bom = read_bom(html)
+    if bom_encoding is not None and bom is not None:
+        return _transcode(html[len(bom) :], bom_encoding)
+    # Escapes and NULs are ASCII, but the mark of ISO-2022-JP and UTF-16.
+    if b"\x1b" not in html[:4096] and b"\0" not in html[:64] and _is_utf8(html):
+        return Decoded(html, "utf-8")
+    return _transcode(html, _find_encoding(html, declared))
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.removeprefix("\ufeff").encode()
+    except UnicodeEncodeError:
+        # Surrogates: pairs are one character each, lone ones are nothing.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def _is_utf8(html: bytes) -> bool:
+    if html.isascii():
+        return True
+    view, start, size = memoryview(html), 0, len(html)
+    try:
+        while start < size:
+            end = start + _CHECKED_AT_ONCE
+            start += codecs.utf_8_decode(view[start:end], "strict", end >= size)[1]
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _transcode(html: bytes, encoding: str) -> Decoded:
+    if encoding == "utf-8" and _is_utf8(html):
+        return Decoded(html, encoding)
+    return Decoded(_encode(html.decode(encoding, "replace")), encoding)
+
+
+def _find_encoding(html: bytes, declared: str | None) -> str:
+    if utf16 := _utf16_without_mark(html):
+        return utf16
+    high_bytes = len(html.translate(None, _ASCII))
+    broken = html.decode("utf-8", "replace").count("\ufffd")
+    if high_bytes and broken <= _SHARE_OF_BROKEN_BYTES * high_bytes:
+        return "utf-8"
+    for encoding in _candidates(html, declared):
+        # Reading as UTF-8 has just failed, so a declaration of it is wrong.
+        if encoding != "utf-8" and _fits(html, encoding, high_bytes):
+            return encoding
+    return "utf-8" if not high_bytes else LAST_RESORT
+
+
+def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
+    """Yield what the header, the page and the statistics say, as names that Python knows."""
+    if declared:
+        by_header = http_content_type_encoding(declared) or resolve_encoding(declared.strip())
+        if by_header:
+            yield by_header
+    if by_page := html_body_declared_encoding(html):
+        yield by_page
+    guess = cchardet.detect(html[:_GUESSED_FROM])["encoding"]
+    if guess and (by_statistics := resolve_encoding(guess)):
+        yield by_statistics
+
+
+def _fits(html: bytes, encoding: str, high_bytes: int) -> bool:
+    """Tell whether hardly anything of the page is invalid in an encoding of text."""
+    if encoding.startswith(("utf-16", "utf-32")):  # would have shown NULs or a mark
+        return False
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            return False
+        broken = html.decode(encoding, "replace").count("\ufffd")
+    except (LookupError, ValueError, TypeError):
+        return False
+    return broken <= _SHARE_OF_BROKEN_BYTES * max(high_bytes, 1)
+
+
+def _utf16_without_mark(html: bytes) -> str | None:
+    """Read the byte order off the markup at the start, which is ASCII in every language."""
+    start = html[:64]
+    half = len(start) // 2
+    if half and start[1::2].count(0) > 0.8 * half and start[::2].count(0) == 0:
+        return "utf-16-le"
+    if half and start[::2].count(0) > 0.8 * half and start[1::2].count(0) == 0:
+        return "utf-16-be"
+    return None

@@ -1,0 +1,143 @@
+"""Bytes of any charset become UTF-8."""
+
+import codecs
+import time
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.decoding import decode
+
+GREEK = "Η κυβέρνηση ανακοίνωσε σήμερα νέα μέτρα για την οικονομία της χώρας. "
+RUSSIAN = "Правительство объявило сегодня о новых мерах поддержки экономики страны. "
+POLISH = "Rząd ogłosił dziś nowe środki, które mają wesprzeć gospodarkę i żeglugę. "
+CHINESE = "政府今天宣布了支持国家经济的新措施,企业表示欢迎。"
+JAPANESE = "政府は本日、国の経済を支援するための新しい措置を発表した。"
+GERMAN = "Die Regierung kündigte heute Maßnahmen an, die Österreichs Häfen stärken. "
+
+
+def page(text: str, head: str = "") -> str:
+    body = f"<p>{text}</p>\n" * 20
+    return (
+        f"<!DOCTYPE html><html><head>{head}<title>{text}</title></head><body>{body}</body></html>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("iso-8859-1", "cp1252", GERMAN + "„Gut“ – 5 €"),
+        ("gb2312", "gb18030", CHINESE + "镕"),
+        ("windows-1251", "cp1251", RUSSIAN),
+        ("koi8-r", "koi8-r", RUSSIAN),
+        ("iso-8859-7", "iso8859-7", GREEK),
+        ("iso-8859-2", "iso8859-2", POLISH),
+        ("Shift_JIS", "cp932", JAPANESE + "①"),
+        ("euc-jp", "euc_jp", JAPANESE),
+        ("iso-2022-jp", "iso2022_jp", JAPANESE),
+        ("big5", "big5hkscs", "政府今天宣布了支持國家經濟的新措施。"),
+    ],
+)
+@pytest.mark.parametrize("place", ["header", "bare header", "meta", "http-equiv", "xml"])
+def test_declared_charset(label: str, codec: str, text: str, place: str) -> None:
+    head, declared, before = "", None, ""
+    match place:
+        case "header":
+            declared = f"text/html; charset={label}"
+        case "bare header":
+            declared = label
+        case "meta":
+            head = f'<meta charset="{label}">'
+        case "http-equiv":
+            head = f'<meta http-equiv="Content-Type" content="text/html; charset={label}">'
+        case "xml":
+            before = f'<?xml version="1.0" encoding="{label}"?>'
+    html = before + page(text, head)
+    assert decode(html.encode(codec), declared).utf8.decode() == html
+
+
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        ("cp1251", RUSSIAN),
+        ("iso8859-7", GREEK),
+        ("gb18030", CHINESE),
+        ("euc_jp", JAPANESE),
+        ("cp1252", GERMAN),
+    ],
+)
+def test_undeclared_charset_is_found_in_the_letters(codec: str, text: str) -> None:
+    assert decode(page(text).encode(codec)).utf8.decode() == page(text)
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE])
+def test_byte_order_mark_wins_over_declarations(mark: bytes) -> None:
+    codec = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le"}.get(mark, "utf-16-be")
+    html = page(GREEK, '<meta charset="windows-1251">')
+    decoded = decode(mark + html.encode(codec), "text/html; charset=koi8-r")
+    assert decoded.utf8.decode() == html
+    assert decoded.encoding == codec
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_mark(codec: str) -> None:
+    assert decode(page(GREEK).encode(codec)).utf8.decode() == page(GREEK)
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "gb2312", "windows-1251", "iso-2022-jp"])
+def test_valid_utf8_is_utf8_whatever_is_declared(label: str) -> None:
+    html = page(GREEK + CHINESE, f'<meta charset="{label}">').encode()
+    decoded = decode(html, label)
+    assert decoded.utf8 is html
+    assert decoded.encoding == "utf-8"
+
+
+def test_wrong_header_gives_way_to_the_page() -> None:
+    html = page(RUSSIAN, '<meta charset="windows-1251">')
+    assert decode(html.encode("cp1251"), "text/html; charset=utf-8").utf8.decode() == html
+
+
+def test_utf8_cut_within_a_character_stays_utf8() -> None:
+    html = page(GREEK, '<meta charset="iso-8859-1">').encode()
+    cut = html[: html.rindex("ς".encode()) + 1]
+    assert decode(cut).encoding == "utf-8"
+    assert decode(cut).utf8.decode().startswith(page(GREEK, '<meta charset="iso-8859-1">')[:500])
+
+
+@pytest.mark.parametrize("label", ["utf-7", "base64", "rot13", "idna", "undefined", "nonsense", ""])
+def test_labels_that_name_no_charset_of_pages_are_passed_over(label: str) -> None:
+    html = page(GERMAN, f'<meta charset="{label}">').encode("cp1252")
+    assert decode(html, label).utf8.decode() == html.decode("cp1252")
+
+
+def test_pairs_of_surrogates_become_one_character() -> None:
+    assert decode("a\ud83d\ude00b\ud83d").utf8.decode() == "a😀b\ufffd"
+
+
+@pytest.mark.parametrize("declared", [None, "gb2312", "shift_jis", "utf-8", "windows-1252"])
+def test_ten_megabytes_of_noise_take_a_moment(declared: str | None) -> None:
+    noise = bytes(range(255, 0, -1)) * 40_000
+    started = time.perf_counter()
+    decode(noise, declared)
+    assert time.perf_counter() - started < 5
+
+
+@given(st.binary(max_size=300), st.none() | st.text(max_size=30))
+@example(b"", None)
+@example(b"\x00", None)
+@example(b"\xff\xfe", None)
+@example(b"\xff\xfe\x00\xd8", None)
+@example(b"\x00<\x00", "utf-16")
+@example(b"\xe4" * 50, "\x00")
+@example(b"\x1b$B", "iso-2022-jp")
+def test_any_bytes_become_valid_utf8(html: bytes, declared: str | None) -> None:
+    decode(html, declared).utf8.decode()
+
+
+@given(st.text(alphabet=st.characters(), max_size=200))
+@example("")
+@example("\ud800")
+@example("\ufeff")
+def test_any_text_becomes_valid_utf8(html: str) -> None:
+    decode(html).utf8.decode()
