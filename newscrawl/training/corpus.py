@@ -1,0 +1,241 @@
+"""Labelled pages: one format, read the same way by training, evaluation and benchmark.
+
+A set is a folder with `gold.jsonl` (one page a line) and `pages/<id>.html` or
+`pages/<id>.html.gz`; a corpus is one such folder or a folder of them. What a line holds
+is told in docs/training.md.
+"""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from courlan import extract_domain
+
+GOLD_FILE = "gold.jsonl"
+PAGES_FOLDER = "pages"
+PAGE_ENDINGS = (".html.gz", ".html")
+OPTIONAL_STRINGS = ("url", "title", "date", "text")
+LISTS_OF_STRINGS = ("authors", "with", "without")
+
+
+class CorpusError(Exception):
+    """A corpus that can't be used as asked; the message is one line with what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldPage:
+    """A page and what a careful reader took out of it.
+
+    `text` is None where only phrases are given: `with_` must come out, `without` must not.
+    `line` is the gold line as it stands in the file.
+    """
+
+    id: str
+    set: str
+    lang: str
+    site: str
+    path: Path
+    line: str
+    page_type: str = "article"
+    url: str | None = None
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    date: str | None = None
+    text: str | None = None
+    with_: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def html(self) -> bytes:
+        """The page's bytes, read from disk at each call."""
+        data = self.path.read_bytes()
+        if self.path.suffix != ".gz":
+            return data
+        try:
+            return gzip.decompress(data)
+        except (OSError, EOFError) as error:
+            raise CorpusError(f"{self.path}: not a readable gzip file ({error})") from error
+
+    @property
+    def owner(self) -> str:
+        """The registrable domain, so that www1.example.gr and www2.example.gr are one site."""
+        return extract_domain(f"http://{self.site}") or self.site
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Pages in a fixed order: by set, then as they stand in the gold file."""
+
+    name: str
+    pages: tuple[GoldPage, ...]
+
+    def __iter__(self) -> Iterator[GoldPage]:
+        return iter(self.pages)
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    @cached_property
+    def sites(self) -> tuple[str, ...]:
+        return tuple(sorted({page.owner for page in self.pages}))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over every gold line and every page's bytes, whatever the order of lines."""
+        total = hashlib.sha256()
+        for page in sorted(self.pages, key=lambda page: (page.set, page.id)):
+            for part in (page.set, page.line):
+                total.update(hashlib.sha256(part.encode()).digest())
+            total.update(hashlib.sha256(page.html).digest())
+        return total.hexdigest()
+
+    def select(
+        self,
+        *,
+        sets: Iterable[str] = (),
+        langs: Iterable[str] = (),
+        page_types: Iterable[str] = (),
+        with_text: bool = False,
+    ) -> "Corpus":
+        """The pages that satisfy every filter given; an empty filter lets all through.
+
+        Raises:
+            CorpusError: a name that the corpus doesn't hold, or nothing left.
+        """
+        kept = self.pages
+        for field, wanted in (("set", sets), ("lang", langs), ("page_type", page_types)):
+            kept = _only(kept, field, tuple(wanted), self.name)
+        if with_text:
+            kept = tuple(page for page in kept if page.text is not None)
+        if not kept:
+            raise CorpusError(f"{self.name}: no page left after filtering; loosen the filters")
+        return Corpus(self.name, kept)
+
+    def check_unchanged(self, fingerprint: str, learned: str) -> None:
+        """Raise a CorpusError where `learned` was made from other pages than these."""
+        if self.fingerprint != fingerprint:
+            raise CorpusError(
+                f"{self.name}: changed since {learned} was made from it (fingerprint "
+                f"{self.fingerprint[:12]}, was {fingerprint[:12]}); train again or use that corpus"
+            )
+
+
+def load_corpus(folder: Path | str) -> Corpus:
+    """Read a set, or every set in a folder of sets. Pages themselves are read when needed.
+
+    Raises:
+        CorpusError: anything missing or broken, with file and line.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise CorpusError(f"{root}: no such folder; name one with {GOLD_FILE} and {PAGES_FOLDER}/")
+    if (root / GOLD_FILE).is_file():
+        return Corpus(root.resolve().name, tuple(_read_set(root)))
+    sets = sorted(path.parent for path in root.glob(f"*/{GOLD_FILE}"))
+    if not sets:
+        raise CorpusError(f"{root}: holds no {GOLD_FILE}, nor does a folder in it")
+    return Corpus(root.resolve().name, tuple(page for part in sets for page in _read_set(part)))
+
+
+def _read_set(folder: Path) -> Iterator[GoldPage]:
+    gold = folder / GOLD_FILE
+    endings = _page_files(folder / PAGES_FOLDER)
+    seen: dict[str, int] = {}
+    try:
+        lines = gold.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{gold}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"{gold}:{number}"
+        record = _parse_line(line, place)
+        page_id = record["id"]
+        if page_id in seen:
+            raise CorpusError(f"{place}: id {page_id!r} stands on line {seen[page_id]} already")
+        seen[page_id] = number
+        if page_id not in endings:
+            raise CorpusError(
+                f"{place}: no page {PAGES_FOLDER}/{page_id}.html[.gz]; add it or drop the line"
+            )
+        yield _gold_page(record, folder.resolve().name, endings[page_id], line)
+    if not seen:
+        raise CorpusError(f"{gold}: empty; write one JSON object a line")
+
+
+def _page_files(folder: Path) -> dict[str, Path]:
+    if not folder.is_dir():
+        return {}
+    return {
+        path.name.removesuffix(ending): path
+        for ending in reversed(PAGE_ENDINGS)
+        for path in folder.iterdir()
+        if path.name.endswith(ending)
+    }
+
+
+def _parse_line(line: str, place: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise CorpusError(
+            f"{place}: broken JSON at column {error.colno} ({error.msg}); mend or drop the line"
+        ) from error
+    if not isinstance(record, dict):
+        raise CorpusError(f"{place}: a JSON object expected, not {type(record).__name__}")
+    for field in ("id", "lang", "site"):
+        if not isinstance(record.get(field), str) or not record[field].strip():
+            raise CorpusError(f'{place}: "{field}" missing or not a string; give it')
+    for field in OPTIONAL_STRINGS:
+        if not isinstance(record.get(field), str | None):
+            raise CorpusError(f'{place}: "{field}" must be a string or null')
+    for field in LISTS_OF_STRINGS:
+        if not _is_list_of_strings(record.get(field)):
+            raise CorpusError(f'{place}: "{field}" must be a list of strings or null')
+    if not (record.get("text") or "").strip() and not record.get("with"):
+        raise CorpusError(
+            f'{place}: page {record["id"]!r} has no text; give "text" or phrases in "with"'
+        )
+    return record
+
+
+def _is_list_of_strings(value: object) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+
+
+def _gold_page(record: Mapping[str, Any], set_name: str, path: Path, line: str) -> GoldPage:
+    return GoldPage(
+        id=record["id"],
+        set=set_name,
+        lang=record["lang"],
+        site=record["site"],
+        path=path,
+        line=line,
+        page_type=record.get("page_type") or "article",
+        url=record.get("url"),
+        title=record.get("title"),
+        authors=tuple(record.get("authors") or ()),
+        date=record.get("date"),
+        text=record.get("text") or None,
+        with_=tuple(record.get("with") or ()),
+        without=tuple(record.get("without") or ()),
+    )
+
+
+def _only(
+    pages: tuple[GoldPage, ...], field: str, wanted: tuple[str, ...], corpus: str
+) -> tuple[GoldPage, ...]:
+    if not wanted:
+        return pages
+    known = sorted({getattr(page, field) for page in pages})
+    if unknown := sorted(set(wanted) - set(known)):
+        raise CorpusError(
+            f"{corpus}: no {field.replace('_', ' ')} {', '.join(unknown)}; there are "
+            f"{', '.join(known)}"
+        )
+    return tuple(page for page in pages if getattr(page, field) in wanted)

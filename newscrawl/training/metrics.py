@@ -1,0 +1,190 @@
+"""Measures between an extracted text and its gold text, each for one page.
+
+Sources: Z&S = Ziegler & Skubacz 2007; B&L = Barbaresi & Lejeune 2020, section 3.2;
+CETR = Weninger, Hsu & Han 2010, section 6. Nothing found where nothing was wanted is
+perfect (1.0); nothing found where something was wanted has precision 0, so that an empty
+result never gains by its silence.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TypeVar
+
+# Scripts written without blanks count by character (B&L do so for Chinese): Thai, the
+# ideographs of all planes and their iteration mark, both Japanese kana, halfwidth kana.
+_UNSPACED = (
+    r"\u0e00-\u0e7f\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_ONE_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+
+KL_FOR_ZERO = 1e-5  # B&L 3.2
+SHINGLE_LENGTH = 4  # the public article-extraction benchmark
+
+Bag = Counter[str]
+Token = TypeVar("Token", str, tuple[str, ...])
+
+
+def words(text: str) -> list[str]:
+    """Runs of letters, digits and underscores in lower case; unspaced scripts by character."""
+    return _WORD.findall(text.lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How much of what was found is wanted, and how much of what is wanted was found."""
+
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        return harmonic_mean(self.precision, self.recall)
+
+    @classmethod
+    def of(cls, common: float, found: float, wanted: float) -> "Overlap":
+        if not found and not wanted:
+            return cls(1.0, 1.0)
+        return cls(common / found if found else 0.0, common / wanted if wanted else 0.0)
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def similarity(found: Bag, gold: Bag) -> float:
+    """Z&S eq. 2 and 3: cosine of term frequencies times the smaller ratio of lengths.
+
+    Terms are words of more than one character, and single characters of scripts without
+    blanks, where the paper's rule would leave no term.
+    """
+    ours, theirs = _terms(found), _terms(gold)
+    lengths = sum(ours.values()), sum(theirs.values())
+    if not min(lengths):
+        return float(lengths[0] == lengths[1])
+    return min(lengths) / max(lengths) * _cosine(ours, theirs)
+
+
+def is_term(word: str) -> bool:
+    """Whether a word counts in the similarity of Z&S."""
+    return len(word) > 1 or _ONE_UNSPACED.match(word) is not None
+
+
+def occ_eval(found: Counter[Token], gold: Counter[Token]) -> Overlap:
+    """Word precision and recall over bags (B&L; CETR)."""
+    return Overlap.of((found & gold).total(), found.total(), gold.total())
+
+
+def voc_eval(found: Bag, gold: Bag) -> Overlap:
+    """Word precision and recall over vocabularies (B&L)."""
+    return Overlap.of(len(found.keys() & gold.keys()), len(found), len(gold))
+
+
+def clean_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
+    """Word precision and recall of the Ratcliff/Obershelp alignment (B&L); quadratic in time."""
+    matcher = SequenceMatcher(None, found, gold, autojunk=False)
+    common = sum(block.size for block in matcher.get_matching_blocks())
+    return Overlap.of(common, len(found), len(gold))
+
+
+def shingle_eval(found: Sequence[str], gold: Sequence[str], n: int = SHINGLE_LENGTH) -> Overlap:
+    """Precision and recall over bags of n-word shingles; a shorter text is one shingle."""
+    return occ_eval(_shingles(found, n), _shingles(gold, n))
+
+
+def kl_eval(found: Bag, gold: Bag) -> float:
+    """Kullback-Leibler divergence of the found words' distribution from the gold's, in nats."""
+    ours, theirs = found.total() or 1, gold.total() or 1
+    divergence = 0.0
+    for word in found.keys() | gold.keys():
+        p = gold[word] / theirs or KL_FOR_ZERO
+        q = found[word] / ours or KL_FOR_ZERO
+        divergence += p * math.log(p / q)
+    return divergence
+
+
+def euclidean(found: Bag, gold: Bag) -> float:
+    """Euclidean distance of relative word frequencies (B&L)."""
+    ours, theirs = found.total() or 1, gold.total() or 1
+    return math.sqrt(
+        sum((found[word] / ours - gold[word] / theirs) ** 2 for word in found.keys() | gold.keys())
+    )
+
+
+def cosine_distance(found: Bag, gold: Bag) -> float:
+    """One minus the cosine of word frequencies (B&L)."""
+    if not found or not gold:
+        return float(bool(found) != bool(gold))
+    return 1.0 - _cosine(found, gold)
+
+
+def phrase_score(text: str, wanted: Iterable[str], unwanted: Iterable[str]) -> float:
+    """Share of right decisions: wanted phrases that are in the text, unwanted ones that are not.
+
+    Blanks are compared as one, whatever their kind and number.
+    """
+    text = _one_blank(text)
+    right = [_one_blank(phrase) in text for phrase in wanted]
+    right += [_one_blank(phrase) not in text for phrase in unwanted]
+    return sum(right) / len(right) if right else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Companies found in extracted texts against those in gold texts, over many pages.
+
+    `pairs` compares (page, company) pairs; `count_ratio` is all mentions found over all
+    mentions in the gold (infinite where the gold has none and some were found).
+    """
+
+    pairs: Overlap
+    count_ratio: float
+
+
+def mention_agreement(
+    found: Sequence[Mapping[str, int]], gold: Sequence[Mapping[str, int]]
+) -> Agreement:
+    """Compare counts of mentions by company; the two sequences hold the same pages in order."""
+    if len(found) != len(gold):
+        raise ValueError(f"{len(found)} pages found against {len(gold)} gold pages")
+    ours = {(page, name) for page, counts in enumerate(found) for name in counts}
+    theirs = {(page, name) for page, counts in enumerate(gold) for name in counts}
+    totals = [sum(sum(counts.values()) for counts in side) for side in (found, gold)]
+    pairs = Overlap.of(len(ours & theirs), len(ours), len(theirs))
+    return Agreement(pairs, _ratio(*totals))
+
+
+def _terms(bag: Bag) -> dict[str, int]:
+    return {word: count for word, count in bag.items() if is_term(word)}
+
+
+def _cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    if len(other) < len(one):
+        one, other = other, one
+    dot = sum(count * other.get(word, 0) for word, count in one.items())
+    squares = sum(c * c for c in one.values()) * sum(c * c for c in other.values())
+    return dot / math.sqrt(squares)
+
+
+def _shingles(sequence: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    if not sequence:
+        return Counter()
+    if len(sequence) < n:
+        return Counter([tuple(sequence)])
+    return Counter(zip(*(sequence[start:] for start in range(n)), strict=False))
+
+
+def _one_blank(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _ratio(found: int, gold: int) -> float:
+    if gold:
+        return found / gold
+    return math.inf if found else 1.0

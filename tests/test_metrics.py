@@ -1,0 +1,144 @@
+"""Measures between a found and a gold text."""
+
+import math
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.training import metrics
+
+WORDS = st.lists(st.sampled_from(metrics.words("the cat sat on a mat 中 国 news")), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", ["hello", "world"]),
+        ("Ο Τσίπρας είπε", ["ο", "τσίπρας", "είπε"]),
+        ("中国 news", ["中", "国", "news"]),
+        ("東京タワー", ["東", "京", "タ", "ワ", "ー"]),
+        ("สวย", ["ส", "ว", "ย"]),
+        ("한국어 뉴스", ["한국어", "뉴스"]),
+        ("3.5 %", ["3", "5"]),
+        ("", []),
+    ],
+)
+def test_words_follow_the_script(text: str, expected: list[str]) -> None:
+    assert metrics.words(text) == expected
+
+
+@given(WORDS)
+def test_a_text_agrees_with_itself(text: list[str]) -> None:
+    bag = Counter(text)
+    for overlap in (
+        metrics.occ_eval(bag, bag),
+        metrics.voc_eval(bag, bag),
+        metrics.shingle_eval(text, text),
+        metrics.clean_eval(text, text),
+    ):
+        assert (overlap.precision, overlap.recall, overlap.f1) == (1.0, 1.0, 1.0)
+    assert metrics.similarity(bag, bag) == pytest.approx(1.0)
+    assert metrics.kl_eval(bag, bag) == pytest.approx(0.0)
+    assert metrics.euclidean(bag, bag) == pytest.approx(0.0)
+    assert metrics.cosine_distance(bag, bag) == pytest.approx(0.0)
+
+
+@given(WORDS, WORDS)
+def test_swapping_sides_swaps_precision_and_recall(one: list[str], other: list[str]) -> None:
+    forth = metrics.occ_eval(Counter(one), Counter(other))
+    back = metrics.occ_eval(Counter(other), Counter(one))
+    assert (forth.precision, forth.recall) == (back.recall, back.precision)
+
+
+@given(WORDS, WORDS)
+def test_every_measure_stays_in_its_range(one: list[str], other: list[str]) -> None:
+    found, gold = Counter(one), Counter(other)
+    assert 0 <= metrics.similarity(found, gold) <= 1 + 1e-12
+    assert -1e-12 <= metrics.cosine_distance(found, gold) <= 1
+    assert 0 <= metrics.euclidean(found, gold) <= math.sqrt(2) + 1e-12
+    for overlap in (metrics.occ_eval(found, gold), metrics.voc_eval(found, gold)):
+        assert 0 <= overlap.precision <= 1
+        assert 0 <= overlap.recall <= 1
+
+
+def test_a_doubled_text_is_not_similar_to_itself() -> None:
+    gold = Counter(metrics.words("news about companies"))
+    doubled = Counter({word: 2 * count for word, count in gold.items()})
+    assert metrics.similarity(doubled, gold) == pytest.approx(0.5)
+
+
+def test_similarity_by_hand() -> None:
+    found = Counter(metrics.words("bank cuts rates bank"))
+    gold = Counter(metrics.words("bank cuts jobs"))
+    cosine = (2 * 1 + 1 * 1) / (math.sqrt(4 + 1 + 1) * math.sqrt(3))
+    assert metrics.similarity(found, gold) == pytest.approx(3 / 4 * cosine)
+
+
+def test_similarity_leaves_out_single_letters_but_not_ideographs() -> None:
+    assert metrics.similarity(Counter({"a": 9, "bank": 1}), Counter({"bank": 1})) == 1.0
+    assert metrics.similarity(Counter({"中": 1}), Counter({"国": 1})) == 0.0
+
+
+def test_occurrences_and_vocabulary_count_differently() -> None:
+    found, gold = (
+        Counter(metrics.words("bank bank bank cuts")),
+        Counter(metrics.words("bank cuts jobs")),
+    )
+    assert metrics.occ_eval(found, gold) == metrics.Overlap(2 / 4, 2 / 3)
+    assert metrics.voc_eval(found, gold) == metrics.Overlap(2 / 2, 2 / 3)
+
+
+def test_alignment_and_shingles_see_order() -> None:
+    gold = metrics.words("one two three four five six")
+    turned = metrics.words("four five six one two three")
+    assert metrics.occ_eval(Counter(turned), Counter(gold)).f1 == 1.0
+    assert metrics.clean_eval(turned, gold) == metrics.Overlap(0.5, 0.5)
+    assert metrics.shingle_eval(turned, gold).f1 == 0.0
+
+
+def test_a_text_shorter_than_a_shingle_is_one_shingle() -> None:
+    assert metrics.shingle_eval(["bank", "cuts"], ["bank", "cuts"]).f1 == 1.0
+    assert metrics.shingle_eval(["bank"], ["bank", "cuts"]).f1 == 0.0
+
+
+def test_kl_puts_a_small_number_for_zero() -> None:
+    expected = 0.5 * math.log(0.5 / 1.0) + 0.5 * math.log(0.5 / 1e-5)
+    assert metrics.kl_eval(Counter(["bank"]), Counter(["bank", "cuts"])) == pytest.approx(expected)
+
+
+def test_distances_by_hand() -> None:
+    found, gold = Counter(["bank"]), Counter(["bank", "cuts"])
+    assert metrics.euclidean(found, gold) == pytest.approx(math.sqrt(0.5**2 + 0.5**2))
+    assert metrics.cosine_distance(found, gold) == pytest.approx(1 - 1 / math.sqrt(2))
+
+
+def test_silence_has_no_precision() -> None:
+    assert metrics.occ_eval(Counter(), Counter(["bank"])) == metrics.Overlap(0.0, 0.0)
+    assert metrics.occ_eval(Counter(), Counter()) == metrics.Overlap(1.0, 1.0)
+
+
+def test_phrases_count_right_decisions_of_both_kinds() -> None:
+    text = "The bank\n cut rates."
+    assert metrics.phrase_score(text, ["bank cut", "jobs"], ["Subscribe", "rates"]) == 0.5
+
+
+def test_mention_agreement_counts_pairs_and_totals() -> None:
+    found = [{"Yahoo": 1, "Microsoft": 3}, {"Apple": 1}]
+    gold = [{"Microsoft": 4}, {"Apple": 1, "Nokia": 3}]
+    agreement = metrics.mention_agreement(found, gold)
+    assert agreement.pairs == metrics.Overlap(2 / 3, 2 / 3)
+    assert agreement.count_ratio == pytest.approx(5 / 8)
+
+
+def test_mention_agreement_wants_the_same_pages() -> None:
+    with pytest.raises(ValueError, match="1 pages found against 2 gold pages"):
+        metrics.mention_agreement([{}], [{}, {}])
+
+
+@pytest.mark.parametrize(
+    ("found", "ratio"), [({}, 1.0), ({"Yahoo": 1}, math.inf)], ids=["none", "some"]
+)
+def test_mentions_where_the_gold_has_none(found: dict[str, int], ratio: float) -> None:
+    assert metrics.mention_agreement([found], [{}]).count_ratio == ratio
