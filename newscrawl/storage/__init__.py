@@ -1,0 +1,24 @@
+"""The database: `Database` writes, the functions of `newscrawl.storage.queries` read."""
+
+from newscrawl.storage.database import (
+    COVERAGE_STATES,
+    CoverageState,
+    Database,
+    Outcome,
+    Saved,
+    open_database,
+    upgrade_database,
+)
+from newscrawl.storage.errors import StorageError, UnstorableDocument
+
+__all__ = [
+    "COVERAGE_STATES",
+    "CoverageState",
+    "Database",
+    "Outcome",
+    "Saved",
+    "StorageError",
+    "UnstorableDocument",
+    "open_database",
+    "upgrade_database",
+]

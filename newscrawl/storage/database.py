@@ -1,0 +1,403 @@
+"""Every write, one transaction each; what is read stands in `queries`."""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from itertools import islice
+from types import TracebackType
+from typing import Literal, Self, TypeVar, get_args
+
+from sqlalchemy import URL, Engine, Insert, delete, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Document, Mention
+from newscrawl.storage import engine as engines
+from newscrawl.storage import models, schema
+from newscrawl.storage.documents import Record, clean, day_of, rank, record_of
+from newscrawl.storage.errors import StorageError
+
+Outcome = Literal["new", "revised", "unchanged"]
+CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
+
+# From the best news about a day to the worst. The best one a day had is the one it keeps.
+COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
+
+# Ours: seconds before each new try of a transaction that another one stood in the way of;
+# SQLite itself waits five seconds within each (engine.SQLITE_TIMEOUT).
+RETRY_PAUSES = (0.05, 0.2, 0.8)
+_URLS_PER_QUERY = 500
+
+# What a revision doesn't change: the address, and the day that the article counts for.
+_LASTING = {"url", "published_at"}
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What became of a document, and how many mentions were written for it."""
+
+    outcome: Outcome
+    mentions: int
+
+
+def open_database(url: str, *, create: bool = True) -> "Database":
+    """The database at an SQLite or PostgreSQL URL.
+
+    A new SQLite file gets its tables, unless `create` is False: then a missing file is an
+    error, as it is for whoever only reads. Raises StorageError where the URL is none, the
+    database can't be reached, or its schema is not today's.
+    """
+    parsed = engines.parse_url(url)
+    file = engines.sqlite_file(parsed)
+    if file is not None and not create and not file.exists():
+        raise StorageError(
+            f"no database at {file}: crawl first (scrapy crawl ft), or name another one in "
+            "NEWSCRAWL_DATABASE_URL"
+        )
+    database = Database(engines.make_engine(parsed), parsed)
+    try:
+        database.check_schema(create=create and parsed.drivername in engines.SQLITE)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def upgrade_database(url: str) -> tuple[str | None, str]:
+    """Brings the schema up to date; gives the versions before (None: no tables) and after."""
+    parsed = engines.parse_url(url)
+    engine = engines.make_engine(parsed)
+    try:
+        return schema.upgrade(engine)
+    except DBAPIError as error:
+        raise engines.named(error, parsed) from error
+    finally:
+        engine.dispose()
+
+
+class Database:
+    """A database of today's schema; `open_database` makes it. Its methods may be called from
+    any thread. Each raises StorageError, after several tries where waiting may help."""
+
+    def __init__(self, engine: Engine, url: URL) -> None:
+        self._engine = engine
+        self._url = url
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @property
+    def name(self) -> str:
+        """The file, or the URL without its password."""
+        return engines.shown(self._url)
+
+    def check_schema(self, *, create: bool) -> None:
+        """Raises StorageError unless the schema is today's; `create` makes one where none is."""
+        try:
+            with self._engine.connect() as connection:
+                version = schema.version_of(connection)
+            if version is None and create:
+                version = schema.upgrade(self._engine)[1]
+        except DBAPIError as error:
+            raise engines.named(error, self._url) from error
+        if version is None:
+            raise StorageError(
+                f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
+            )
+        if version < schema.HEAD:
+            raise StorageError(
+                f"the database {self.name} is of an older version ({version}, this is "
+                f"{schema.HEAD}): newscrawl db upgrade"
+            )
+        if version > schema.HEAD:
+            raise StorageError(
+                f"the database {self.name} was made by a newer newscrawl (schema {version}, this "
+                f"is {schema.HEAD}): install that one"
+            )
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session for queries; it writes nothing."""
+        try:
+            with Session(self._engine) as session:
+                yield session
+        except DBAPIError as error:
+            raise engines.named(error, self._url) from error
+
+    def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
+        """Adds the source, or corrects what is known of it."""
+        facts = {"name": name, "country": country, "language": language, "home": home}
+
+        def work(session: Session) -> None:
+            source = session.scalar(select(models.Source).where(models.Source.slug == slug))
+            if source is None:
+                session.add(models.Source(slug=slug, registered_at=_now(), **facts))
+                return
+            for field, value in facts.items():
+                setattr(source, field, value)
+
+        self._write(work)
+
+    def start_run(self, source_slug: str) -> int:
+        """The number of a new run of a registered source."""
+
+        def work(session: Session) -> int:
+            run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
+            session.add(run)
+            session.flush()
+            return run.id
+
+        return self._write(work)
+
+    def finish_run(self, run_id: int, reason: str, counts: dict[str, int]) -> None:
+        """Closes a run with the reason of its end and what it counted."""
+
+        def work(session: Session) -> None:
+            run = _run(session, run_id)
+            run.finished_at, run.reason, run.counts = _now(), reason, counts
+
+        self._write(work)
+
+    def record_coverage(
+        self,
+        source_slug: str,
+        day: date,
+        state: CoverageState,
+        found: int,
+        stored: int,
+        note: str = "",
+    ) -> None:
+        """Tells what became of a source on a UTC day.
+
+        Of several runs in a day the best state stays, with its note, in the order of
+        COVERAGE_STATES: a run that went well makes up for a failure before it, and a
+        failure after it takes nothing back; of equal states the later note stays.
+        `found` counts the articles a run was offered, `stored` those of them that are in
+        the database at its end (new, revised, unchanged or known before); the day keeps
+        the largest of each, so that a second crawl of the same pages adds nothing.
+        """
+        if state not in COVERAGE_STATES:
+            raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
+
+        def work(session: Session) -> None:
+            source_id = _source_id(session, source_slug)
+            row = session.get(models.Coverage, (source_id, day))
+            if row is None:
+                row = models.Coverage(
+                    source_id=source_id, day=day, state=state, found=found, stored=stored, note=note
+                )
+                session.add(row)
+            elif COVERAGE_STATES.index(state) <= COVERAGE_STATES.index(row.state):
+                row.state, row.note = state, note
+            row.found, row.stored = max(row.found, found), max(row.stored, stored)
+            row.recorded_at = _now()
+
+        self._write(work)
+
+    def known(self, urls: Iterable[str]) -> set[str]:
+        """Those of the canonical URLs that are stored, as an article's own or as an alias."""
+        found: set[str] = set()
+        column = models.ArticleUrl.url
+        with self.reading() as session:
+            waiting = iter(urls)
+            while batch := list(islice(waiting, _URLS_PER_QUERY)):
+                found.update(session.scalars(select(column).where(column.in_(batch))))
+        return found
+
+    def save(self, document: Document, run_id: int) -> Saved:
+        """Stores an article with its mentions, in one transaction.
+
+        - "new": no article of the source has this URL, nor this text.
+        - "revised": headline or text differ from the stored ones, which become a revision;
+          the mentions are those of the new text.
+        - "unchanged": same headline and text, or the text of another article of the source,
+          whose alias the URL becomes; or a page that holds less than what is stored, such
+          as a paywall in front of an article that was read before. Nothing is counted twice.
+
+        Only an article's own source rewrites it: a page elsewhere that names its URL as the
+        canonical one is a copy. Raises UnstorableDocument where this document is at fault,
+        StorageError where the database is.
+        """
+        record = record_of(document)
+        return self._write(lambda session: _save(session, record, run_id))
+
+    def _write(self, work: Callable[[Session], Result]) -> Result:
+        engine = self._engine.execution_options(writes=True)
+        for pause in (*RETRY_PAUSES, None):
+            try:
+                with Session(engine) as session, session.begin():
+                    return work(session)
+            except DBAPIError as error:
+                if pause is None or not engines.may_pass(error):
+                    raise engines.named(error, self._url) from error
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
+        raise AssertionError("the last try returns or raises")
+
+
+def _save(session: Session, record: Record, run_id: int) -> Saved:
+    # On PostgreSQL the row lock makes writers of one source take turns, so that two of them
+    # can't both find that a text is new; SQLite has one writer at a time anyway.
+    source_id = _source_id(session, record.source, lock=True)
+    _run(session, run_id)
+    outcome: Outcome = "unchanged"
+    if stored := _article_at(session, record.urls):
+        held = rank(stored.access, stored.kind, stored.text)
+        if stored.source_id == source_id and record.rank >= held:
+            outcome = _update(session, record, stored, run_id)
+    elif not (stored := _twin(session, source_id, record)):
+        stored = _added(session, record, source_id, run_id)
+        outcome = "new"
+    stored.last_seen_at = max(stored.last_seen_at, record.seen_at)
+    session.flush()
+    _add_urls(session, stored.id, record.urls)
+    if outcome == "unchanged":
+        return Saved(outcome, 0)
+    return Saved(outcome, _replace_mentions(session, stored.id, record.mentions))
+
+
+def _source_id(session: Session, slug: str, *, lock: bool = False) -> int:
+    query = select(models.Source.id).where(models.Source.slug == slug)
+    found = session.scalar(query.with_for_update(key_share=True) if lock else query)
+    if found is None:
+        raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+    return found
+
+
+def _run(session: Session, run_id: int) -> models.Run:
+    run = session.get(models.Run, run_id)
+    if run is None:
+        raise StorageError(f"no run {run_id} in the database: start_run gives one")
+    return run
+
+
+def _article_at(session: Session, urls: tuple[str, ...]) -> models.Article | None:
+    """The article stored under the first of the URLs that is known."""
+    for url in urls:
+        query = select(models.Article).join(models.ArticleUrl).where(models.ArticleUrl.url == url)
+        if article := session.scalar(query):
+            return article
+    return None
+
+
+def _twin(session: Session, source_id: int, record: Record) -> models.Article | None:
+    """The source's article with the same text under another address."""
+    if record.fingerprint is None:
+        return None
+    query = (
+        select(models.Article)
+        .where(
+            models.Article.source_id == source_id,
+            models.Article.fingerprint == record.fingerprint,
+        )
+        .order_by(models.Article.id)
+        .limit(1)
+    )
+    return session.scalar(query)
+
+
+def _added(session: Session, record: Record, source_id: int, run_id: int) -> models.Article:
+    article = models.Article(
+        **record.columns,
+        source_id=source_id,
+        run_id=run_id,
+        day=day_of(record.columns["published_at"], record.seen_at),
+        content_hash=record.content_hash,
+        fingerprint=record.fingerprint,
+        revision=1,
+        first_seen_at=record.seen_at,
+        last_seen_at=record.seen_at,
+    )
+    session.add(article)
+    return article
+
+
+def _update(session: Session, record: Record, stored: models.Article, run_id: int) -> Outcome:
+    if stored.content_hash == record.content_hash:
+        stored.access, stored.kind = record.columns["access"], record.columns["kind"]
+        return "unchanged"
+    session.add(
+        models.Revision(
+            article_id=stored.id,
+            number=stored.revision,
+            title=stored.title,
+            text=stored.text,
+            access=stored.access,
+            content_hash=stored.content_hash,
+            seen_at=stored.revised_at or stored.first_seen_at,
+            replaced_at=record.seen_at,
+        )
+    )
+    for name, value in record.columns.items():
+        if name not in _LASTING:
+            setattr(stored, name, value)
+    stored.published_at = stored.published_at or record.columns["published_at"]
+    stored.day = day_of(stored.published_at, stored.first_seen_at)
+    stored.run_id = run_id
+    stored.content_hash, stored.fingerprint = record.content_hash, record.fingerprint
+    stored.revision += 1
+    stored.revised_at = record.seen_at
+    return "revised"
+
+
+def _add_urls(session: Session, article_id: int, urls: tuple[str, ...]) -> None:
+    rows = [{"url": url, "article_id": article_id} for url in urls]
+    session.execute(_insert_new(session, models.ArticleUrl), rows)
+
+
+def _replace_mentions(session: Session, article_id: int, mentions: tuple[Mention, ...]) -> int:
+    session.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
+    if not mentions:
+        return 0
+    ids = _company_ids(session, {clean(mention.company) for mention in mentions})
+    rows = [
+        {
+            "article_id": article_id,
+            "company_id": ids[clean(mention.company)],
+            "section": mention.section,
+            "start_offset": mention.start,
+            "end_offset": mention.end,
+            "surface": clean(mention.surface),
+        }
+        for mention in mentions
+    ]
+    session.execute(insert(models.Mention), rows)
+    return len(rows)
+
+
+def _company_ids(session: Session, names: set[str]) -> dict[str, int]:
+    company = models.Company
+    query = select(company.name, company.id).where(company.name.in_(names))
+    ids = dict(session.execute(query).tuples().all())
+    if missing := sorted(names - ids.keys()):
+        # Sorted, so that two writers that add the same names can't wait for each other.
+        session.execute(_insert_new(session, company), [{"name": name} for name in missing])
+        ids = dict(session.execute(query).tuples().all())
+    return ids
+
+
+def _insert_new(session: Session, table: type[models.Base]) -> Insert:
+    """An INSERT that passes over rows that are there; both databases say it in one way."""
+    postgres = session.get_bind().dialect.name == "postgresql"
+    statement = postgresql.insert(table) if postgres else sqlite.insert(table)
+    return statement.on_conflict_do_nothing()
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,135 @@
+"""A document as the tables hold it: cleaned for both databases, dated, with its hashes."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from typing import Any, get_args
+
+from newscrawl.items import Access, Document, Kind, Mention
+from newscrawl.storage.errors import UnstorableDocument
+
+# PostgreSQL indexes keys of up to 2,704 bytes (a third of a page); Scrapy follows URLs of
+# up to 2,083 characters.
+MAX_URL_BYTES = 2_600
+
+# Ours: a shorter text ("Subscribe to read on", "More follows") may stand under many
+# headlines, so that it makes two pages one article only together with headline and date.
+TELLING_LENGTH = 200
+
+COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
+
+# NUL and lone surrogates, which PostgreSQL's UTF-8 refuses.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What `Database.save` writes. `columns` are those of the articles table that the
+    document itself decides; `urls` its canonical URL first, then the one it was fetched by."""
+
+    source: str
+    urls: tuple[str, ...]
+    columns: dict[str, Any]
+    mentions: tuple[Mention, ...]
+    seen_at: datetime
+    content_hash: str
+    fingerprint: str | None
+    rank: int
+
+
+def record_of(document: Document) -> Record:
+    """Raises UnstorableDocument where a URL is missing or too long, a time has no zone, or
+    access or kind is none of ours. Unstorable characters become U+FFFD one for one, so
+    that the mentions' offsets keep their meaning."""
+    page, article = document.page, document.article
+    url = clean(article.url or page.url)
+    urls = tuple(dict.fromkeys((url, clean(page.url))))
+    for address in urls:
+        _check_url(address)
+    _check_choice(page.access, Access, "access", url)
+    _check_choice(article.kind, Kind, "kind", url)
+    seen_at = _aware(page.fetched_at, "fetched_at", url)
+    published_at = article.published and _aware(article.published, "published", url)
+    title, text = _clean(article.title), clean(article.text)
+    columns = {
+        "url": url,
+        "title": title,
+        "text": text,
+        "authors": [clean(author) for author in article.authors],
+        "published_at": published_at,
+        "modified_at": article.modified and _aware(article.modified, "modified", url),
+        "language": _clean(article.language),
+        "section": _clean(article.section),
+        "site_name": _clean(article.site_name),
+        "image": _clean(article.image),
+        "paywalled": article.paywalled,
+        "access": page.access,
+        "kind": article.kind,
+        "method": article.method,
+        "confidence": article.confidence,
+    }
+    return Record(
+        source=page.source,
+        urls=urls,
+        columns=columns,
+        mentions=document.mentions,
+        seen_at=seen_at,
+        content_hash=_digest(title or "", text),
+        fingerprint=_fingerprint(title, text, published_at),
+        rank=rank(page.access, article.kind, text),
+    )
+
+
+def rank(access: str, kind: str, text: str) -> int:
+    """How much of an article a version holds: 2 its body, 1 headline and standfirst, 0 none
+    of it. A version never gives way to one of a lower rank."""
+    counted = kind in COUNTED_KINDS
+    if counted and access == "open" and text:
+        return 2
+    return 1 if counted or access != "open" else 0
+
+
+def clean(text: str) -> str:
+    """The text with a U+FFFD for each character that a database may refuse."""
+    return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else clean(text)
+
+
+def day_of(published_at: datetime | None, first_seen_at: datetime) -> date:
+    """The UTC day an article counts for."""
+    return (published_at or first_seen_at).astimezone(UTC).date()
+
+
+def _fingerprint(title: str | None, text: str, published_at: datetime | None) -> str | None:
+    words = " ".join(text.split())
+    if len(words) >= TELLING_LENGTH:
+        return _digest(words)
+    if not title or published_at is None:
+        return None
+    return _digest(title, words, published_at.isoformat())
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _check_url(url: str) -> None:
+    if not url:
+        raise UnstorableDocument("a page without a URL")
+    if len(url.encode()) > MAX_URL_BYTES:
+        raise UnstorableDocument(f"URL of more than {MAX_URL_BYTES} bytes: {url[:80]}...")
+
+
+def _check_choice(value: str, choices: Any, name: str, url: str) -> None:
+    if value not in get_args(choices):
+        raise UnstorableDocument(f"unknown {name} {value!r}: {url}")
+
+
+def _aware(moment: datetime, name: str, url: str) -> datetime:
+    if moment.tzinfo is None:
+        raise UnstorableDocument(f"the time {name!r} has no zone: {url}")
+    return moment.astimezone(UTC)

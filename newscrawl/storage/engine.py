@@ -1,0 +1,156 @@
+"""From a database URL to an engine, and from a driver's error to a line that helps."""
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+
+from newscrawl.storage.errors import StorageError
+
+# Seconds that SQLite waits for another writer, and PostgreSQL for a connection;
+# `?timeout=` and `?connect_timeout=` in the URL override them.
+SQLITE_TIMEOUT = 5.0
+POSTGRES_CONNECT_TIMEOUT = 10
+
+_EXAMPLES = "sqlite:///newscrawl.sqlite or postgresql://user:password@host/name"
+_POSTGRES = {"postgres", "postgresql", "postgresql+psycopg"}
+SQLITE = {"sqlite", "sqlite+pysqlite"}
+# PostgreSQL's codes: serialization failure, deadlock, lock not available, too many
+# connections, server shutting down or starting up. Class 08 are broken connections.
+_PASSING_STATES = {"40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"}
+_UNIQUE_VIOLATION = "23505"
+
+
+def parse_url(text: str) -> URL:
+    """The URL with its driver; raises StorageError for what is no SQLite or PostgreSQL URL."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError) as error:
+        raise StorageError(
+            f"not a database URL: {mask(text)!r}. Write it as {_EXAMPLES}"
+        ) from error
+    if url.drivername in SQLITE:
+        return url
+    if url.drivername in _POSTGRES:
+        return url.set(drivername="postgresql+psycopg")
+    raise StorageError(
+        f"no support for the database {url.drivername!r}: SQLite and PostgreSQL are. "
+        f"Write the URL as {_EXAMPLES}"
+    )
+
+
+def mask(text: str) -> str:
+    """The URL as it may be shown: user and password, well-formed or not, give way to ***."""
+    return re.sub(r"(?<=://)[^/]*@|(?<=://).*@", "***@", text)
+
+
+def shown(url: URL) -> str:
+    """How messages name the database: the file, or the URL without its password."""
+    if url.drivername in SQLITE:
+        return url.database or "memory"
+    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+
+
+def sqlite_file(url: URL) -> Path | None:
+    """The file of an SQLite URL; None for PostgreSQL and for a database in memory."""
+    if url.drivername not in SQLITE or url.database in {None, "", ":memory:"}:
+        return None
+    return Path(str(url.database))
+
+
+def make_engine(url: URL) -> Engine:
+    """An engine that does not connect yet; raises StorageError where the driver is missing."""
+    if url.drivername in SQLITE:
+        return _sqlite_engine(url)
+    arguments = (
+        {} if "connect_timeout" in url.query else {"connect_timeout": POSTGRES_CONNECT_TIMEOUT}
+    )
+    try:
+        return create_engine(url, connect_args=arguments, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StorageError(
+            "PostgreSQL needs a driver that is not installed: pip install 'newscrawl[postgres]'"
+        ) from error
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    arguments: dict[str, Any] = {} if "timeout" in url.query else {"timeout": SQLITE_TIMEOUT}
+    if sqlite_file(url) is None:
+        # One connection for all threads: each further one would be an empty database.
+        arguments["check_same_thread"] = False
+        engine = create_engine(url, connect_args=arguments, poolclass=StaticPool)
+    else:
+        engine = create_engine(url, connect_args=arguments)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    # The module's own BEGIN comes too late and never for DDL: we say it ourselves, below.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes its lock at once: one that reads first and writes later can't wait for
+    # another writer (SQLITE_BUSY_SNAPSHOT), it fails.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def may_pass(error: DBAPIError) -> bool:
+    """Whether the same transaction may go through when it is tried again."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:
+        unique = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
+        return code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED} or code in unique
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return (
+        error.connection_invalidated
+        or state in _PASSING_STATES
+        or state.startswith("08")
+        or state == _UNIQUE_VIOLATION
+    )
+
+
+def named(error: DBAPIError, url: URL) -> StorageError:
+    """The error as one line that names the database and says what to do."""
+    cause = " ".join(str(error.orig).split()) or type(error.orig).__name__
+    where = shown(url)
+    if url.drivername in SQLITE:
+        return StorageError(_sqlite_advice(cause, where))
+    if isinstance(error, IntegrityError) or getattr(error.orig, "sqlstate", None):
+        return StorageError(f"the database {where} refused: {cause}")
+    if url.password:
+        cause = cause.replace(str(url.password), "***")
+    return StorageError(
+        f"can't reach the database {where}: {cause}. Is the server up, and are the address, user "
+        "and password in NEWSCRAWL_DATABASE_URL right?"
+    )
+
+
+def _sqlite_advice(cause: str, where: str) -> str:
+    if "locked" in cause:
+        return (
+            f"the database {where} is locked by another process and stayed so: "
+            "end the other writer, or use PostgreSQL when several write at once"
+        )
+    if "unable to open" in cause:
+        return (
+            f"can't open the database {where}: does its folder exist, and may you write there? "
+            "NEWSCRAWL_DATABASE_URL names the file"
+        )
+    if "not a database" in cause or "malformed" in cause:
+        return (
+            f"{where} is not an SQLite database, or a damaged one: name another file in "
+            "NEWSCRAWL_DATABASE_URL or restore a backup"
+        )
+    if "readonly" in cause or "disk is full" in cause:
+        return f"can't write to the database {where}: {cause}"
+    return f"the database {where} refused: {cause}"

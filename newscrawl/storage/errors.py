@@ -1,0 +1,9 @@
+"""What storage raises. Each message is one line that says what to do, with passwords masked."""
+
+
+class StorageError(Exception):
+    """The database can't be reached, is of another schema, or refused a write."""
+
+
+class UnstorableDocument(StorageError):  # noqa: N818 - named for what it is, as a drop reason reads
+    """This one document can't be stored; the database is fine and the next one may be."""

@@ -1,0 +1,206 @@
+"""The tables.
+
+An article is one text of one source. All addresses under which it was met stand in
+`article_urls`; texts that were replaced stand in `revisions`; `coverage` tells for each
+source and day whether we looked at all, so that a day without mentions and a day
+without a crawl are two different things.
+
+Times are UTC in the database and aware in Python.
+"""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime; kept in UTC also by SQLite, which knows no zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"time without a zone: {value.isoformat()}")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+# SQLite numbers its rows by itself only where the key is declared INTEGER.
+_BigKey = BigInteger().with_variant(Integer(), "sqlite")
+
+
+class Base(DeclarativeBase):
+    """Constraints get names by rule, so that migrations can speak of them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it off the class
+        str: Text(),
+        datetime: UtcDateTime(),
+        list[str]: JSON(),
+        dict[str, Any]: JSON(),
+    }
+
+
+class Source(Base):
+    """A news site."""
+
+    __tablename__ = "sources"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    slug: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    country: Mapped[str]
+    language: Mapped[str]
+    home: Mapped[str]
+    registered_at: Mapped[datetime]
+
+
+class Run(Base):
+    """One crawl of one source. `finished_at` stays empty where the crawl was killed."""
+
+    __tablename__ = "runs"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), index=True)
+    started_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    reason: Mapped[str | None]
+    counts: Mapped[dict[str, Any] | None]
+
+
+class Company(Base):
+    """A company that was mentioned at least once, by its name in the registry."""
+
+    __tablename__ = "companies"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+
+
+class Article(Base):
+    """An article in its newest version.
+
+    `day` is the UTC day of publication, or of the first fetch where the page gives no
+    date: what counts over time are grouped by. `content_hash` tells a revision from an
+    unchanged article, `fingerprint` finds the same text under another address.
+    """
+
+    __tablename__ = "articles"
+    __table_args__ = (
+        Index(None, "source_id", "fingerprint"),
+        Index(None, "source_id", "day"),
+        Index(None, "day"),
+    )
+
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"))
+    run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), index=True)
+    url: Mapped[str] = mapped_column(unique=True)
+    title: Mapped[str | None]
+    text: Mapped[str]
+    authors: Mapped[list[str]]
+    published_at: Mapped[datetime | None]
+    modified_at: Mapped[datetime | None]
+    day: Mapped[date]
+    language: Mapped[str | None]
+    section: Mapped[str | None]
+    site_name: Mapped[str | None]
+    image: Mapped[str | None]
+    paywalled: Mapped[bool | None]
+    access: Mapped[str]
+    kind: Mapped[str]
+    method: Mapped[str]
+    confidence: Mapped[float]
+    content_hash: Mapped[str]
+    fingerprint: Mapped[str | None]
+    revision: Mapped[int]
+    first_seen_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    revised_at: Mapped[datetime | None]
+
+
+class ArticleUrl(Base):
+    """An address under which an article was met; its canonical one is among them."""
+
+    __tablename__ = "article_urls"
+
+    url: Mapped[str] = mapped_column(primary_key=True)
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), index=True
+    )
+
+
+class Revision(Base):
+    """A version of an article that has been replaced; the newest stands in `articles`."""
+
+    __tablename__ = "revisions"
+    __table_args__ = (UniqueConstraint("article_id", "number"),)
+
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    article_id: Mapped[int] = mapped_column(ForeignKey("articles.id", ondelete="CASCADE"))
+    number: Mapped[int]
+    title: Mapped[str | None]
+    text: Mapped[str]
+    access: Mapped[str]
+    content_hash: Mapped[str]
+    seen_at: Mapped[datetime]
+    replaced_at: Mapped[datetime]
+
+
+class Mention(Base):
+    """One occurrence of a company; offsets count characters of the title or the text."""
+
+    __tablename__ = "mentions"
+    __table_args__ = (Index(None, "company_id", "article_id"),)
+
+    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), index=True
+    )
+    company_id: Mapped[int] = mapped_column(ForeignKey("companies.id"))
+    section: Mapped[str]
+    start_offset: Mapped[int]
+    end_offset: Mapped[int]
+    surface: Mapped[str]
+
+
+class Coverage(Base):
+    """What became of a source on a day: the answer to "did we look at all?"."""
+
+    __tablename__ = "coverage"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    state: Mapped[str]
+    found: Mapped[int]
+    stored: Mapped[int]
+    note: Mapped[str]
+    recorded_at: Mapped[datetime]
