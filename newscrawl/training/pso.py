@@ -1,0 +1,120 @@
+"""Particle Swarm Optimisation: Algorithm 1 of Ziegler & Skubacz 2007, for any fitness.
+
+Positions start uniformly in the unit cube and may leave it; whoever measures the fitness
+scales them. The swarm follows the best particle of the current population, as the
+algorithm says, and what is returned is the best position ever seen, as the authors
+took theirs from generation 32.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Positions = NDArray[np.float64]  # (particles, dimensions)
+Fitness = Callable[[Positions], NDArray[np.float64]]  # one value a particle, greater is better
+
+
+@dataclass(frozen=True, kw_only=True)
+class SwarmSettings:
+    """`tau` is the cognitive, `phi` the social component, `omega` the inertia (section 3.5.3).
+
+    `largest_step` bounds each component of a velocity, as Kennedy & Eberhart 1995 do;
+    None leaves Algorithm 1 as printed.
+    """
+
+    particles: int = 100
+    generations: int = 100
+    tau: float = 2.0
+    phi: float = 2.0
+    omega: float = 0.9
+    largest_step: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.particles < 1 or self.generations < 0:
+            raise ValueError("a swarm needs one particle or more and no negative generations")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """The population after a step; generation 0 is the population as drawn."""
+
+    number: int
+    best: float
+    mean: float
+    best_so_far: float
+
+
+@dataclass(frozen=True)
+class Flight:
+    """What a run found. `interrupted` where Ctrl-C ended it before its last generation."""
+
+    position: NDArray[np.float64]
+    fitness: float
+    history: tuple[Generation, ...]
+    interrupted: bool = False
+
+
+@dataclass
+class _Swarm:
+    position: Positions
+    velocity: Positions
+    own_best: Positions
+    own_fitness: NDArray[np.float64]
+    leader: NDArray[np.float64]
+
+
+def fly(
+    fitness: Fitness,
+    dimensions: int,
+    settings: SwarmSettings,
+    on_generation: Callable[[Generation], None] = lambda _: None,
+) -> Flight:
+    """Run the swarm; the same settings and fitness give the same flight to the last digit.
+
+    Ctrl-C ends the run and keeps the best so far, unless nothing has been measured yet.
+    """
+    random = np.random.default_rng(settings.seed)
+    start = random.random((settings.particles, dimensions))
+    values = fitness(start)
+    swarm = _Swarm(
+        start, np.zeros_like(start), start.copy(), values.copy(), start[values.argmax()].copy()
+    )
+    best, best_fitness = swarm.leader, float(values.max())
+    history = [Generation(0, best_fitness, float(values.mean()), best_fitness)]
+    interrupted = False
+    try:
+        on_generation(history[0])
+        for number in range(1, settings.generations + 1):
+            values = _step(swarm, fitness, settings, random)
+            if values.max() > best_fitness:
+                best, best_fitness = swarm.leader, float(values.max())
+            history.append(
+                Generation(number, float(values.max()), float(values.mean()), best_fitness)
+            )
+            on_generation(history[-1])
+    except KeyboardInterrupt:
+        interrupted = True
+    return Flight(best, best_fitness, tuple(history), interrupted)
+
+
+def _step(
+    swarm: _Swarm, fitness: Fitness, settings: SwarmSettings, random: np.random.Generator
+) -> NDArray[np.float64]:
+    r1, r2 = random.random((2, *swarm.position.shape))
+    swarm.velocity = (
+        settings.omega * swarm.velocity
+        + r1 * settings.tau * (swarm.own_best - swarm.position)
+        + r2 * settings.phi * (swarm.leader - swarm.position)
+    )
+    if settings.largest_step is not None:
+        swarm.velocity = swarm.velocity.clip(-settings.largest_step, settings.largest_step)
+    swarm.position = swarm.position + swarm.velocity
+    values = fitness(swarm.position)
+    better = values > swarm.own_fitness
+    swarm.own_best[better] = swarm.position[better]
+    swarm.own_fitness[better] = values[better]
+    swarm.leader = swarm.position[values.argmax()].copy()
+    return values

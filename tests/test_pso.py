@@ -1,0 +1,117 @@
+"""The swarm, on fitness functions whose best place is known."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from newscrawl.training.pso import Generation, SwarmSettings, fly
+
+TARGET = np.array([0.2, 0.7, 0.4])
+
+
+def bowl(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Greatest (0) at TARGET."""
+    return -((positions - TARGET) ** 2).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SwarmSettings(omega=0.4),
+        SwarmSettings(omega=0.4, tau=2.5, phi=1.5),
+        SwarmSettings(omega=0.9, largest_step=0.1, generations=300),
+    ],
+    ids=["equal", "cognition", "bounded"],
+)
+def test_the_swarm_finds_the_top(settings: SwarmSettings) -> None:
+    flight = fly(bowl, 3, settings)
+    assert flight.position == pytest.approx(TARGET, abs=0.02)
+
+
+def test_the_same_seed_flies_the_same_way() -> None:
+    one, other = (fly(bowl, 3, SwarmSettings(seed=7)) for _ in range(2))
+    assert one.position.tobytes() == other.position.tobytes()
+    assert one.history == other.history
+
+
+def test_another_seed_flies_another_way() -> None:
+    one, other = (fly(bowl, 3, SwarmSettings(seed=seed)) for seed in (1, 2))
+    assert one.position.tobytes() != other.position.tobytes()
+
+
+def test_the_first_population_fills_the_unit_cube_at_rest() -> None:
+    seen: list[NDArray[np.float64]] = []
+
+    def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        seen.append(positions.copy())
+        return bowl(positions)
+
+    fly(watch, 3, SwarmSettings(generations=0, particles=500))
+    (start,) = seen
+    assert start.shape == (500, 3)
+    assert start.min() >= 0
+    assert start.max() <= 1
+    assert start.mean(axis=0) == pytest.approx([0.5] * 3, abs=0.05)
+
+
+def test_a_step_is_algorithm_1() -> None:
+    """Two generations computed again by hand, with the same random numbers."""
+    settings = SwarmSettings(particles=4, generations=2, tau=2.1, phi=1.8, omega=0.95, seed=3)
+    seen: list[NDArray[np.float64]] = []
+
+    def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        seen.append(positions.copy())
+        return bowl(positions)
+
+    fly(watch, 3, settings)
+    random = np.random.default_rng(3)
+    p = random.random((4, 3))
+    w, own, leader = np.zeros_like(p), p.copy(), p[bowl(p).argmax()]
+    for positions in seen[1:]:
+        r1, r2 = random.random((2, 4, 3))
+        w = 0.95 * w + r1 * 2.1 * (own - p) + r2 * 1.8 * (leader - p)
+        p = p + w
+        for i in range(4):
+            if bowl(p[i : i + 1]) > bowl(own[i : i + 1]):
+                own[i] = p[i]
+        leader = p[bowl(p).argmax()]
+        assert positions == pytest.approx(p)
+
+
+def test_the_history_tells_best_and_mean_of_each_generation() -> None:
+    told: list[Generation] = []
+    flight = fly(bowl, 3, SwarmSettings(generations=20), told.append)
+    assert [generation.number for generation in told] == list(range(21))
+    assert tuple(told) == flight.history
+    assert all(generation.best >= generation.mean for generation in told)
+    so_far = [generation.best_so_far for generation in told]
+    assert so_far == sorted(so_far)
+    assert flight.fitness == so_far[-1] == max(generation.best for generation in told)
+    assert bowl(flight.position[None])[0] == flight.fitness
+
+
+def test_ctrl_c_keeps_the_best_so_far() -> None:
+    def stop(generation: Generation) -> None:
+        if generation.number == 5:
+            raise KeyboardInterrupt
+
+    flight = fly(bowl, 3, SwarmSettings(), stop)
+    assert flight.interrupted
+    assert len(flight.history) == 6
+    assert bowl(flight.position[None])[0] == flight.fitness
+
+
+def test_velocities_can_be_bounded() -> None:
+    seen: list[NDArray[np.float64]] = []
+
+    def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
+        seen.append(positions.copy())
+        return bowl(positions)
+
+    fly(watch, 3, SwarmSettings(generations=30, largest_step=0.05))
+    assert np.abs(np.diff(np.array(seen), axis=0)).max() <= 0.05 + 1e-12
+
+
+def test_a_swarm_needs_particles() -> None:
+    with pytest.raises(ValueError, match="one particle or more"):
+        SwarmSettings(particles=0)
