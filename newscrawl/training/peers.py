@@ -4,7 +4,7 @@ The benchmark starts this file as a script, `python peers.py NAME`, in the envir
 the tool: so it imports nothing of ours (but newscrawl itself, for our own methods), only
 the standard library at the top, and keeps to Python 3.7, the last one dragnet runs on.
 
-Pages come on standard input, one JSON object a line (`id`, `path`, `url`, `timed`);
+Pages come on standard input, one JSON object a line (`id`, `path`, `url`);
 one JSON line per page goes to standard output. A tool that raises gave no text.
 """
 
@@ -22,10 +22,13 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any
 
-Fields = Dict[str, Any]  # text, and where the tool knows them title, authors, date
-Extractor = Callable[[str, Optional[str]], Fields]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Fields = dict[str, Any]  # text, and where the tool knows them title, authors, date
+    Extractor = Callable[[str, str | None], Fields]
 
 MEMORY_LIMIT = 6 << 30  # bytes of address space: a page may fail, the machine may not
 MAIN_ENV, BENCH_ENV, PY312_ENV, PY37_ENV = "main", "bench", "py312", "py37"
@@ -46,7 +49,7 @@ class Peer:
     build: Callable[[], Extractor]
     paper: str = ""
     environment: str = BENCH_ENV
-    metadata_build: Optional[Callable[[], Extractor]] = None
+    metadata_build: Callable[[], Extractor] | None = None
 
 
 def _load(module: str) -> Any:
@@ -71,7 +74,7 @@ def _newscrawl(method: str) -> Extractor:
 def _lxml_parse() -> Extractor:
     parse = bare_parser()
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: str, _url: str | None) -> Fields:
         parse(html.encode("utf-8", "replace"))
         return {"text": ""}
 
@@ -140,7 +143,7 @@ def _newspaper() -> Extractor:
 def _goose() -> Extractor:
     goose = _load("goose3").Goose({"enable_image_fetching": False})
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: str, _url: str | None) -> Fields:
         article = goose.extract(raw_html=html)
         return {
             "text": article.cleaned_text,
@@ -161,7 +164,7 @@ def _justext(language: str | None) -> Extractor:
     justext = _load("justext")
     names = [language] if language else sorted(justext.get_stoplists())
     words = frozenset().union(*map(justext.get_stoplist, names))
-    return lambda html, url: _paragraph_text(justext.justext(html, words))
+    return lambda html, _url: _paragraph_text(justext.justext(html, words))
 
 
 def _justext_by_language() -> Extractor:
@@ -174,7 +177,7 @@ def _justext_by_language() -> Extractor:
         if name in justext.get_stoplists()
     }
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: str, _url: str | None) -> Fields:
         language = langid.classify(to_text(html))[0]
         if language in lists:
             return _paragraph_text(justext.justext(html, lists[language]))
@@ -200,7 +203,7 @@ JUSTEXT_LANGUAGES = {
 def _boilerpy(extractor: str) -> Extractor:
     engine = getattr(_load("boilerpy3.extractors"), extractor)()
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: str, _url: str | None) -> Fields:
         document = engine.get_doc(html)
         return {"text": document.content, "title": document.title}
 
@@ -209,13 +212,13 @@ def _boilerpy(extractor: str) -> Extractor:
 
 def _inscriptis() -> Extractor:
     get_text = _load("inscriptis").get_text
-    return lambda html, url: {"text": get_text(html)}
+    return lambda html, _url: {"text": get_text(html)}
 
 
 def _html2text() -> Extractor:
     converter_class = _load("html2text").HTML2Text
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: str, _url: str | None) -> Fields:
         converter = converter_class(bodywidth=0)  # addresses of links and images are no words
         converter.ignore_links = converter.ignore_images = True
         return {"text": converter.handle(html)}
@@ -225,12 +228,12 @@ def _html2text() -> Extractor:
 
 def _html_text() -> Extractor:
     extract_text = _load("html_text").extract_text
-    return lambda html, url: {"text": extract_text(html)}
+    return lambda html, _url: {"text": extract_text(html)}
 
 
 def _resiliparse() -> Extractor:
     extract = _load("resiliparse.extract.html2text").extract_plain_text
-    return lambda html, url: {"text": extract(html, main_content=True)}
+    return lambda html, _url: {"text": extract(html, main_content=True)}
 
 
 def _news_please() -> Extractor:
@@ -250,7 +253,7 @@ def _news_please() -> Extractor:
 
 def _dragnet() -> Extractor:
     extract = _load("dragnet").extract_content
-    return lambda html, url: {"text": extract(html)}
+    return lambda html, _url: {"text": extract(html)}
 
 
 def _rs_trafilatura() -> Extractor:

@@ -1,0 +1,178 @@
+"""Running tools over pages, each in a process of its own that one page can't hang.
+
+What a tool said of a page is kept on disk by tool, version and corpus, so that a second
+run asks only what it doesn't know.
+"""
+
+import hashlib
+import json
+import os
+import re
+import selectors
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from newscrawl.training import peers
+from newscrawl.training.corpus import GoldPage
+from newscrawl.training.peers import Peer
+
+PAGE_SECONDS = 30.0  # wall time; the slowest tool needs about a second for a common page
+START_SECONDS = 180.0  # imports of some tools take many seconds on a loaded machine
+Answer = dict[str, Any]
+
+
+class ToolError(Exception):
+    """A tool that can't be run at all; the message is one line."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A tool and the interpreter of the environment that holds it."""
+
+    peer: Peer
+    python: Path
+
+    def answers(
+        self, pages: Sequence[GoldPage], *, with_metadata: bool, page_seconds: float = PAGE_SECONDS
+    ) -> Iterator[Answer]:
+        """One answer a page, in order; a page that takes too long or kills the process has
+        an `error` and an empty text.
+
+        Raises:
+            ToolError: the process doesn't come up.
+        """
+        waiting = list(pages)
+        while waiting:
+            with _Process(self, with_metadata) as process:
+                while waiting:
+                    page = waiting.pop(0)
+                    answer = process.ask(page, page_seconds)
+                    yield answer
+                    if not process.alive:
+                        break
+
+
+class _Process:
+    """The child process of one tool; `ask` sends a page and waits for its line."""
+
+    def __init__(self, runner: Runner, with_metadata: bool) -> None:
+        command = [str(runner.python), "-W", "ignore", peers.__file__, runner.peer.name]
+        if with_metadata:
+            command.append("--metadata")
+        self._child = subprocess.Popen(  # noqa: S603  our own script, names from our registry
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self._rest = b""
+        if self._read_line(START_SECONDS) is None:
+            self.__exit__()
+            raise ToolError(f"{runner.peer.name}: does not start in {runner.python}")
+
+    @property
+    def alive(self) -> bool:
+        return self._child.poll() is None
+
+    @property
+    def _out(self) -> int:
+        assert self._child.stdout is not None  # noqa: S101  Popen was given a pipe
+        return self._child.stdout.fileno()
+
+    def ask(self, page: GoldPage, seconds: float) -> Answer:
+        assert self._child.stdin is not None  # noqa: S101  Popen was given a pipe
+        request = {"id": page.id, "path": str(page.path), "url": page.url}
+        try:
+            self._child.stdin.write(json.dumps(request).encode() + b"\n")
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            return _no_answer(page, "process ended")
+        line = self._read_line(seconds)
+        if line is not None:
+            return dict(json.loads(line), set=page.set)
+        reason = f"no answer in {seconds:g} s" if self.alive else "process died"
+        self._child.kill()
+        self._child.wait()
+        return _no_answer(page, reason)
+
+    def _read_line(self, seconds: float) -> bytes | None:
+        while b"\n" not in self._rest:
+            if not self._selector.select(seconds):
+                return None
+            data = os.read(self._out, 1 << 20)
+            if not data:
+                return None
+            self._rest += data
+        line, self._rest = self._rest.split(b"\n", 1)
+        return line
+
+    def __enter__(self) -> "_Process":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._selector.close()
+        self._child.kill()
+        self._child.communicate()
+
+
+def _no_answer(page: GoldPage, reason: str) -> Answer:
+    return {"id": page.id, "set": page.set, "text": "", "error": reason}
+
+
+class AnswerStore:
+    """Answers on disk: one file of JSON lines for a tool's version and a corpus."""
+
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        self._folder = folder
+        self._fresh = fresh
+
+    def path(self, peer: Peer, version: str, corpus_fingerprint: str) -> Path:
+        name = re.sub(r"\W+", "-", peer.name)
+        return self._folder / f"{name}_{version}_{corpus_fingerprint[:12]}.jsonl"
+
+    def load(self, path: Path) -> dict[tuple[str, str], Answer]:
+        """Answers by set and page id; a last line cut short by an interrupted run is dropped."""
+        if self._fresh or not path.is_file():
+            path.unlink(missing_ok=True)
+            return {}
+        answers = {}
+        for line in path.read_text(encoding="utf-8").split("\n"):
+            try:
+                answer = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            answers[answer["set"], answer["id"]] = answer
+        return answers
+
+    def complete(
+        self, runner: Runner, pages: Iterable[GoldPage], path: Path
+    ) -> Iterator[tuple[GoldPage, Answer]]:
+        """Answers for all pages in any order, those known first; new ones are written at once."""
+        known = self.load(path)
+        missing = []
+        for page in pages:
+            if (page.set, page.id) in known:
+                yield page, known[page.set, page.id]
+            else:
+                missing.append(page)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            answers = runner.answers(missing, with_metadata=True)
+            for page, answer in zip(missing, answers, strict=True):
+                file.write(json.dumps(answer, ensure_ascii=False) + "\n")
+                file.flush()
+                yield page, answer
+
+
+def source_version(files: Iterable[Path]) -> str:
+    """A short hash over our own files: what our methods' version is while we work on them."""
+    total = hashlib.sha256()
+    for path in sorted(files):
+        total.update(path.name.encode() + b"\0" + path.read_bytes())
+    return total.hexdigest()[:12]
