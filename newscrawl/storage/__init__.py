@@ -4,12 +4,11 @@ from newscrawl.storage.database import (
     COVERAGE_STATES,
     CoverageState,
     Database,
-    Outcome,
-    Saved,
     open_database,
     upgrade_database,
 )
 from newscrawl.storage.errors import StorageError, UnstorableDocument
+from newscrawl.storage.saving import Outcome, Saved
 
 __all__ = [
     "COVERAGE_STATES",
