@@ -139,7 +139,7 @@ def _watch(firsts: Sequence[date], scope: Scope) -> Reach:
     end = last_day(scope)
     since = scope.since or min(firsts)
     expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
-    return Reach(expected=expected, unwatched=max(0, (min(min(firsts), end) - since).days))
+    return Reach(expected=expected, unwatched=max(0, (min(*firsts, end) - since).days))
 
 
 def _count(key: str, hits: Hits, looked: Reach) -> MentionCount:
