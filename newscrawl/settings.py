@@ -1,0 +1,106 @@
+"""Scrapy's settings for newscrawl. `scrapy crawl ft -s NAME=VALUE` overrides any of them.
+
+Those named NEWSCRAWL_* are our own and are read from the environment, too.
+"""
+
+import os
+from importlib.metadata import version
+
+
+class SettingError(ValueError):
+    """A setting or argument that can't work: one line that names it and says what to do."""
+
+
+def _env(name: str, default: str) -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def user_agent(contact: str) -> str:
+    """Return how the crawler introduces itself; `contact` is a URL or an e-mail address."""
+    name = f"newscrawl/{version('newscrawl')}"
+    return f"{name} (+{contact})" if contact else name
+
+
+# --- Ours ---------------------------------------------------------------------------------------
+
+# Who the crawler's visits may be complained to: a URL or an e-mail address.
+NEWSCRAWL_CONTACT = _env("NEWSCRAWL_CONTACT", "")
+NEWSCRAWL_DATABASE_URL = _env("NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
+# A file of companies instead of the bundled one, and a file of sources beside the bundled ones.
+NEWSCRAWL_COMPANIES = _env("NEWSCRAWL_COMPANIES", "")
+NEWSCRAWL_SOURCES = _env("NEWSCRAWL_SOURCES", "")
+NEWSCRAWL_METHOD = _env("NEWSCRAWL_METHOD", "combined")
+# Articles asked for in one crawl, at most; `-a limit=` overrides it.
+NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")
+# Without `-a since=`, pages of ordinary sitemaps (which list whole archives) are of interest for
+# so many days, and a source whose newest article is older counts as gone stale.
+NEWSCRAWL_RECENT_DAYS = _env("NEWSCRAWL_RECENT_DAYS", "7")
+# Sitemaps read in one crawl, at most; the newest of an index come first.
+NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
+# Texts of fewer characters are taken for what is left of a page without an article.
+NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
+# Seconds that a Retry-After may ask for, at most, and what is waited where a 429 or 503 has none.
+NEWSCRAWL_RETRY_AFTER_MAX = _env("NEWSCRAWL_RETRY_AFTER_MAX", "120")
+NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")
+# Seconds of Crawl-delay, at most; a source that asks for more is not crawled.
+NEWSCRAWL_CRAWL_DELAY_MAX = _env("NEWSCRAWL_CRAWL_DELAY_MAX", "120")
+# Hosts (host, host:port or a network, parted by commas) that may be private addresses.
+NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
+
+# --- The way of a page ----------------------------------------------------------------------------
+
+ITEM_PIPELINES = {
+    "pipelines.extraction.ExtractionPipeline": 100,  # a page becomes an article
+    "pipelines.mentions.MentionsPipeline": 200,  # the companies that the article names
+    "pipelines.storage.StoragePipeline": 300,  # both go into the database, in one transaction
+}
+
+# --- Scrapy ---------------------------------------------------------------------------------------
+
+BOT_NAME = "newscrawl"
+SPIDER_MODULES = ["spiders"]
+SPIDER_LOADER_CLASS = "spiders.registry.RegistrySpiderLoader"
+COMMANDS_MODULE = "spiders.commands"
+LOG_FORMATTER = "spiders.logs.ShortLogFormatter"
+LOG_LEVEL = "INFO"
+DEFAULT_DROPITEM_LOG_LEVEL = "INFO"
+STATS_DUMP = False  # one line at the end says what came of it; -s STATS_DUMP=1 shows all counts
+
+# Polite
+USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "newscrawl"
+CONCURRENT_REQUESTS_PER_DOMAIN = 2
+DOWNLOAD_DELAY = 0.5
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 1.0
+AUTOTHROTTLE_MAX_DELAY = 60.0
+RETRY_TIMES = 2
+RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the spider reports each page that failed, once
+COOKIES_ENABLED = False
+REFERER_ENABLED = True
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+}
+
+# Wary
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+DOWNLOAD_TIMEOUT = 30
+DOWNLOAD_MAXSIZE = 8 * 1024 * 1024  # the largest article pages stay below 5 MB
+DOWNLOAD_WARNSIZE = 0
+REDIRECT_MAX_TIMES = 5
+METAREFRESH_ENABLED = False
+DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what is connected to
+
+EXTENSIONS = {
+    "scrapy.extensions.throttle.AutoThrottle": None,
+    "spiders.politeness.CrawlDelayThrottle": 0,
+}
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "spiders.politeness.RobotsMiddleware": 100,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
+    "spiders.politeness.RetryAfterMiddleware": 550,
+    "spiders.guard.PrivateAddressGuard": 890,  # last before the network
+}

@@ -1,0 +1,136 @@
+"""RSS, Atom and RDF feeds: what they say about pages before those are fetched."""
+
+import calendar
+import io
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from time import struct_time
+from typing import Any
+
+import feedparser
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.items import Hints
+from newscrawl.sources.urls import UrlError, web_url
+
+# Real feeds hold 10 to 300 entries; the rest of a longer one is old or hostile.
+MAX_ENTRIES = 2_000
+# A standfirst is a paragraph; feeds that carry whole articles in it are cut here.
+MAX_STANDFIRST = 2_000
+MAX_TITLE = 500
+_ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
+_SPACE = re.compile(r"\s+")
+# A clock that runs ahead by less is a clock, by more a mistake.
+_CLOCK_TOLERANCE = timedelta(days=1)
+
+
+class FeedError(ValueError):
+    """A body that is no feed, or one that may not be parsed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A page that a feed or sitemap names. `modified` is the sitemap's lastmod."""
+
+    url: str
+    hints: Hints = field(default_factory=Hints)
+    modified: datetime | None = None
+
+    @property
+    def moment(self) -> datetime | None:
+        """When the page was published, or else last modified."""
+        return self.hints.published or self.modified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """The entries of a feed, in its order, and how many of them couldn't be used."""
+
+    entries: tuple[Entry, ...]
+    unusable: int = 0
+
+
+def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Feed:
+    """Read a feed of any kind, however sloppy; relative links are made absolute against `url`.
+
+    Raises FeedError where there is no feed in `body` and where it declares XML entities.
+    """
+    if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
+        raise FeedError("declares XML entities, which are never expanded")
+    headers = {"content-location": url} | ({"content-type": content_type} if content_type else {})
+    # A stream, since feedparser takes bytes that look like a URL or a path for one and opens it.
+    parsed = feedparser.parse(
+        io.BytesIO(body),
+        response_headers=headers,
+        sanitize_html=False,
+        resolve_relative_uris=False,
+    )
+    if not parsed.get("version") and not parsed.get("entries"):
+        raise FeedError("is neither RSS nor Atom nor RDF")
+    language = _language(parsed.feed.get("language"))
+    entries = []
+    for raw in parsed.entries[:MAX_ENTRIES]:
+        try:
+            entries.append(_entry(raw, url, language))
+        except UrlError:
+            continue
+    return Feed(entries=tuple(entries), unusable=len(parsed.entries) - len(entries))
+
+
+def plain_text(markup: str | None, limit: int) -> str | None:
+    """Return the text of a snippet of HTML on one line, at most `limit` characters, or None."""
+    if not markup:
+        return None
+    text = markup
+    if "<" in markup or "&" in markup:
+        tree = LexborHTMLParser(f"<body>{markup}")
+        tree.strip_tags(["script", "style"])
+        text = tree.body.text(separator=" ") if tree.body else ""
+    text = _SPACE.sub(" ", text.replace("\0", "")).strip()
+    if len(text) > limit:
+        text = text[:limit].rsplit(" ", 1)[0] + "…"
+    return text or None
+
+
+def plausible(moment: datetime) -> datetime | None:
+    """Return the moment in UTC, or None if it lies in the future or before the web."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if aware.year < 1990 or aware > datetime.now(UTC) + _CLOCK_TOLERANCE:
+        return None
+    return aware.astimezone(UTC)
+
+
+def _entry(raw: Any, base: str, language: str | None) -> Entry:
+    tags = raw.get("tags") or [{}]
+    return Entry(
+        url=web_url(raw.get("feedburner_origlink") or raw.get("link") or "", base),
+        hints=Hints(
+            title=plain_text(raw.get("title"), MAX_TITLE),
+            standfirst=plain_text(raw.get("summary"), MAX_STANDFIRST),
+            authors=_authors(raw),
+            published=_moment(raw.get("published_parsed")),
+            section=plain_text(tags[0].get("term"), MAX_TITLE),
+            language=language,
+        ),
+        modified=_moment(raw.get("updated_parsed")),
+    )
+
+
+def _authors(raw: Any) -> tuple[str, ...]:
+    names = [plain_text(author.get("name"), MAX_TITLE) for author in raw.get("authors") or ()]
+    return tuple(dict.fromkeys(name for name in names if name and "@" not in name))
+
+
+def _moment(parsed: struct_time | None) -> datetime | None:
+    if parsed is None:
+        return None
+    try:
+        return plausible(datetime.fromtimestamp(calendar.timegm(parsed), UTC))
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+def _language(code: str | None) -> str | None:
+    found = re.match(r"[a-z]{2}(?![a-z])", (code or "").strip().lower())
+    return found[0] if found else None

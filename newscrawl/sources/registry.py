@@ -1,0 +1,192 @@
+"""The registry of news sites: a CSV file, one row a site, several values parted by "|"."""
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from newscrawl.sources.urls import UrlError, web_url
+
+Status = Literal["active", "deprecated"]
+_Value = TypeVar("_Value")
+
+COLUMNS = (
+    "slug",
+    "name",
+    "country",
+    "languages",
+    "home",
+    "feeds",
+    "sitemaps",
+    "news_sitemaps",
+    "status",
+)
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_TWO_LETTERS = re.compile(r"[a-z]{2}")
+_PLACEHOLDER = re.compile(r"\{([^}]*)\}")
+_DATE_PARTS: Mapping[str, str] = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}
+
+
+class SourceError(ValueError):
+    """A registry file that can't be used; the message names file, row, column and remedy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A news site. Its URLs may hold {yyyy}, {yy}, {mm} and {dd}: see `on`."""
+
+    slug: str
+    name: str
+    country: str
+    languages: tuple[str, ...]
+    home: str
+    feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    news_sitemaps: tuple[str, ...] = ()
+    status: Status = "active"
+
+    def on(self, *days: date) -> "Source":
+        """Return the source with the dated URLs written out for these days, each URL once."""
+        return replace(
+            self,
+            feeds=_dated(self.feeds, days),
+            sitemaps=_dated(self.sitemaps, days),
+            news_sitemaps=_dated(self.news_sitemaps, days),
+        )
+
+
+def load_sources(path: Path | None = None) -> tuple[Source, ...]:
+    """Read a registry file, by default the bundled one, in its order.
+
+    Raises SourceError for a file that can't be read and for the first bad row.
+    """
+    file: Traversable | Path = path or files("newscrawl").joinpath("data", "sources.csv")
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+        return _read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{file}: can't be read as a UTF-8 CSV file: {error}") from error
+
+
+def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
+    if missing := [column for column in COLUMNS if column not in (rows.fieldnames or ())]:
+        raise SourceError(
+            f"{file}, row 1: lacks the column(s) {', '.join(missing)}; "
+            f"the first row must read {','.join(COLUMNS)}"
+        )
+    sources: dict[str, Source] = {}
+    for row in rows:
+        where = f"{file}, row {rows.line_num}"
+        source = _source(row, where)
+        if source.slug in sources:
+            raise SourceError(
+                f"{where}, column slug: {source.slug!r} is taken by "
+                f"{sources[source.slug].name!r}; choose another"
+            )
+        sources[source.slug] = source
+    return tuple(sources.values())
+
+
+def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Source:
+    def read(column: str, parse: Callable[[str], _Value]) -> _Value:
+        value = row[column]
+        try:
+            return parse(value.strip() if isinstance(value, str) else "")
+        except (UrlError, ValueError) as error:
+            raise SourceError(f"{where}, column {column}: {error}") from None
+
+    if None in row or None in row.values():
+        raise SourceError(
+            f"{where}: has not {len(COLUMNS)} fields; quote a field that contains a comma"
+        )
+    source = Source(
+        slug=read("slug", _slug),
+        name=read("name", _name),
+        country=read("country", _country),
+        languages=read("languages", _languages),
+        home=read("home", _home),
+        feeds=read("feeds", _urls),
+        sitemaps=read("sitemaps", _urls),
+        news_sitemaps=read("news_sitemaps", _urls),
+        status=read("status", _status),
+    )
+    if not (source.feeds or source.sitemaps or source.news_sitemaps):
+        raise SourceError(f"{where}, column feeds: give at least one feed, sitemap or news sitemap")
+    return source
+
+
+def _slug(value: str) -> str:
+    if not _SLUG.fullmatch(value):
+        raise ValueError(f"{value!r} is no slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'")
+    return value
+
+
+def _name(value: str) -> str:
+    if not value:
+        raise ValueError("is empty; give the site's name as its readers know it")
+    return value
+
+
+def _country(value: str) -> str:
+    if not _TWO_LETTERS.fullmatch(value):
+        raise ValueError(f"{value!r} is no country; use two small letters (ISO 3166), as in 'gb'")
+    return value
+
+
+def _languages(value: str) -> tuple[str, ...]:
+    languages = _parts(value)
+    if not languages or not all(map(_TWO_LETTERS.fullmatch, languages)):
+        raise ValueError(
+            f"{value!r} holds no language; use two small letters each (ISO 639-1), as in 'de|en'"
+        )
+    return languages
+
+
+def _status(value: str) -> Status:
+    for status in get_args(Status):
+        if value == status:
+            return status  # type: ignore[no-any-return]
+    raise ValueError(f"{value!r} is no status; use {' or '.join(get_args(Status))}")
+
+
+def _home(value: str) -> str:
+    return web_url(value)
+
+
+def _urls(value: str) -> tuple[str, ...]:
+    return tuple(map(_template, _parts(value)))
+
+
+def _template(url: str) -> str:
+    """Return the URL as written, if it is one once its dates are filled in."""
+    if unknown := set(_PLACEHOLDER.findall(url)) - set(_DATE_PARTS):
+        raise ValueError(
+            f"unknown placeholder {{{unknown.pop()}}} in {url!r}; "
+            "use {yyyy}, {yy}, {mm} or {dd}"
+        )
+    filled = _fill(url, date(2000, 1, 1))
+    if "{" in filled or "}" in filled:
+        raise ValueError(f"a brace that closes nothing in {url!r}; remove it")
+    web_url(filled)
+    return url
+
+
+def _parts(value: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for part in map(str.strip, value.split("|")) if part))
+
+
+def _fill(template: str, day: date) -> str:
+    return _PLACEHOLDER.sub(
+        lambda found: day.strftime(_DATE_PARTS.get(found[1], found[0])), template
+    )
+
+
+def _dated(templates: Iterable[str], days: Iterable[date]) -> tuple[str, ...]:
+    written_out = [_fill(template, day) for day in days for template in templates]
+    return tuple(dict.fromkeys(written_out))

@@ -1,0 +1,82 @@
+"""URLs as identities: one article, one canonical URL."""
+
+import logging
+from urllib.parse import urljoin, urlsplit
+
+import courlan
+from selectolax.lexbor import LexborHTMLParser
+from url_normalize import url_normalize
+from w3lib.url import canonicalize_url, safe_url_string
+
+# Its debug lines quote whatever a site put into a URL.
+logging.getLogger("courlan").setLevel(logging.WARNING)
+
+# Longer than any article URL of the registry's sites; the common limit of servers and browsers.
+MAX_LENGTH = 2000
+# Bytes within which a page says in its head which URL is its own.
+_HEAD = 64 * 1024
+
+
+class UrlError(ValueError):
+    """A URL that is not followed; the message says why."""
+
+
+def web_url(url: str, base: str | None = None) -> str:
+    """Return `url`, made absolute against `base`, as it may be sent to a server.
+
+    Raises UrlError for other schemes than http and https, for credentials, and for what is no URL.
+    """
+    text = urljoin(base, url.strip()) if base else url.strip()
+    if len(text) > MAX_LENGTH:
+        raise UrlError(f"longer than {MAX_LENGTH} characters: {text[:60]}...")
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise UrlError(f"not a URL ({error}): {text!r}") from None
+    if parts.scheme.lower() not in {"http", "https"}:
+        raise UrlError(f"neither http nor https: {text!r}")
+    if not host:
+        raise UrlError(f"names no host: {text!r}")
+    if parts.username is not None or parts.password is not None:
+        raise UrlError(f"carries credentials, which are never followed: host {host}")
+    safe: str = safe_url_string(text)
+    return safe
+
+
+def canonical_url(url: str, base: str | None = None) -> str:
+    """Return the URL under which an article is known, whatever link led to it.
+
+    Tracking parameters, fragments, default ports, dot segments and the order of parameters
+    don't matter to it. Use it to tell articles apart; to fetch one, use the URL as it was given,
+    since a cleaned path need not be the one that the server knows. Raises UrlError as `web_url`.
+    """
+    plain = web_url(url, base)
+    cleaned = courlan.clean_url(plain) or plain
+    canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
+    if urlsplit(canonical).hostname != urlsplit(url_normalize(plain) or plain).hostname:
+        # A URL within the URL: courlan keeps one of the two, we keep the whole.
+        canonical = canonicalize_url(plain)
+    return canonical
+
+
+def declared_url(html: bytes, url: str) -> str | None:
+    """Return the canonical URL that a page claims by rel=canonical, or None.
+
+    A claim counts only within the page's own site, and never for the site's front page: sites
+    that name it on every page would make all their articles one.
+    """
+    link = LexborHTMLParser(html[:_HEAD]).css_first('link[rel~="canonical"][href]')
+    try:
+        claim = canonical_url((link and link.attributes.get("href")) or "", url)
+    except UrlError:
+        return None
+    if site_domain(claim) != site_domain(url) or urlsplit(claim).path in {"", "/"}:
+        return None
+    return claim
+
+
+def site_domain(url: str) -> str:
+    """Return the registered domain of a URL ("www.bbc.co.uk" → "bbc.co.uk"), or its bare host."""
+    domain: str | None = courlan.extract_domain(url)
+    return domain or urlsplit(url).hostname or ""

@@ -1,0 +1,35 @@
+"""The companies that an article itself names."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from scrapy.crawler import Crawler
+
+from newscrawl.items import Document
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.settings import SettingError
+
+
+class MentionsPipeline:
+    """Document → the same with its mentions. The registry is read once, at the start."""
+
+    def __init__(self, companies: Companies) -> None:
+        self._companies = companies
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Read the companies; SettingError for a NEWSCRAWL_COMPANIES that can't be used."""
+        path: str = crawler.settings["NEWSCRAWL_COMPANIES"]
+        try:
+            return cls(load_companies(Path(path) if path else None))
+        except (OSError, ValueError) as error:
+            raise SettingError(f"NEWSCRAWL_COMPANIES: {error}") from error
+
+    def process_item(self, document: Document) -> Document:
+        """Find the companies in headline and text."""
+        article = document.article
+        found = self._companies.find(
+            article.text, title=article.title or "", language=article.language
+        )
+        return replace(document, mentions=tuple(found))

@@ -1,0 +1,123 @@
+"""What came of a crawl: its counts, the state of the source on that day, one line for people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from newscrawl.storage import CoverageState
+
+_DROPPED = "item_dropped_reasons_count/"
+_FAILED = "newscrawl/pages_failed/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """Scrapy's stats of one crawl, as far as they tell of articles."""
+
+    found: int
+    known: int
+    requested: int
+    fetched: int
+    failed: int
+    disallowed: int
+    paywalled: int
+    new: int
+    revised: int
+    unchanged: int
+    mentions: int
+    listings_read: int
+    listings_failed: int
+    listings_disallowed: int
+    newest: datetime | None
+    dropped: Mapping[str, int]
+    failures: Mapping[str, int]
+
+    @classmethod
+    def of(cls, stats: Mapping[str, Any]) -> Self:
+        """Read the counts off a crawl's stats."""
+
+        def count(name: str) -> int:
+            return int(stats.get(f"newscrawl/{name}", 0))
+
+        return cls(
+            found=count("found"),
+            known=count("known"),
+            requested=count("requested"),
+            fetched=count("pages_fetched"),
+            failed=count("pages_failed"),
+            disallowed=count("pages_disallowed"),
+            paywalled=count("pages_paywalled"),
+            new=count("articles_new"),
+            revised=count("articles_revised"),
+            unchanged=count("articles_unchanged"),
+            mentions=count("mentions"),
+            listings_read=count("listings_read"),
+            listings_failed=count("listings_failed"),
+            listings_disallowed=count("listings_disallowed"),
+            newest=stats.get("newscrawl/newest_entry"),
+            dropped=_starting(stats, _DROPPED),
+            failures=_starting(stats, _FAILED),
+        )
+
+    @property
+    def stored(self) -> int:
+        """Articles of the source's listings that are in the database at the end."""
+        return self.known + self.new + self.revised + self.unchanged
+
+
+def state_of(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str]:
+    """Return the state of the source, and a note that says why it isn't ok."""
+    if not counts.listings_read:
+        if counts.listings_disallowed and not counts.listings_failed:
+            return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
+        return "failed", "no feed or sitemap could be read"
+    return _refused(counts) or _stale(counts, now, recent_days) or ("ok", "")
+
+
+def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
+    if not counts.requested:
+        return None
+    if counts.disallowed == counts.requested:
+        return "blocked_by_robots", "no article page may be fetched"
+    if counts.disallowed + counts.paywalled == counts.requested:
+        return "paywalled", "headlines and standfirsts only"
+    if counts.failed == counts.requested:
+        return "failed", "no article page could be fetched"
+    return None
+
+
+def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str] | None:
+    if not counts.found and not counts.newest:
+        return "stale_feed", "the feeds and sitemaps list no article"
+    if counts.newest and now - counts.newest > timedelta(days=recent_days):
+        return "stale_feed", f"nothing newer than {counts.newest:%Y-%m-%d}"
+    return None
+
+
+def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str:
+    """Return what came of the crawl, in one line."""
+    parts = [
+        f"{counts.found} found",
+        f"{counts.known} known before",
+        f"{counts.fetched} fetched",
+        f"{counts.new} new",
+        f"{counts.revised} revised",
+        f"{counts.unchanged} unchanged",
+    ]
+    if counts.disallowed or counts.paywalled:
+        parts.append(f"{counts.disallowed + counts.paywalled} told by the feed only")
+    for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):
+        if reasons:
+            told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+            parts.append(f"{sum(reasons.values())} {name} ({told})")
+    parts.append(f"{counts.mentions} mentions")
+    return f"{source}: {', '.join(parts)}; state {state}{f' ({note})' if note else ''}"
+
+
+def _starting(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+    return {
+        name.removeprefix(prefix): int(count)
+        for name, count in stats.items()
+        if name.startswith(prefix)
+    }

@@ -1,0 +1,54 @@
+"""`scrapy crawl`, with exit codes that scripts can trust: 0 done, 1 failed, 2 bad input."""
+
+import argparse
+import asyncio
+import difflib
+import logging
+import sys
+
+from scrapy.commands import crawl
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.exceptions import UsageError
+
+from newscrawl.settings import SettingError
+
+logger = logging.getLogger(__name__)
+
+
+class Command(crawl.Command):
+    """Crawl a source by name. A wrong setting or argument ends it with one line."""
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Crawl; `exitcode` tells how it ended."""
+        if len(args) != 1:
+            raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
+        process = self.crawler_process
+        if not isinstance(process, AsyncCrawlerProcess):
+            raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")
+        try:
+            task = process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        except KeyError:
+            self._refuse(_unknown(args[0], process.spider_loader.list()))
+            return
+        process.start()
+        self._report(task)
+        if process.bootstrap_failed and not self.exitcode:
+            self.exitcode = 1
+
+    def _report(self, task: "asyncio.Task[None]") -> None:
+        error = task.exception() if task.done() and not task.cancelled() else None
+        if isinstance(error, SettingError):
+            self._refuse(str(error))
+        elif error is not None:
+            logger.critical("The crawl failed: %s", error, exc_info=error)
+            self.exitcode = 1
+
+    def _refuse(self, message: str) -> None:
+        sys.stderr.write(f"newscrawl: {message}\n")
+        self.exitcode = 2
+
+
+def _unknown(name: str, names: list[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=3)
+    advice = f"did you mean {' or '.join(near)}?" if near else "see scrapy list"
+    return f"no source {name!r}; {advice}"

@@ -1,0 +1,32 @@
+"""The Financial Times: nearly all of it behind a paywall, told by its feeds."""
+
+import re
+from urllib.parse import urlsplit
+
+from scrapy.http import Response
+
+from newscrawl.items import Access
+from spiders.news import NewsSpider
+
+_BARRIER_PATH = re.compile(r"/(?:barrier|products|signup|login)(?:/|$)")
+_BARRIER_TITLE = re.compile(rb"<title[^>]*>\s*Subscribe to read\b", re.IGNORECASE)
+
+
+class FtSpider(NewsSpider):
+    """Reads what the FT lets everybody read, and headline and standfirst of the rest."""
+
+    name = "ft"
+
+    def wants(self, url: str) -> bool:
+        """Articles are under /content/; videos, podcasts and sections are not."""
+        parts = urlsplit(url)
+        on_ft = (parts.hostname or "").endswith("ft.com")
+        return not on_ft or parts.path.startswith("/content/")
+
+    def access_of(self, response: Response) -> Access:
+        """A barrier comes as a page of its own, by redirect or with the answer 200."""
+        if _BARRIER_PATH.match(urlsplit(response.url).path):
+            return "paywalled"
+        if _BARRIER_TITLE.search(response.body[:65536]):
+            return "paywalled"
+        return super().access_of(response)

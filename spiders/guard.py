@@ -1,0 +1,142 @@
+"""No request leaves for an address inside our own network."""
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.internet.error import DNSLookupError
+
+from newscrawl.settings import SettingError
+
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class PrivateAddressError(IgnoreRequest):
+    """A request for an address that isn't of the public internet."""
+
+
+def address_of(url: str) -> tuple[str, int]:
+    """Return host and port of a URL."""
+    parts = urlsplit(url)
+    return (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
+
+
+def is_public(address: IpAddress) -> bool:
+    """Whether an IP address belongs to the public internet."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if inner is not None:
+            return is_public(inner)
+    return address.is_global and not address.is_multicast
+
+
+class Permitted:
+    """Private hosts, addresses and networks that may be asked all the same."""
+
+    def __init__(self, entries: Iterable[str], named: Iterable[tuple[str, int]] = ()) -> None:
+        self._hosts: set[tuple[str, int | None]] = set(named)
+        self._networks: list[IpNetwork] = []
+        for entry in filter(None, map(str.strip, entries)):
+            self._add(entry)
+
+    def _add(self, entry: str) -> None:
+        try:
+            self._networks.append(ipaddress.ip_network(entry, strict=False))
+        except ValueError:
+            try:
+                parts = urlsplit(f"//{entry}")
+                host, port = parts.hostname, parts.port
+            except ValueError:
+                host, port = None, None
+            if not host or "/" in entry:
+                raise SettingError(
+                    f"NEWSCRAWL_ALLOW_PRIVATE: {entry!r} is neither a host, a host:port nor a "
+                    "network; as in localhost:8000,10.0.0.0/8"
+                ) from None
+            self._hosts.add((host.lower(), port))
+
+    def host(self, host: str, port: int) -> bool:
+        """Whether the host was named, on this port or on any."""
+        return (host, port) in self._hosts or (host, None) in self._hosts
+
+    def address(self, address: IpAddress) -> bool:
+        """Whether the address lies in a named network."""
+        return any(address in network for network in self._networks)
+
+
+class PrivateAddressGuard:
+    """Refuses private addresses after name resolution, on the first request and each redirect.
+
+    The name is resolved here with Scrapy's caching resolver, so that the connection goes to the
+    very address that was checked; the response's address is checked once more.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._entries = crawler.settings.getlist("NEWSCRAWL_ALLOW_PRIVATE")
+        self._permitted = Permitted(self._entries)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "PrivateAddressGuard":
+        """Build the guard; SettingError for a bad NEWSCRAWL_ALLOW_PRIVATE."""
+        guard = cls(crawler)
+        crawler.signals.connect(guard.spider_opened, signal=signals.spider_opened)
+        return guard
+
+    def spider_opened(self) -> None:
+        """Take over the hosts that the operator named to the spider."""
+        named = getattr(self._crawler.spider, "named_addresses", ())
+        self._permitted = Permitted(self._entries, named)
+
+    async def process_request(self, request: Request) -> None:
+        """Let the request pass, or raise PrivateAddressError."""
+        if request.meta.get("proxy"):
+            return  # the operator's proxy resolves the name, and reaches what it lets us reach
+        host, port = address_of(request.url)
+        if self._permitted.host(host, port):
+            return
+        self._check(await _resolve(host), request)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Let the response pass, or raise PrivateAddressError."""
+        address = response.ip_address
+        if address and not request.meta.get("proxy"):
+            host, port = address_of(request.url)
+            if not self._permitted.host(host, port):
+                self._check(address, request)
+        return response
+
+    def _check(self, address: IpAddress | None, request: Request) -> None:
+        if address is None or is_public(address) or self._permitted.address(address):
+            return
+        self._crawler.stats.inc_value("newscrawl/private_addresses_refused")
+        raise PrivateAddressError(
+            f"{address_of(request.url)[0]} is the private address {address}; "
+            "NEWSCRAWL_ALLOW_PRIVATE would allow it"
+        )
+
+
+async def _resolve(host: str) -> IpAddress | None:
+    """Return the address of a host, or None where it has none: the download says so itself."""
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    from twisted.internet import reactor  # noqa: PLC0415 - importing it installs one
+
+    try:
+        # Twisted annotates resolve() with the types of another method.
+        found: Deferred[str] = reactor.resolve(host)  # type: ignore[arg-type]
+        address = await maybe_deferred_to_future(found)
+        return ipaddress.ip_address(address)
+    except (DNSLookupError, OSError, ValueError):
+        return None

@@ -1,0 +1,338 @@
+"""From a source's feeds and sitemaps to its article pages."""
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Any, ClassVar, Self
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
+from w3lib.encoding import http_content_type_encoding
+
+from newscrawl.items import Access, Hints, Page
+from newscrawl.settings import SettingError, user_agent
+from newscrawl.sources import (
+    Entry,
+    FeedError,
+    SitemapError,
+    Source,
+    UrlError,
+    canonical_url,
+    parse_feed,
+    parse_sitemap,
+    site_domain,
+)
+from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
+from spiders.arguments import parse_arguments
+from spiders.guard import PrivateAddressError, address_of
+from spiders.politeness import DisallowedByRobotsError
+
+# Answers that refuse the page itself, and what they mean for the article behind it.
+REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
+# An index that lists indexes is rare, a third level has no use.
+MAX_NESTING = 2
+# Dated URLs are written out for so many days at most.
+MAX_DAYS = 31
+_BATCH = 200
+
+
+def nothing_known(_urls: Collection[str]) -> set[str]:
+    """Return the stored ones among canonical URLs, for a spider without a database: none."""
+    return set()
+
+
+class NewsSpider(Spider):
+    """Crawls one source. The spider loader gives each subclass its `source`.
+
+    A site that needs more overrides `wants` (which URLs are articles) or `access_of` (how to
+    tell a paywall). `known` is set by whoever stores articles: the URLs that it need not see again.
+    """
+
+    source: ClassVar[Source]
+    named_by_operator: ClassVar[bool] = False
+    known: Callable[[Collection[str]], set[str]]
+
+    def __init__(self, **given: str) -> None:
+        super().__init__()
+        self.arguments = parse_arguments(given)
+        self.known = nothing_known
+        self._seen: set[str] = set()
+        self._limit = 0
+        self._sitemaps_left = 0
+        self._recent = datetime.now(UTC)
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Let the user agent name the contact, wherever that was set."""
+        super().update_settings(settings)
+        agent = user_agent(settings.get("NEWSCRAWL_CONTACT"))
+        settings.set("USER_AGENT", agent, priority="spider")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Build the spider; SettingError for an argument or setting that can't work."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        settings = crawler.settings
+        spider._limit = spider.arguments.limit or whole_number(settings, "NEWSCRAWL_LIMIT")
+        spider._sitemaps_left = whole_number(settings, "NEWSCRAWL_SITEMAPS")
+        days = timedelta(days=whole_number(settings, "NEWSCRAWL_RECENT_DAYS"))
+        spider._recent = datetime.now(UTC) - days
+        return spider
+
+    @property
+    def since(self) -> datetime | None:
+        """The moment before which articles are of no interest, where one was given."""
+        return self.arguments.since
+
+    @property
+    def allowed_domains(self) -> list[str]:
+        """The domain of the source, and the hosts of its feeds and of those given by hand."""
+        urls = (*self._listings(), *self.source.feeds, *self.source.news_sitemaps)
+        domains = [site_domain(self.source.home), *(address_of(url)[0] for url in urls)]
+        return list(dict.fromkeys(domains))
+
+    @property
+    def named_addresses(self) -> set[tuple[str, int]]:
+        """Hosts and ports that the operator himself named, which may be private ones."""
+        urls = {*self.arguments.feeds, *self.arguments.sitemaps}
+        if self.named_by_operator:
+            urls |= {self.source.home, *self._listings()}
+        return set(map(address_of, urls))
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Ask for the feeds and sitemaps."""
+        for url in self._listings():
+            yield self._listing_request(url, allow_offsite=True)
+
+    # What a site may need otherwise ----------------------------------------------------------
+
+    def wants(self, url: str) -> bool:  # noqa: ARG002 - for those who override it
+        """Whether a URL that a feed or sitemap lists may be an article."""
+        return True
+
+    def access_of(self, response: Response) -> Access:
+        """Whether the response is the page that was asked for, or one that stands before it."""
+        return REFUSALS.get(response.status, "open")
+
+    # Feeds and sitemaps ----------------------------------------------------------------------
+
+    def _listings(self) -> tuple[str, ...]:
+        if self.arguments.feeds or self.arguments.sitemaps:
+            return (*self.arguments.feeds, *self.arguments.sitemaps)
+        source = self.source.on(*self._days())
+        short = (*source.feeds, *source.news_sitemaps)
+        # Ordinary sitemaps list whole archives: for when an archive is asked for, or nothing else
+        # is there.
+        return (*short, *source.sitemaps) if self.since or not short else short
+
+    def _days(self) -> list[date]:
+        today = datetime.now(UTC).date()
+        first = self.since.date() if self.since else today - timedelta(days=1)
+        span = min((today - first).days, MAX_DAYS - 1)
+        return [today - timedelta(days=back) for back in range(span + 1)]
+
+    def _listing_request(
+        self, url: str, *, nesting: int = 0, allow_offsite: bool = False
+    ) -> Request:
+        return Request(
+            url,
+            callback=self.parse_listing,
+            errback=self.listing_failed,
+            priority=10,
+            cb_kwargs={"nesting": nesting},
+            meta={"download_maxsize": MAX_BYTES, "allow_offsite": allow_offsite},
+        )
+
+    async def parse_listing(self, response: Response, nesting: int) -> AsyncIterator[Request]:
+        """Follow what a feed or sitemap lists."""
+        try:
+            body = unpack(response.body)
+            if looks_like_sitemap(body):
+                requests = self._from_sitemap(body, response, nesting)
+            else:
+                requests = self._from_feed(body, response)
+        except (FeedError, SitemapError) as error:
+            self._count("listings_failed")
+            self.logger.warning("Can't use %s: it %s", response.url, error)
+            return
+        self._count("listings_read")
+        for request in requests:
+            yield request
+
+    def _from_feed(self, body: bytes, response: Response) -> Iterator[Request]:
+        header = response.headers.get("Content-Type")
+        content_type = header.decode("latin-1") if header else None
+        feed = parse_feed(body, response.url, content_type=content_type)
+        self._count("urls_refused", feed.unusable)
+        return self._follow(feed.entries)
+
+    def _from_sitemap(self, body: bytes, response: Response, nesting: int) -> Iterator[Request]:
+        sitemap = parse_sitemap(body, response.url)
+        self._count("urls_refused", sitemap.unusable)
+        if sitemap.damage:
+            self._count("listings_damaged")
+            self.logger.warning("Sitemap %s %s", response.url, sitemap.damage)
+        if sitemap.children:
+            return self._descend(sitemap.children, response.url, nesting + 1)
+        return self._follow(sitemap.entries, archive=True)
+
+    def _descend(self, children: Iterable[Entry], url: str, nesting: int) -> Iterator[Request]:
+        if nesting > MAX_NESTING:
+            self._count("listings_failed")
+            self.logger.warning("Sitemap index %s is nested too deeply; it is left", url)
+            return
+        for child in _newest_first(children):
+            if child.modified and child.modified < (self.since or self._recent):
+                continue
+            if self._sitemaps_left <= 0:
+                self._count("sitemaps_over_limit")
+                continue
+            self._sitemaps_left -= 1
+            yield self._listing_request(child.url, nesting=nesting)
+
+    def listing_failed(self, failure: Failure) -> None:
+        """Count and report a feed or sitemap that couldn't be fetched."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        if isinstance(failure.value, DisallowedByRobotsError):
+            self._count("listings_disallowed")
+        else:
+            self._count("listings_failed")
+        self.logger.warning("Can't read %s: %s", request.url, _reason(failure))
+
+    # Articles --------------------------------------------------------------------------------
+
+    def _follow(self, entries: Iterable[Entry], *, archive: bool = False) -> Iterator[Request]:
+        """Yield a request for each article that is new to us, the newest first."""
+        # An archive is asked for by naming it, too.
+        oldest = self.since or (self._recent if archive and not self.arguments.sitemaps else None)
+        waiting = iter(_newest_first(entries))
+        while batch := list(islice(waiting, _BATCH)):
+            offered = dict(self._offered(batch, oldest))
+            known = self.known(offered.keys())
+            self._count("known", len(known))
+            for url, entry in offered.items():
+                if url in known:
+                    continue
+                if self._limit <= 0:
+                    self._count("over_limit")
+                    continue
+                self._limit -= 1
+                self._count("requested")
+                yield self._article_request(url, entry)
+
+    def _offered(
+        self, entries: Iterable[Entry], oldest: datetime | None
+    ) -> Iterator[tuple[str, Entry]]:
+        for entry in entries:
+            if entry.moment:
+                self.crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
+            if oldest and entry.moment and entry.moment < oldest:
+                self._count("too_old")
+                continue
+            try:
+                url = canonical_url(entry.url)
+            except UrlError:
+                self._count("urls_refused")
+                continue
+            if url in self._seen or not self.wants(entry.url):
+                continue
+            self._seen.add(url)
+            self._count("found")
+            yield url, entry
+
+    def _article_request(self, url: str, entry: Entry) -> Request:
+        return Request(
+            entry.url,
+            callback=self.parse_article,
+            errback=self.article_failed,
+            cb_kwargs={"url": url, "hints": entry.hints},
+            meta={"handle_httpstatus_list": list(REFUSALS)},
+        )
+
+    def parse_article(self, response: Response, url: str, hints: Hints) -> Iterator[Page]:
+        """Yield the page, or what the feed said of it where the page is kept from us."""
+        access = self.access_of(response)
+        if access != "open":
+            yield from self._instead(url, hints, access, response.status)
+            return
+        self._count("pages_fetched")
+        header = response.headers.get("Content-Type", b"")
+        yield Page(
+            url=url,
+            source=self.source.slug,
+            html=response.body,
+            fetched_at=datetime.now(UTC),
+            encoding=http_content_type_encoding(header.decode("latin-1") if header else None),
+            language=self._language(hints),
+            status=response.status,
+            hints=hints,
+        )
+
+    def article_failed(self, failure: Failure) -> Iterator[Page]:
+        """Report a page that couldn't be fetched; one that mustn't be is told by its feed."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        if isinstance(failure.value, DisallowedByRobotsError):
+            yield from self._instead(**request.cb_kwargs, access="disallowed", status=0)
+            return
+        self._count("pages_failed")
+        self._count(f"pages_failed/{_kind(failure)}")
+        self.logger.warning("Can't fetch %s: %s", request.url, _reason(failure))
+
+    def _instead(self, url: str, hints: Hints, access: Access, status: int) -> Iterator[Page]:
+        self._count(f"pages_{access}")
+        if not hints.title:
+            self.logger.info("%s is %s, and no feed tells its headline", url, access)
+            self._count("pages_untold")
+            return
+        yield Page(
+            url=url,
+            source=self.source.slug,
+            html=b"",
+            fetched_at=datetime.now(UTC),
+            language=self._language(hints),
+            status=status,
+            access=access,
+            hints=hints,
+        )
+
+    def _language(self, hints: Hints) -> str | None:
+        languages = self.source.languages
+        return languages[0] if len(languages) == 1 else hints.language
+
+    def _count(self, name: str, amount: int = 1) -> None:
+        if amount:
+            self.crawler.stats.inc_value(f"newscrawl/{name}", amount)
+
+
+def whole_number(settings: BaseSettings, name: str) -> int:
+    """Return a setting that must be a whole number above 0; SettingError otherwise."""
+    text = str(settings.get(name)).strip()
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise SettingError(f"{name}={text}: not a whole number above 0")
+    return int(text)
+
+
+def _newest_first(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries by date, those without one last and as they came."""
+    return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
+
+
+def _kind(failure: Failure) -> str:
+    error = failure.value
+    if isinstance(error, HttpError):
+        return f"http_{error.response.status}"
+    return type(error).__name__
+
+
+def _reason(failure: Failure) -> str:
+    error = failure.value
+    if isinstance(error, HttpError):
+        return f"the server answered {error.response.status}"
+    if isinstance(error, (DisallowedByRobotsError, PrivateAddressError, IgnoreRequest)):
+        return str(error)
+    return f"{type(error).__name__}: {error}".strip(": ").splitlines()[0]

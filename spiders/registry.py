@@ -1,0 +1,52 @@
+"""A spider for every source: of the class in spiders/ that bears its name, or else NewsSpider."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from scrapy import Spider
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import SpiderLoader
+
+from newscrawl.sources import Source, SourceError, load_sources
+from spiders.news import NewsSpider
+
+
+class RegistrySpiderLoader(SpiderLoader):
+    """Serves a spider for each row of the registry, besides the classes in spiders/."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        super().__init__(settings)
+        own_file = settings.get("NEWSCRAWL_SOURCES")
+        bundled, operators = _load(None), _load(Path(own_file)) if own_file else ()
+        for source in (*bundled, *operators):
+            base = self._spiders.get(source.slug, NewsSpider)
+            if issubclass(base, NewsSpider):
+                own = source in operators
+                self._spiders[source.slug] = _spider_of(source, base, named_by_operator=own)
+
+    def load(self, spider_name: str) -> type[Spider]:
+        """Return the spider class; KeyError where the registry has no such source."""
+        return super().load(spider_name)
+
+
+def _load(path: Path | None) -> tuple[Source, ...]:
+    try:
+        return load_sources(path)
+    except SourceError as error:
+        # Scrapy builds the loader before any command could report it in one line.
+        sys.stderr.write(f"newscrawl: {error}\n")
+        raise SystemExit(2) from None
+
+
+def _spider_of(
+    source: Source, base: type[NewsSpider], *, named_by_operator: bool
+) -> type[NewsSpider]:
+    members: dict[str, Any] = {
+        "name": source.slug,
+        "source": source,
+        "named_by_operator": named_by_operator,
+        "__module__": base.__module__,
+        "__doc__": f"{source.name} ({source.home})",
+    }
+    return type(base.__name__, (base,), members)
