@@ -1,0 +1,51 @@
+"""The command line: `newscrawl COMMAND ...`, each command in a module of its own.
+
+Exit codes: 0 done, 1 nothing found or work that failed, 2 bad usage or input.
+"""
+
+import sys
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from newscrawl.cli import articles, companies, database, extract, mentions, sources
+
+app = typer.Typer(
+    name="newscrawl",
+    help="Watch the news for companies: who is mentioned how often, where, beside what.",
+    epilog="Articles come in by: scrapy crawl ft (scrapy list shows all sources).",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+# A new command is one line here.
+app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
+app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
+app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
+app.add_typer(companies.app, name="companies")
+app.add_typer(sources.app, name="sources")
+app.add_typer(database.app, name="db")
+
+
+def main() -> None:
+    """Runs the command line; an error that newscrawl names is one line and exit code 2."""
+    try:
+        code = app(standalone_mode=False)
+    except TyperException as error:
+        _fail(error.format_message().replace("Value error, ", ""), error.exit_code)
+    except (Abort, KeyboardInterrupt):
+        _fail("interrupted", 130)
+    except Exception as error:
+        # What newscrawl raises by a name of its own is meant for the user. All else is a bug.
+        if not type(error).__module__.startswith("newscrawl."):
+            raise
+        _fail(str(error), 2)
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> None:
+    from newscrawl.cli.output import say
+
+    say(f"newscrawl: {' '.join(message.split())}")
+    sys.exit(code)

@@ -1,0 +1,5 @@
+"""python -m newscrawl.cli"""
+
+from newscrawl.cli import main
+
+main()

@@ -1,0 +1,132 @@
+"""What several commands take from the command line, and what it means."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from newscrawl import settings
+
+if TYPE_CHECKING:
+    from newscrawl.mentions import Companies
+    from newscrawl.storage import Database
+    from newscrawl.storage.queries import Scope
+
+
+class InputError(ValueError):
+    """Something on the command line can't be meant: one line that says what to write instead."""
+
+
+Format = Literal["table", "csv", "json"]
+
+FormatOption = Annotated[
+    Format, typer.Option("--format", "-f", help="A table to read, or csv or json for programs.")
+]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="NEWSCRAWL_DATABASE_URL",
+        help="URL of the database; else sqlite:///newscrawl.sqlite in this folder.",
+        metavar="URL",
+    ),
+]
+CompaniesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--companies",
+        envvar="NEWSCRAWL_COMPANIES",
+        help="A companies file of your own; else the bundled one.",
+        metavar="FILE",
+    ),
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option(help="First day: 2026-11-01, or 7d for the last seven.", metavar="DAY"),
+]
+UntilOption = Annotated[
+    str | None, typer.Option(help="Last day, as with --since; else today.", metavar="DAY")
+]
+SourceOption = Annotated[
+    str | None, typer.Option(help="Only this source, as in 'ft'.", metavar="SLUG")
+]
+LanguageOption = Annotated[
+    str | None, typer.Option(help="Only articles in this language, as in 'de'.", metavar="CODE")
+]
+
+
+def parse_day(text: str, *, option: str, today: date | None = None) -> date:
+    """A date, or so many days back: 7d are the last seven days with today among them."""
+    today = today or datetime.now(UTC).date()
+    if days := re.fullmatch(r"(\d{1,5})d", text.strip()):
+        return today - timedelta(days=max(int(days[1]) - 1, 0))
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(
+            f"{option} {text!r} is no day: write it as 2026-11-01, or as 7d for the last seven days"
+        ) from None
+
+
+def scope_of(
+    database: "Database",
+    since: str | None,
+    until: str | None,
+    source: str | None = None,
+    language: str | None = None,
+) -> "Scope":
+    """The scope that the options mean; raises InputError for a range in the wrong order and a
+    source that was never crawled into this database."""
+    from newscrawl.storage import queries
+
+    first = parse_day(since, option="--since") if since else None
+    last = parse_day(until, option="--until") if until else None
+    if first and (last or datetime.now(UTC).date()) < first:
+        raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
+    if source is not None:
+        source = one_of(source, queries.source_slugs(database), "source", "newscrawl sources list")
+    return queries.Scope(
+        since=first, until=last, source=source, language=language and language.strip().lower()
+    )
+
+
+def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
+    """The name meant, whatever its case; raises InputError with the nearest names."""
+    from difflib import get_close_matches
+
+    folded = {name.casefold(): name for name in reversed(names)}
+    wanted = given.strip().casefold()
+    if wanted in folded:
+        return folded[wanted]
+    near = [folded[name] for name in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
+    advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
+    raise InputError(f"unknown {what} {given!r}: {advice}")
+
+
+def company_of(given: str, companies: "Companies", stored: Sequence[str]) -> str:
+    """The registry's or database's name of a company given by name or alias; raises InputError
+    with the nearest names."""
+    owners = {name: name for name in stored}
+    for company in companies:
+        owners.update(dict.fromkeys((*company.aliases, *company.ambiguous), company.name))
+    owners.update({company.name: company.name for company in companies})
+    # Names before aliases, where case alone parts them.
+    names = [*(company.name for company in companies), *stored, *owners]
+    return owners[one_of(given, names, "company", "newscrawl companies list")]
+
+
+def open_for_reading(url: str | None) -> "Database":
+    """The database of the option, the environment or the settings; a missing file is an error."""
+    from newscrawl.storage import open_database
+
+    return open_database(url or settings.NEWSCRAWL_DATABASE_URL, create=False)
+
+
+def companies_from(path: Path | None) -> "Companies":
+    """The registry of the option, the environment or the bundled one."""
+    from newscrawl.mentions import load_companies
+
+    return load_companies(path or settings.NEWSCRAWL_COMPANIES or None)

@@ -1,0 +1,128 @@
+"""newscrawl articles: the articles behind the numbers."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    FormatOption,
+    LanguageOption,
+    SinceOption,
+    SourceOption,
+    UntilOption,
+    companies_from,
+    company_of,
+    open_for_reading,
+    scope_of,
+)
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from newscrawl.storage.queries import ArticleRow
+
+EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
+
+
+def articles(
+    company: Annotated[
+        str | None,
+        typer.Option(
+            "--company", "-c", help="Only articles that mention this company.", metavar="NAME"
+        ),
+    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    source: SourceOption = None,
+    language: LanguageOption = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="So many, at most.")] = 20,
+    every_kind: Annotated[
+        bool, typer.Option("--all-kinds", help="Also stored pages that are no articles.")
+    ] = False,
+    form: FormatOption = "table",
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+) -> None:
+    """List stored articles, the newest first, with the companies they mention.
+
+    Exit code 1 where there is none.
+    """
+    from newscrawl.cli.output import Column, render, say
+    from newscrawl.storage import queries
+
+    with open_for_reading(database) as store:
+        if company is not None:
+            company = company_of(company, companies_from(companies), queries.company_names(store))
+        rows = queries.articles(
+            store,
+            company=company,
+            scope=scope_of(store, since, until, source, language),
+            limit=limit,
+            every_kind=every_kind,
+        )
+    columns = (
+        Column(key="day", heading="day"),
+        Column(key="source", heading="source", table=False),
+        Column(key="article", heading="article", wide=True),
+        Column(key="headline", heading="head", number=True),
+        Column(key="body", heading="body", number=True),
+        *(
+            Column(key=key, heading=key, table=False)
+            for key in (
+                "url",
+                "title",
+                "published_at",
+                "language",
+                "access",
+                "kind",
+                "revision",
+                "companies",
+            )
+        ),
+    )
+    if form != "table":
+        columns = tuple(column for column in columns if column.key != "article")
+    title = f"Articles that mention {company}" if company else "Articles"
+    render([_record(row) for row in rows], columns, form, title=title)
+    if not rows:
+        say("No such article.")
+        raise typer.Exit(1)
+
+
+def _record(row: "ArticleRow") -> dict[str, object]:
+    return {
+        "day": row.day,
+        "source": row.source,
+        "article": _entry(row),
+        "headline": row.in_title,
+        "body": row.in_body,
+        "url": row.url,
+        "title": row.title,
+        "published_at": row.published_at,
+        "language": row.language,
+        "access": row.access,
+        "kind": row.kind,
+        "revision": row.revision,
+        "companies": row.companies,
+    }
+
+
+def _entry(row: "ArticleRow") -> "Text":
+    """Headline, then source, companies and what is odd about the article, then its address."""
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+
+    odd = [word for word in (row.access, row.kind) if word not in {"open", "article"}]
+    if row.revision > 1:
+        odd.append(f"version {row.revision}")
+    facts = " · ".join([row.source, row.language or "", *odd, ", ".join(row.companies)])
+    return Text.assemble(
+        (printable(row.title or "(no headline)"), "bold"),
+        "\n",
+        printable(facts),
+        "\n",
+        (printable(row.url), "dim"),
+    )

@@ -1,0 +1,108 @@
+"""newscrawl companies: the registry, and what it finds in a text."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl.cli.arguments import CompaniesOption, FormatOption, InputError, companies_from
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from newscrawl.items import Mention
+
+app = typer.Typer(
+    help="The companies that are looked for, and what they are found by.", no_args_is_help=True
+)
+
+# Characters of the text shown on both sides of a mention.
+_CONTEXT = 30
+
+
+@app.command("list", epilog="Example: newscrawl companies list --format csv")
+def list_companies(form: FormatOption = "table", companies: CompaniesOption = None) -> None:
+    """List the companies with the names they are found by."""
+    from newscrawl.cli.output import Column, render
+
+    registry = companies_from(companies)
+    columns = (
+        Column(key="name", heading="company", wide=True),
+        Column(key="aliases", heading="also found as", wide=True),
+        Column(key="ambiguous", heading="needs support", wide=True),
+    )
+    rows = [
+        {"name": company.name, "aliases": company.aliases, "ambiguous": company.ambiguous}
+        for company in registry
+    ]
+    render(rows, columns, form, note=f"{len(rows)} companies")
+
+
+@app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
+def find(
+    text: Annotated[str, typer.Argument(help="The text, or - for standard input.")],
+    title: Annotated[str, typer.Option(help="The headline above it.")] = "",
+    language: Annotated[
+        str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
+    ] = None,
+    form: FormatOption = "table",
+    companies: CompaniesOption = None,
+) -> None:
+    """Show which companies a text mentions, and where.
+
+    Exit code 1 where it mentions none.
+    """
+    from newscrawl.cli.output import Column, render, say
+
+    body = sys.stdin.read() if text == "-" else text
+    found = companies_from(companies).find(body, title=title, language=language)
+    columns = (
+        Column(key="company", heading="company", wide=True),
+        Column(key="section", heading="in"),
+        Column(key="start", heading="from", number=True),
+        Column(key="end", heading="to", number=True),
+        Column(key="surface", heading="surface", table=False),
+        *((Column(key="context", heading="context", wide=True),) if form == "table" else ()),
+    )
+    rows = [
+        {
+            "company": mention.company,
+            "section": mention.section,
+            "start": mention.start,
+            "end": mention.end,
+            "surface": mention.surface,
+            "context": _context(title if mention.section == "title" else body, mention),
+        }
+        for mention in found
+    ]
+    render(rows, columns, form)
+    if not found:
+        say("No company of the registry is mentioned.")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl companies check mine.toml")
+def check(
+    file: Annotated[Path, typer.Argument(help="A companies file, TOML or CSV.")],
+) -> None:
+    """Check a companies file; a fault is named with its line, and the exit code is 2."""
+    from newscrawl.cli.output import say
+
+    if not file.exists():
+        raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
+    registry = companies_from(file)
+    forms = sum(1 + len(company.aliases) for company in registry)
+    say(f"{file} is fine: {len(registry)} companies under {forms} names.")
+
+
+def _context(text: str, mention: "Mention") -> "Text":
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+
+    before = text[max(0, mention.start - _CONTEXT) : mention.start]
+    after = text[mention.end : mention.end + _CONTEXT]
+    return Text.assemble(
+        printable(before), (printable(text[mention.start : mention.end]), "bold"), printable(after)
+    )

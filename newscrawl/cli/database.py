@@ -1,0 +1,47 @@
+"""newscrawl db: the database itself."""
+
+import typer
+
+from newscrawl import settings
+from newscrawl.cli.arguments import DatabaseOption, FormatOption, open_for_reading
+
+app = typer.Typer(help="Upgrade the database, or see what is in it.", no_args_is_help=True)
+
+
+@app.command(epilog="Example: newscrawl db upgrade --database postgresql://me@host/news")
+def upgrade(database: DatabaseOption = None) -> None:
+    """Create the tables, or bring those of an older version up to date.
+
+    Running it again does no harm. Make a backup first.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage import upgrade_database
+
+    before, after = upgrade_database(database or settings.NEWSCRAWL_DATABASE_URL)
+    if before == after:
+        say(f"The database is up to date (schema {after}).")
+    else:
+        say(f"The database went from {before or 'empty'} to schema {after}.")
+
+
+@app.command(epilog="Example: newscrawl db info --format json")
+def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
+    """Show where the database is, what is in it, and how fresh it is."""
+    from newscrawl.cli.output import Column, render
+    from newscrawl.storage import queries
+
+    with open_for_reading(database) as store:
+        name, facts = store.name, queries.facts(store)
+    known: dict[str, object] = {
+        "database": name,
+        "schema": facts.version,
+        **facts.rows,
+        "first day": facts.first_day,
+        "last day": facts.last_day,
+        "last run": facts.last_run,
+    }
+    columns = (
+        Column(key="fact", heading="", wide=True),
+        Column(key="value", heading="", wide=True),
+    )
+    render([{"fact": fact, "value": value} for fact, value in known.items()], columns, form)

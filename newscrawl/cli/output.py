@@ -1,0 +1,139 @@
+"""The one place where rows become a table for people, or CSV or JSON for programs.
+
+Much of what is shown was written by strangers: in a table their text can neither move the
+cursor nor become markup, and in CSV it can't become a formula.
+"""
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from newscrawl.cli.arguments import Format
+
+Row = Mapping[str, object]
+
+# Control characters, among them the escapes that colour, move and rename a terminal, and the
+# marks that turn the direction of text around.
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """`key` names the value in a row, in CSV and JSON; `heading` stands over a table's column.
+
+    `show` makes the cell of a table; columns with `table=False` are for programs only.
+    """
+
+    key: str
+    heading: str
+    show: Callable[[object], str | Text] | None = None
+    number: bool = False
+    wide: bool = False
+    table: bool = True
+
+
+def render(
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    form: Format,
+    *,
+    title: str = "",
+    note: str = "",
+) -> None:
+    """Writes the rows to standard output; `title` and `note` stand around a table only."""
+    if form == "csv":
+        _csv(rows, columns)
+    elif form == "json":
+        write_json([{column.key: row.get(column.key) for column in columns} for row in rows])
+    else:
+        _table(rows, columns, title, note)
+
+
+def write_json(value: object) -> None:
+    """Writes JSON: dates in ISO 8601, letters as they are."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=_plain)
+    sys.stdout.write("\n")
+
+
+def say(message: str) -> None:
+    """A line to people that must not get among the output: standard error."""
+    sys.stderr.write(printable(message) + "\n")
+
+
+def printable(text: str) -> str:
+    """The text without anything that steers a terminal."""
+    return _CONTROLS.sub(" ", text).encode(errors="replace").decode()
+
+
+def level(value: object) -> Text:
+    """How far a count can be trusted, in the colour of it."""
+    word = str(value)
+    colour = {"full": "green", "partial": "yellow", "none": "red"}[word]
+    return Text("no coverage" if word == "none" else word, style=colour)
+
+
+def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str) -> None:
+    shown = [column for column in columns if column.table]
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=Text(printable(title), style="bold") if title else None,
+        title_justify="left",
+        caption=Text(printable(note), style="dim") if note else None,
+        caption_justify="left",
+        pad_edge=False,
+    )
+    for column in shown:
+        table.add_column(
+            column.heading,
+            justify="right" if column.number else "left",
+            overflow="fold",
+            no_wrap=not column.wide,
+            ratio=None,
+        )
+    for row in rows:
+        table.add_row(*(_cell(column, row.get(column.key)) for column in shown))
+    Console(highlight=False).print(table)
+
+
+def _cell(column: Column, value: object) -> Text:
+    shown = column.show(value) if column.show else value
+    if isinstance(shown, Text):
+        return shown
+    if shown is None:
+        return Text("–", style="dim")
+    if isinstance(shown, (tuple, list)):
+        return Text(printable(", ".join(map(str, shown))))
+    return Text(printable(str(shown)))
+
+
+def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow([column.key for column in columns])
+    for row in rows:
+        writer.writerow([_field(row.get(column.key)) for column in columns])
+
+
+def _field(value: object) -> object:
+    if isinstance(value, (tuple, list)):
+        value = "; ".join(map(str, value))
+    if isinstance(value, str):
+        text = _CONTROLS.sub(" ", value)
+        return f"'{text}" if text.startswith(_FORMULA) else text
+    return _plain(value) if isinstance(value, (date, datetime)) else value
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    raise TypeError(f"no JSON for {type(value).__name__}")

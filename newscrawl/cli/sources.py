@@ -1,0 +1,178 @@
+"""newscrawl sources: the sites that can be crawled, and whether they were."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import settings
+from newscrawl.cli.arguments import (
+    DatabaseOption,
+    FormatOption,
+    SinceOption,
+    SourceOption,
+    UntilOption,
+    one_of,
+    open_for_reading,
+    scope_of,
+)
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from newscrawl.sources import Source
+
+app = typer.Typer(
+    help="The news sites of the registry, and how well they were covered.", no_args_is_help=True
+)
+
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sources",
+        envvar="NEWSCRAWL_SOURCES",
+        help="A sources file of your own; else the bundled one.",
+        metavar="FILE",
+    ),
+]
+
+_STATE_COLOURS = {
+    "ok": "green",
+    "paywalled": "cyan",
+    "stale_feed": "yellow",
+    "blocked_by_robots": "yellow",
+    "failed": "red",
+    "not crawled": "red",
+}
+
+
+@app.command("list", epilog="Example: newscrawl sources list --country de")
+def list_sources(
+    country: Annotated[
+        str | None, typer.Option(help="Only this country, as in 'de'.", metavar="CODE")
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Only sites in this language, as in 'en'.", metavar="CODE")
+    ] = None,
+    form: FormatOption = "table",
+    sources: FileOption = None,
+) -> None:
+    """List the sites that `scrapy crawl SLUG` knows."""
+    from newscrawl.cli.output import Column, render, say
+
+    chosen = [
+        source
+        for source in _load(sources)
+        if (country is None or source.country == country.lower())
+        and (language is None or language.lower() in source.languages)
+    ]
+    columns = (
+        Column(key="slug", heading="slug", wide=True),
+        Column(key="name", heading="name", wide=True),
+        Column(key="country", heading="country"),
+        Column(key="languages", heading="languages", wide=True),
+        Column(key="status", heading="status"),
+        Column(key="home", heading="home", table=False),
+    )
+    render([_record(source) for source in chosen], columns, form, note=f"{len(chosen)} sites")
+    if not chosen:
+        say("No such site.")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl sources show ft")
+def show(
+    slug: Annotated[str, typer.Argument(help="The site's short name, as in 'ft'.")],
+    form: FormatOption = "table",
+    sources: FileOption = None,
+) -> None:
+    """Show all that is known of a site: its feeds and sitemaps too."""
+    from newscrawl.cli.output import Column, render, write_json
+
+    known = {source.slug: source for source in _load(sources)}
+    source = known[one_of(slug, list(known), "source", "newscrawl sources list")]
+    record = {
+        **_record(source),
+        "feeds": source.feeds,
+        "sitemaps": source.sitemaps,
+        "news_sitemaps": source.news_sitemaps,
+    }
+    if form == "json":
+        write_json(record)
+        return
+    columns = (
+        Column(key="fact", heading="", wide=True),
+        Column(key="value", heading="", wide=True, show=_lines),
+    )
+    render([{"fact": fact, "value": value} for fact, value in record.items()], columns, form)
+
+
+@app.command(epilog="Example: newscrawl sources coverage --since 7d")
+def coverage(
+    since: SinceOption = None,
+    until: UntilOption = None,
+    source: SourceOption = None,
+    form: FormatOption = "table",
+    database: DatabaseOption = None,
+) -> None:
+    """Show what became of each source on each day: read, blocked, failed, not crawled.
+
+    Exit code 1 where no crawl is known.
+    """
+    from newscrawl.cli.output import Column, render, say
+    from newscrawl.storage import queries
+
+    with open_for_reading(database) as store:
+        days = queries.coverage(store, scope=scope_of(store, since, until, source))
+    columns = (
+        Column(key="source", heading="source", wide=True),
+        Column(key="day", heading="day"),
+        Column(key="state", heading="state", show=_state),
+        Column(key="found", heading="found", number=True),
+        Column(key="stored", heading="stored", number=True),
+        Column(key="note", heading="note", wide=True),
+    )
+    records = [
+        {
+            "source": day.source,
+            "day": day.day,
+            "state": day.state,
+            "found": day.found,
+            "stored": day.stored,
+            "note": day.note,
+        }
+        for day in days
+    ]
+    render(records, columns, form, title="Coverage")
+    if not records:
+        say("No crawl is known there.")
+        raise typer.Exit(1)
+
+
+def _load(path: Path | None) -> "tuple[Source, ...]":
+    from newscrawl.sources import load_sources
+
+    chosen = path or settings.NEWSCRAWL_SOURCES
+    return load_sources(Path(chosen)) if chosen else load_sources()
+
+
+def _record(source: "Source") -> dict[str, object]:
+    return {
+        "slug": source.slug,
+        "name": source.name,
+        "country": source.country,
+        "languages": source.languages,
+        "status": source.status,
+        "home": source.home,
+    }
+
+
+def _lines(value: object) -> str:
+    return "\n".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _state(value: object) -> "Text":
+    from rich.text import Text
+
+    word = str(value or "not crawled")
+    return Text(word.replace("_", " "), style=_STATE_COLOURS.get(word, ""))
