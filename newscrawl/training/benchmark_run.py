@@ -30,10 +30,11 @@ class ToolError(Exception):
 
 @dataclass(frozen=True)
 class Runner:
-    """A tool and the interpreter of the environment that holds it."""
+    """A tool's version and the interpreter of the environment that holds it."""
 
     peer: Peer
     python: Path
+    version: str
 
     def answers(
         self, pages: Sequence[GoldPage], *, with_metadata: bool, page_seconds: float = PAGE_SECONDS
@@ -132,9 +133,9 @@ class AnswerStore:
         self._folder = folder
         self._fresh = fresh
 
-    def path(self, peer: Peer, version: str, corpus_fingerprint: str) -> Path:
-        name = re.sub(r"\W+", "-", peer.name)
-        return self._folder / f"{name}_{version}_{corpus_fingerprint[:12]}.jsonl"
+    def path(self, runner: Runner, corpus_fingerprint: str) -> Path:
+        name = re.sub(r"\W+", "-", runner.peer.name)
+        return self._folder / f"{name}_{runner.version}_{corpus_fingerprint[:12]}.jsonl"
 
     def load(self, path: Path) -> dict[tuple[str, str], Answer]:
         """Answers by set and page id; a last line cut short by an interrupted run is dropped."""

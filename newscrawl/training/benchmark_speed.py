@@ -5,9 +5,8 @@ a tool's figure is the median of its rounds.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from newscrawl.training.benchmark_run import Answer, Runner
 from newscrawl.training.corpus import Corpus, GoldPage
@@ -28,9 +27,6 @@ class Speed:
     pages_per_second: float
     pages: int
     rounds: int
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def sample(corpus: Corpus, count: int = PAGES) -> tuple[GoldPage, ...]:

@@ -1,0 +1,215 @@
+"""newscrawl benchmark: our methods and, on request, every other tool, side by side."""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of
+from newscrawl.cli.output import Column, render, say
+
+if TYPE_CHECKING:
+    from newscrawl.training.benchmark import Benchmark, Plan, Row
+    from newscrawl.training.corpus import Corpus
+
+RESULT = Path("results/benchmark.json")  # of the latest run, on this machine
+PUBLISHED = Path("docs/data/benchmark.json")  # the one that the documents show
+DOCUMENTS = (Path("README.md"), Path("docs/benchmark.md"))
+ANSWERS = Path("results/benchmark")  # texts of tools, by version and corpus
+
+EXAMPLE = "Example: newscrawl benchmark --corpus corpus --peers --install"
+
+
+def benchmark(
+    corpus: Annotated[
+        Path | None,
+        typer.Option(envvar="NEWSCRAWL_CORPUS", help="Folder of labelled pages.", metavar="DIR"),
+    ] = None,
+    all_tools: Annotated[
+        bool, typer.Option("--peers", help="Every other tool too, not our methods alone.")
+    ] = False,
+    tool: Annotated[
+        list[str] | None, typer.Option(help="Only this tool; may be repeated.", metavar="NAME")
+    ] = None,
+    install: Annotated[
+        bool, typer.Option("--install", help="First install the peers, into .venv-bench*.")
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Run all tools anew, forget their earlier texts.")
+    ] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3,
+    raise_floors: Annotated[
+        bool, typer.Option("--raise-floors", help="Lift the quality floors to what was reached.")
+    ] = False,
+    write_docs: Annotated[
+        bool,
+        typer.Option("--write-docs", help="No run: fill the documents from the latest result."),
+    ] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Score and time extraction on labelled pages, each tool in a process of its own.
+
+    Scores are means over pages: word F1 (phrases: share of right decisions), companies
+    counted against the gold text, CPU time against the bare lxml parse of the same pages.
+    Exit code 1 where a method fell below its floor.
+    """
+    if write_docs:
+        _write_docs()
+        return
+    pages = _corpus(corpus)
+    if install:
+        _install()
+    result = _run(pages, _chosen(tool or [], all_tools), fresh=fresh, rounds=rounds)
+    result.save(RESULT)
+    _show(result, form)
+    _check_floors(result, lift=raise_floors)
+
+
+def _corpus(folder: Path | None) -> "Corpus":
+    from newscrawl.training.corpus import load_corpus
+
+    if folder is None or not folder.is_dir():
+        named = "none was named" if folder is None else f"{folder} is no folder"
+        raise InputError(
+            f"the benchmark needs a corpus of labelled pages and {named}: give --corpus DIR "
+            "or set NEWSCRAWL_CORPUS"
+        )
+    return load_corpus(folder)
+
+
+def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
+    from newscrawl.training.peers import BARE_PARSE, MAIN_ENV, PEERS
+
+    if tools:
+        known = tuple(PEERS)
+        named = {one_of(tool, known, "tool", "newscrawl benchmark --peers") for tool in tools}
+        return tuple(name for name in known if name in named)
+    return tuple(
+        name
+        for name, peer in PEERS.items()
+        if all_tools or peer.environment == MAIN_ENV or name == BARE_PARSE
+    )
+
+
+def _install() -> None:
+    from newscrawl.training.benchmark_install import install
+
+    install(Path.cwd(), say)
+
+
+def _run(corpus: "Corpus", tools: tuple[str, ...], *, fresh: bool, rounds: int) -> "Benchmark":
+    from newscrawl.training.benchmark import Plan, run
+    from newscrawl.training.benchmark_run import AnswerStore
+
+    plan = Plan(
+        tools=tools,
+        root=Path.cwd(),
+        store=AnswerStore(ANSWERS, fresh=fresh),
+        workers=os.cpu_count() or 1,
+        rounds=rounds,
+    )
+    with _progress(plan) as shown:
+        return run(corpus, shown)
+
+
+@contextmanager
+def _progress(plan: "Plan") -> Iterator["Plan"]:
+    """The plan with a progress bar a stage, on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn())
+    more = (TimeElapsedColumn(), TextColumn("{task.fields[tool]}"))
+    with Progress(*columns, *more, console=Console(stderr=True), transient=True) as bars:
+
+        def stage(name: str, steps: int) -> None:
+            bars.add_task(name, total=steps, tool="")
+
+        def step(tool: str) -> None:
+            bars.update(bars.task_ids[-1], advance=1, tool=tool)
+
+        yield replace(plan, on_stage=stage, on_answer=step)
+
+
+def _show(result: "Benchmark", form: Format) -> None:
+    from newscrawl.training.benchmark_tables import ranked
+    from newscrawl.training.peers import BARE_PARSE
+
+    groups = [group for group in result.pages if " " not in group]
+    columns = [Column(key="tool", heading="tool", wide=True)]
+    columns += [Column(key=group, heading=group[:11], show=_three, number=True) for group in groups]
+    columns += [
+        Column(key="mentions", heading="mentions", show=_three, number=True),
+        Column(key="ratio", heading="× parse", show=_one, number=True),
+        Column(key="pages_per_second", heading="pages/s", show=_whole, number=True),
+        Column(key="milliseconds", heading="ms a page", show=_one, number=True, table=False),
+        Column(key="errors", heading="failed", number=True, table=False),
+        Column(key="version", heading="version", table=False),
+        Column(key="reason", heading="why not", table=False),
+    ]
+    bare = [row.speed["milliseconds"] for row in result.rows if row.name == BARE_PARSE]
+    floor = "".join(f"bare lxml parse: {ms:.1f} ms a page, {1000 / ms:.0f} pages/s" for ms in bare)
+    rows = [_line(row, groups) for row in ranked(result)]
+    render(rows, columns, form, title=f"{result.corpus}: mean word F1 by set", note=floor)
+    for row in result.rows:
+        if row.reason:
+            say(f"{row.name}: {row.reason}")
+
+
+def _line(row: "Row", groups: Sequence[str]) -> dict[str, object]:
+    from newscrawl.training.benchmark_tables import news_mean
+
+    line: dict[str, object] = {"tool": row.name, "version": row.version, "reason": row.reason}
+    for group in groups:
+        scores = row.scores.get(group, {})
+        line[group] = scores.get("word.f1", scores.get("phrases"))
+    line["mentions"] = news_mean(row, "mentions.f1")
+    line["errors"] = row.errors if row.pages else None
+    return line | {key: row.speed.get(key) for key in ("ratio", "pages_per_second", "milliseconds")}
+
+
+def _check_floors(result: "Benchmark", *, lift: bool) -> None:
+    from newscrawl.training.benchmark_floors import falls, load_floors, raised, save_floors
+
+    floors = load_floors()
+    below = falls(result, floors)
+    for fall in below:
+        say(f"below its floor: {fall}")
+    if lift:
+        save_floors(raised(result, floors))
+        say("floors lifted to what was reached")
+    elif result.fingerprint not in floors:
+        say("no floors on file for this corpus: --raise-floors sets them")
+    if below:
+        raise typer.Exit(1)
+
+
+def _write_docs() -> None:
+    from newscrawl.training.benchmark import Benchmark
+    from newscrawl.training.benchmark_tables import write
+
+    if RESULT.is_file():
+        PUBLISHED.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(RESULT, PUBLISHED)
+    result = Benchmark.load(PUBLISHED)
+    for document in DOCUMENTS:
+        if document.is_file():
+            names = write(result, document)
+            say(f"{document}: {', '.join(names) or 'no place marked for a table'}")
+
+
+def _three(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "–"
+
+
+def _one(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else "–"
+
+
+def _whole(value: object) -> str:
+    return f"{value:.0f}" if isinstance(value, float) else "–"

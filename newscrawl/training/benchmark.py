@@ -1,0 +1,274 @@
+"""Side by side: every tool over the same pages, text and speed scored together.
+
+`run` asks each tool for its texts (kept on disk by version and corpus), scores them by the
+rules of training.scores, counts companies in them, measures speed, and returns a
+`Benchmark`, which is what docs/data/benchmark.json holds and every table is made from.
+"""
+
+import json
+import os
+import platform
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.training import benchmark_speed, peers
+from newscrawl.training.benchmark_install import Installed, Missing, find
+from newscrawl.training.benchmark_run import Answer, AnswerStore, Runner, ToolError, source_version
+from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
+from newscrawl.training.metrics import mention_agreement
+from newscrawl.training.peers import Peer
+from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
+
+MEASURES = ("word", "shingle", "similarity", "phrases")
+SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
+PACKAGE = Path(__file__).parent.parent
+
+Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over its pages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What the benchmark says of one tool. `reason` tells why it could not be run."""
+
+    name: str
+    package: str
+    paper: str
+    version: str | None = None
+    reason: str | None = None
+    pages: int = 0
+    errors: int = 0
+    scores: Scores = field(default_factory=dict)
+    speed: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """All rows of one run, and what it was run on."""
+
+    corpus: str
+    fingerprint: str
+    pages: dict[str, int]  # by group
+    made_at: str
+    machine: str
+    rows: tuple[Row, ...]
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> "Benchmark":
+        """Raises CorpusError where the file is no result of the benchmark."""
+        try:
+            data = json.loads(path.read_text("utf-8"))
+            return cls(**data | {"rows": tuple(Row(**row) for row in data["rows"])})
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise CorpusError(
+                f"{path}: no benchmark result ({error}); run `newscrawl benchmark`"
+            ) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to run and how; `root` holds the tools' environments."""
+
+    tools: tuple[str, ...]
+    root: Path
+    store: AnswerStore
+    workers: int
+    rounds: int = benchmark_speed.ROUNDS
+    on_answer: Callable[[str], None] = lambda _tool: None
+    on_stage: Callable[[str, int], None] = lambda _stage, _steps: None
+
+
+def run(corpus: Corpus, plan: Plan) -> Benchmark:
+    """Every tool of the plan over the corpus."""
+    rows, runners = _look_up(plan)
+    collected = _collect(corpus, runners, plan)
+    files = {name: path for name, path in collected.items() if isinstance(path, Path)}
+    scored = _score(corpus, files, plan)
+    for name, missing in collected.items():
+        if isinstance(missing, Missing):
+            rows[name] = replace(rows[name], reason=missing.reason)
+            runners = [runner for runner in runners if runner.peer.name != name]
+    plan.on_stage("speed", len(runners) * plan.rounds)
+    speeds = benchmark_speed.measure(
+        runners,
+        benchmark_speed.sample(corpus),
+        rounds=plan.rounds,
+        on_round=lambda: plan.on_answer("speed"),
+    )
+    for name, result in scored.items():
+        rows[name] = replace(rows[name], **result)
+    for name, speed in speeds.items():
+        rows[name] = replace(rows[name], speed=asdict(speed))
+    return Benchmark(
+        corpus=corpus.name,
+        fingerprint=corpus.fingerprint,
+        pages={group: len(pages) for group, pages in groups(corpus).items()},
+        made_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=f"{_processor()}, Python {platform.python_version()}",
+        rows=tuple(rows[name] for name in plan.tools),
+    )
+
+
+def _look_up(plan: Plan) -> tuple[dict[str, Row], list[Runner]]:
+    rows, runners = {}, []
+    for name in plan.tools:
+        peer = peers.PEERS[name]
+        row = Row(name=name, package=peer.package, paper=peer.paper)
+        match find(peer, plan.root):
+            case Missing(reason):
+                rows[name] = replace(row, reason=reason)
+            case Installed(python, version):
+                rows[name] = replace(row, version=version)
+                runners.append(Runner(peer, python, _store_version(peer, version)))
+    return rows, runners
+
+
+def _store_version(peer: Peer, version: str) -> str:
+    """Our own methods change between releases: the version is that of their sources."""
+    if peer.environment != peers.MAIN_ENV:
+        return version
+    sources = [path for path in (PACKAGE / "extraction").rglob("*") if path.suffix in CODE]
+    return f"{version}+{source_version(sources)}"
+
+
+CODE = frozenset({".py", ".json", ".toml", ".npz", ".txt", ".csv"})
+
+
+def _collect(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str, Path | Missing]:
+    """The file with its answers for every tool, or why it doesn't start; several at once."""
+    asked = [runner for runner in runners if runner.peer.name != peers.BARE_PARSE]
+    plan.on_stage("texts", len(asked) * len(corpus))
+
+    def collect(runner: Runner) -> tuple[str, Path | Missing]:
+        name = runner.peer.name
+        path = plan.store.path(runner, corpus.fingerprint)
+        try:
+            for _ in plan.store.complete(runner, corpus, path):
+                plan.on_answer(name)
+        except ToolError as error:
+            return name, Missing(str(error))
+        return name, path
+
+    with ThreadPoolExecutor(plan.workers) as pool:
+        return dict(pool.map(collect, asked))
+
+
+def _score(corpus: Corpus, files: Mapping[str, Path], plan: Plan) -> dict[str, dict[str, Any]]:
+    plan.on_stage("scores", len(files))
+    job = partial(_score_file, corpus)
+    scored = {}
+    with ProcessPoolExecutor(plan.workers, mp_context=get_context("spawn")) as pool:
+        for name, result in zip(files, pool.map(job, files.values()), strict=True):
+            scored[name] = result
+            plan.on_answer(name)
+    return scored
+
+
+def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
+    """Scores of the answers in a file, kept beside it until the answers or the rules change."""
+    rules = [PACKAGE / "training" / name for name in ("benchmark.py", "scores.py", "metrics.py")]
+    rules += [file for file in (PACKAGE / "mentions").rglob("*") if file.suffix in CODE]
+    key = source_version([path, *rules])
+    kept = path.with_suffix(".scores.json")
+    if kept.is_file() and (known := json.loads(kept.read_text("utf-8")))["key"] == key:
+        return dict(known["result"])
+    result = score(corpus, AnswerStore(path.parent).load(path), load_companies())
+    kept.write_text(json.dumps({"key": key, "result": result}), "utf-8")
+    return result
+
+
+def score(
+    corpus: Corpus, answers: Mapping[tuple[str, str], Answer], companies: Companies
+) -> dict[str, Any]:
+    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to every page."""
+    values: dict[tuple[str, str], dict[str, float]] = {}
+    counts: dict[tuple[str, str], tuple[dict[str, int], dict[str, int]]] = {}
+    for page in corpus:
+        key = page.set, page.id
+        text, title = answers[key]["text"], answers[key].get("title")
+        values[key] = score_page(page, text, title, MEASURES)
+        if page.text is not None:
+            ours = _companies_in(_with_headline_settled(page, text, title), page, companies)
+            gold = _companies_in(_with_headline_settled(page, page.text, None), page, companies)
+            counts[key] = ours, gold
+    means = {}
+    for group, pages in groups(corpus).items():
+        keys = [(page.set, page.id) for page in pages]
+        means[group] = _means([values[key] for key in keys])
+        with_gold = [counts[key] for key in keys if key in counts]
+        if with_gold:
+            means[group] |= _mention_measures(with_gold)
+    errors = sum(answer["error"] is not None for answer in answers.values())
+    return {"pages": len(corpus), "errors": errors, "scores": means}
+
+
+def _with_headline_settled(page: GoldPage, text: str, title: str | None) -> str:
+    """The rule of training.scores for texts that keep their characters."""
+    if page.set not in HEADLINE_IN_TEXT:
+        return without_headline(text, page.title)
+    return text if not title or text.lstrip().startswith(title) else f"{title}\n\n{text}"
+
+
+def _companies_in(text: str, page: GoldPage, companies: Companies) -> dict[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for mention in companies.find(text, language=page.lang):
+        counts[mention.company] += 1
+    return dict(counts)
+
+
+def _mention_measures(
+    counts: Sequence[tuple[Mapping[str, int], Mapping[str, int]]],
+) -> dict[str, float]:
+    agreement = mention_agreement([ours for ours, _ in counts], [gold for _, gold in counts])
+    return {
+        "mentions.precision": agreement.pairs.precision,
+        "mentions.recall": agreement.pairs.recall,
+        "mentions.f1": agreement.pairs.f1,
+        "mentions.count_ratio": agreement.count_ratio,
+    }
+
+
+def _means(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    table: dict[str, list[float]] = defaultdict(list)
+    for page_values in values:
+        for measure, value in page_values.items():
+            table[measure].append(value)
+    return {measure: sum(column) / len(column) for measure, column in table.items()}
+
+
+def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
+    """The pages by set; and a set's larger languages, or articles and the rest, apart."""
+    found: dict[str, list[GoldPage]] = defaultdict(list)
+    for page in corpus:
+        found[page.set].append(page)
+    for name, pages in list(found.items()):
+        by_language: dict[str, list[GoldPage]] = defaultdict(list)
+        by_type: dict[str, list[GoldPage]] = defaultdict(list)
+        for page in pages:
+            by_language[f"{name} {page.lang}"].append(page)
+            by_type[f"{name} {'articles' if page.page_type == 'article' else 'other'}"].append(page)
+        for parts in (by_language, by_type):
+            if len(parts) > 1:
+                found |= {k: part for k, part in parts.items() if len(part) >= SMALL_GROUP}
+    return dict(sorted(found.items()))
+
+
+def _processor() -> str:
+    """The processor's name where the system tells it (Linux)."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine()) + f", {os.cpu_count()} cores"
