@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
-.PHONY: setup dev demo test lint types contracts pytest bench clean
+.PHONY: setup dev demo test lint types contracts pytest bench bench-peers clean
 
 setup: $(VENV)/.ready
 dev: $(VENV)/.ready-dev
@@ -42,6 +42,9 @@ pytest: dev
 
 bench: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)"
+
+bench-peers: dev
+	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
