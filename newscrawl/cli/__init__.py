@@ -34,7 +34,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
-        _fail(error.format_message().replace("Value error, ", ""), error.exit_code)
+        _fail(_usage(error), error.exit_code)
     except (Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
     except Exception as error:
@@ -45,8 +45,16 @@ def main() -> None:
     sys.exit(code)
 
 
+def _usage(error: TyperException) -> str:
+    message = error.format_message().removesuffix(".").replace("Value error, ", "")
+    context = getattr(error, "ctx", None)
+    # Without a message the help itself has been printed.
+    return f"{message} (see {context.command_path} --help)" if message and context else message
+
+
 def _fail(message: str, code: int) -> None:
     from newscrawl.cli.output import say
 
-    say(f"newscrawl: {' '.join(message.split())}")
+    if message:
+        say(f"newscrawl: {' '.join(message.split())}")
     sys.exit(code)

@@ -115,14 +115,18 @@ def _entry(row: "ArticleRow") -> "Text":
 
     from newscrawl.cli.output import printable
 
-    odd = [word for word in (row.access, row.kind) if word not in {"open", "article"}]
-    if row.revision > 1:
-        odd.append(f"version {row.revision}")
-    facts = " · ".join([row.source, row.language or "", *odd, ", ".join(row.companies)])
+    odd = row.kind if row.access == "open" else f"{row.access}: headline and standfirst"
+    facts = [
+        row.source,
+        row.language,
+        odd if odd != "article" else None,
+        f"version {row.revision}" if row.revision > 1 else None,
+        ", ".join(row.companies),
+    ]
     return Text.assemble(
         (printable(row.title or "(no headline)"), "bold"),
         "\n",
-        printable(facts),
+        printable(" · ".join(filter(None, facts))),
         "\n",
         (printable(row.url), "dim"),
     )

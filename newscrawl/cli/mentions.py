@@ -119,7 +119,7 @@ def _show_counts(
     from newscrawl.storage.queries import Reach
 
     columns = (
-        Column(key=by, heading=_HEADINGS.get(by, by), wide=by in {"source", "language"}),
+        Column(key=by, heading=_HEADINGS.get(by, by), show=_key, wide=by in {"source", "language"}),
         Column(key="articles", heading="articles", number=True),
         Column(key="headline", heading="headline", number=True),
         Column(key="body", heading="body", number=True),
@@ -161,11 +161,15 @@ def _gaps_drawn_together(by: str, records: list[dict[str, object]]) -> list[dict
         if record is not None and record["coverage"] == "none":
             gap.append(record)
             continue
-        drawn += gap if len(gap) < 3 else [{**gap[0], by: f"{gap[0][by]} … {gap[-1][by]}"}]
+        drawn += gap if len(gap) < 3 else [{**gap[0], by: (gap[0][by], "to", gap[-1][by])}]
         gap = []
         if record is not None:
             drawn.append(record)
     return drawn
+
+
+def _key(value: object) -> str:
+    return "{} {}\n{}".format(*value) if isinstance(value, tuple) else str(value)
 
 
 def _span(scope: "Scope") -> str:
@@ -177,9 +181,9 @@ def _span(scope: "Scope") -> str:
 
 
 def _foundation(reach: "Reach") -> str:
-    text = f"Out of {reach.read:,} articles read, on {reach.covered:,} of {reach.expected:,} "
-    text += "days of sources"
-    return text + (f"; {reach.unwatched:,} days before any crawl." if reach.unwatched else ".")
+    text = f"Articles read: {reach.read:,}. Days of sources covered: {reach.covered:,} of "
+    text += f"{reach.expected:,}."
+    return text + (f" Days before any crawl: {reach.unwatched:,}." if reach.unwatched else "")
 
 
 def _say_nothing(company: str | None, reach: "Reach") -> None:

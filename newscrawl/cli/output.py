@@ -30,7 +30,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """`key` names the value in a row, in CSV and JSON; `heading` stands over a table's column.
+    """`key` names the value in a row, in CSV and JSON; `heading` stands over a table's column,
+    which may be broken into lines if it is `wide`.
 
     `show` makes the cell of a table; columns with `table=False` are for programs only.
     """
@@ -87,11 +88,8 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
     shown = [column for column in columns if column.table]
     table = Table(
         box=box.SIMPLE_HEAD,
-        title=Text(printable(title), style="bold") if title else None,
-        title_justify="left",
-        caption=Text(printable(note), style="dim") if note else None,
-        caption_justify="left",
         pad_edge=False,
+        show_header=any(column.heading for column in shown),
     )
     for column in shown:
         table.add_column(
@@ -99,22 +97,29 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
             justify="right" if column.number else "left",
             overflow="fold",
             no_wrap=not column.wide,
-            ratio=None,
         )
     for row in rows:
         table.add_row(*(_cell(column, row.get(column.key)) for column in shown))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    # Not as the table's title and caption, which would be broken to the table's width.
+    if title:
+        console.print(Text(printable(title), style="bold"))
+    console.print(table)
+    if note:
+        console.print(Text(printable(note), style="dim"))
 
 
 def _cell(column: Column, value: object) -> Text:
     shown = column.show(value) if column.show else value
     if isinstance(shown, Text):
         return shown
+    if isinstance(shown, datetime):
+        return Text(f"{shown:%Y-%m-%d %H:%M} UTC")
     if shown is None:
         return Text("–", style="dim")
     if isinstance(shown, (tuple, list)):
         return Text(printable(", ".join(map(str, shown))))
-    return Text(printable(str(shown)))
+    return Text("\n".join(map(printable, str(shown).split("\n"))))
 
 
 def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:

@@ -61,9 +61,7 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
     try:
-        return schema.upgrade(engine)
-    except DBAPIError as error:
-        raise engines.named(error, parsed) from error
+        return _again_if_in_the_way(lambda: schema.upgrade(engine), parsed)
     finally:
         engine.dispose()
 
@@ -97,13 +95,13 @@ class Database:
 
     def check_schema(self, *, create: bool) -> None:
         """Raises StorageError unless the schema is today's; `create` makes one where none is."""
-        try:
+
+        def work() -> str | None:
             with self._engine.connect() as connection:
-                version = schema.version_of(connection)
-            if version is None and create:
-                version = schema.upgrade(self._engine)[1]
-        except DBAPIError as error:
-            raise engines.named(error, self._url) from error
+                found = schema.version_of(connection)
+            return schema.upgrade(self._engine)[1] if found is None and create else found
+
+        version = _again_if_in_the_way(work, self._url)
         if version is None:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
@@ -227,15 +225,27 @@ class Database:
 
     def _write(self, work: Callable[[Session], Result]) -> Result:
         engine = self._engine.execution_options(writes=True)
-        for pause in (*RETRY_PAUSES, None):
-            try:
-                with Session(engine) as session, session.begin():
-                    return work(session)
-            except DBAPIError as error:
-                if pause is None or not engines.may_pass(error):
-                    raise engines.named(error, self._url) from error
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
-        raise AssertionError("the last try returns or raises")
+
+        def transaction() -> Result:
+            with Session(engine) as session, session.begin():
+                return work(session)
+
+        return _again_if_in_the_way(transaction, self._url)
+
+
+def _again_if_in_the_way(work: Callable[[], Result], url: URL) -> Result:
+    """Does the work, again if another transaction stood in its way; raises StorageError."""
+    for pause in RETRY_PAUSES:
+        try:
+            return work()
+        except DBAPIError as error:
+            if not engines.may_pass(error):
+                raise engines.named(error, url) from error
+        time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
+    try:
+        return work()
+    except DBAPIError as error:
+        raise engines.named(error, url) from error
 
 
 def _now() -> datetime:

@@ -22,6 +22,8 @@ SQLITE = {"sqlite", "sqlite+pysqlite"}
 # connections, server shutting down or starting up. Class 08 are broken connections.
 _PASSING_STATES = {"40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"}
 _UNIQUE_VIOLATION = "23505"
+# What libpq adds to "connection refused"; we say it once, with our setting's name.
+_DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
 
 def parse_url(text: str) -> URL:
@@ -121,7 +123,7 @@ def may_pass(error: DBAPIError) -> bool:
 
 def named(error: DBAPIError, url: URL) -> StorageError:
     """The error as one line that names the database and says what to do."""
-    cause = " ".join(str(error.orig).split()) or type(error.orig).__name__
+    cause = " ".join(_DRIVER_ADVICE.sub("", str(error.orig)).split()) or type(error.orig).__name__
     where = shown(url)
     if url.drivername in SQLITE:
         return StorageError(_sqlite_advice(cause, where))

@@ -176,7 +176,8 @@ class Revision(Base):
 
 
 class Mention(Base):
-    """One occurrence of a company; offsets count characters of the title or the text."""
+    """One occurrence of a company; offsets count characters of the title or the text, `rule`
+    names what found it."""
 
     __tablename__ = "mentions"
     __table_args__ = (Index(None, "company_id", "article_id"),)
@@ -190,6 +191,7 @@ class Mention(Base):
     start_offset: Mapped[int]
     end_offset: Mapped[int]
     surface: Mapped[str]
+    rule: Mapped[str]
 
 
 class Coverage(Base):

@@ -150,6 +150,7 @@ def _replace_mentions(session: Session, article_id: int, mentions: tuple[Mention
             "start_offset": mention.start,
             "end_offset": mention.end,
             "surface": clean(mention.surface),
+            "rule": mention.rule,
         }
         for mention in mentions
     ]

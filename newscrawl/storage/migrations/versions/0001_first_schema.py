@@ -118,6 +118,7 @@ def upgrade() -> None:
         sa.Column("start_offset", sa.Integer(), nullable=False),
         sa.Column("end_offset", sa.Integer(), nullable=False),
         sa.Column("surface", sa.Text(), nullable=False),
+        sa.Column("rule", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["article_id"],
             ["articles.id"],
