@@ -1,0 +1,213 @@
+"""Dates as news pages write them: ISO, RFC 2822, epoch seconds, month names of 41 languages."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from importlib.resources import files
+from typing import Final
+
+MAX_LENGTH: Final = 400
+"""Ours: characters of a value or text that are looked at; a date line has about 60."""
+
+EARLIEST: Final = 1800
+"""Ours: newspapers' archives reach back into the 19th century; year 1 is a program's default."""
+
+EARLIEST_VISIBLE: Final = 1991
+"""The first web page; an earlier date in a text or URL is part of the story."""
+
+_NAMES: Final = json.loads(files(__package__).joinpath("months.json").read_text("utf-8"))
+_MONTHS: Final[dict[str, int]] = _NAMES["months"]
+_MONTHS_BY_LANGUAGE: Final[dict[str, dict[str, int]]] = _NAMES["by_language"]
+
+_ZONE_HOURS: Final = {
+    **dict.fromkeys(("z", "ut", "utc", "gmt", "wet"), 0.0),
+    **dict.fromkeys(("cet", "mez", "bst", "west", "wib"), 1.0),
+    **dict.fromkeys(("cest", "mesz", "eet", "sast"), 2.0),
+    **dict.fromkeys(("eest", "msk", "мск", "trt"), 3.0),
+    "wib": 7.0, "ist": 5.5, "hkt": 8.0, "sgt": 8.0, "jst": 9.0, "kst": 9.0,
+    "aest": 10.0, "aedt": 11.0, "nzst": 12.0, "nzdt": 13.0,
+    "edt": -4.0, "est": -5.0, "et": -5.0, "cdt": -5.0, "cst": -6.0, "mdt": -6.0, "mst": -7.0,
+    "pdt": -7.0, "pst": -8.0, "pt": -8.0,
+}  # fmt: skip
+
+_NUMERIC: Final = re.compile(
+    r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
+    r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
+    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)\s?[年년]\s?(?P<m3>\d{1,2})\s?[月월]\s?(?P<d3>\d{1,2})"
+    r"|(?<!\d)(?P<y4>(?:19|20)\d\d)(?P<m4>[01]\d)(?P<d4>[0-3]\d)(?:T?\d{4,6})?(?!\d)"
+    r"|(?<![\d.:])(?P<d5>\d{1,2})\.(?P<m5>\d{1,2})\.(?P<y5>[012]\d)(?![\d.])"
+)
+_DAY_FIRST: Final = re.compile(
+    r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e|\.|º|ª|-?(?:го|a))?[\s\-/]+"
+    r"(?:de\s+|d['’]|di\s+|of\s+|ta['’]\s+)?"
+    r"(?P<m>[^\W\d_]{3,12})\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
+)
+_MONTH_FIRST: Final = re.compile(
+    r"(?<![^\W\d_])(?P<m>[^\W\d_]{3,12})\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?,?"
+    r"(?:\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?)?,?\s+(?P<y>(?:19|20)\d\d)(?!\d)"
+)
+_CLOCK: Final = re.compile(
+    r"(?<![\d:.])(?P<h>[01]?\d|2[0-4])\s?[:h.：]\s?(?P<min>[0-5]\d)(?:[:.](?P<s>[0-5]\d)(?:\.\d+)?)?"
+    r"(?![\d.:])\s*(?P<half>[ap]\.?\s?m\b\.?)?(?:\s*(?:Uhr|Uhr\.|hrs|hs|ч)\b)?"
+    r"\s*\(?(?P<zone>(?:UTC|GMT)?\s?[+-]\d\d?(?::?\d\d)?|[A-Za-zМмСсКк]{1,4}\b)?",
+)
+_EPOCH: Final = re.compile(r"(\d{10})(?:\d{3})?(?:\.\d+)?")
+_OFFSET: Final = re.compile(r"([+-])(\d\d?):?(\d\d)?")
+_IN_PATH: Final = re.compile(
+    r"/(?P<y>(?:19|20)\d\d)[/\-_.]?(?P<m>0?[1-9]|1[0-2])[/\-_.]?(?P<d>0?[1-9]|[12]\d|3[01])(?=\D|$)"
+    r"|/(?P<y2>(?:19|20)\d\d)/(?P<m2>[a-z]{3,9})/(?P<d2>\d{1,2})(?=\D|$)"
+    r"|(?<!\d)(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])-(?P<d3>0[1-9]|[12]\d|3[01])(?!\d)"
+    r"|(?<!\d)(?P<y4>20[0-3]\d)(?P<m4>0[1-9]|1[0-2])(?P<d4>0[1-9]|[12]\d|3[01])(?!\d)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """A moment as a page gives it.
+
+    `moment` is aware if the page names a zone; `timed` says whether it names a time of day.
+    """
+
+    moment: datetime
+    timed: bool
+
+    @property
+    def zone(self) -> tzinfo | None:
+        return self.moment.tzinfo if self.timed else None
+
+
+def read(value: str | None, *, language: str | None = None) -> Stamp | None:
+    """Read a value that is meant to be a date, as in an attribute or JSON-LD."""
+    if not value:
+        return None
+    value = value[:MAX_LENGTH].strip()
+    if not value or not any(map(str.isdigit, value)):
+        return None
+    if epoch := _EPOCH.fullmatch(value):
+        return _checked(datetime.fromtimestamp(int(epoch[1]), UTC), timed=True)
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return find(value, language=language, earliest=EARLIEST)
+    return _checked(moment, timed=len(value) > 10)
+
+
+def find(
+    text: str, *, language: str | None = None, earliest: int = EARLIEST_VISIBLE
+) -> Stamp | None:
+    """Find the first date in a text, with the time of day that follows or precedes it."""
+    text = text[:MAX_LENGTH]
+    found = [
+        (match.start(), match.end(), day)
+        for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST)
+        for match in pattern.finditer(text)
+        if (day := _day(match, language)) and day.year >= earliest
+    ]
+    if not found:
+        return None
+    start, end, day = min(found, key=lambda each: each[0])
+    return _with_clock(day, text[end : end + 40], text[start:end], text[max(0, start - 20) : start])
+
+
+def from_url(url: str | None) -> Stamp | None:
+    """Read a day from an address, as in /2026/11/03/; months alone are no day."""
+    if not url:
+        return None
+    for match in _IN_PATH.finditer(url[:MAX_LENGTH].lower()):
+        day = _day(match, "en")
+        if day and day.year >= EARLIEST_VISIBLE:
+            return Stamp(day, timed=False)
+    return None
+
+
+def settle(stamp: Stamp | None, zone: tzinfo | None, now: datetime) -> datetime | None:
+    """Make an aware moment that isn't in the future, or None.
+
+    A moment without zone gets `zone` (what other dates of the page show), else UTC. One that
+    would then lie up to 14 hours ahead was written east of Greenwich: it gets the nearest
+    whole-hour zone that is not ahead.
+    """
+    if stamp is None:
+        return None
+    moment = stamp.moment
+    if moment.tzinfo is None:
+        try:
+            moment = moment.replace(tzinfo=zone or UTC)
+            ahead = moment - now
+        except OverflowError:
+            return None
+        if timedelta(0) < ahead <= timedelta(hours=14) and not zone:
+            moment = moment.replace(tzinfo=timezone(_whole_hours_up(ahead)))
+    return moment if moment <= now else None
+
+
+def _whole_hours_up(span: timedelta) -> timedelta:
+    return timedelta(hours=-(-span // timedelta(hours=1)))
+
+
+def _checked(moment: datetime, *, timed: bool) -> Stamp | None:
+    # 1 January 1970 is the zero of clocks, not a day on which the page appeared.
+    if moment.year < EARLIEST or (moment.year, moment.month, moment.day) == (1970, 1, 1):
+        return None
+    return Stamp(moment, timed)
+
+
+def _day(match: re.Match[str], language: str | None) -> datetime | None:
+    groups = {key.rstrip("2345"): value for key, value in match.groupdict().items() if value}
+    year = int(groups["y"])
+    if year < 100:
+        year += 2000
+    if "a" in groups:
+        day, month = _ordered(int(groups["a"]), int(groups["b"]), match[0], language)
+    else:
+        day = int(groups["d"])
+        named = _month(groups["m"], language)
+        if named is None:
+            return None
+        month = named
+    try:
+        return datetime(year, month, day)  # noqa: DTZ001 - the zone is settled later
+    except ValueError:
+        return None
+
+
+def _ordered(first: int, second: int, written: str, language: str | None) -> tuple[int, int]:
+    """Tell day and month apart: only American English puts the month first, and by slashes."""
+    american = language in (None, "en", "en-us") and "." not in written
+    if second > 12 or (american and first <= 12):
+        return second, first
+    return first, second
+
+
+def _month(written: str, language: str | None) -> int | None:
+    if written.isdigit():
+        return int(written)
+    name = written.lower()
+    special = _MONTHS_BY_LANGUAGE.get(language[:2] if language else "", {})
+    return special.get(name) or _MONTHS.get(name)
+
+
+def _with_clock(day: datetime, after: str, within: str, before: str) -> Stamp:
+    for text in (after, within, before):
+        if clock := _CLOCK.search(text):
+            hour, minute = int(clock["h"]), int(clock["min"])
+            if clock["half"]:
+                hour = hour % 12 + (12 if clock["half"][0] in "pP" else 0)
+            if hour > 23:
+                break
+            moment = day.replace(hour=hour, minute=minute, second=int(clock["s"] or 0))
+            return Stamp(moment.replace(tzinfo=_zone(clock["zone"])), timed=True)
+    return Stamp(day, timed=False)
+
+
+def _zone(written: str | None) -> tzinfo | None:
+    if not written:
+        return None
+    if offset := _OFFSET.search(written):
+        minutes = int(offset[2]) * 60 + int(offset[3] or 0)
+        if minutes > 14 * 60:
+            return None
+        return timezone(timedelta(minutes=minutes if offset[1] == "+" else -minutes))
+    hours = _ZONE_HOURS.get(written.lower())
+    return None if hours is None else timezone(timedelta(hours=hours))

@@ -1,0 +1,26 @@
+"""The words of `vocabulary.toml`, as the patterns that reading needs."""
+
+import re
+import tomllib
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Final
+
+_TABLES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
+    files(__package__).joinpath("vocabulary.toml").read_text("utf-8")
+)
+
+
+def words(table: str, name: str) -> tuple[str, ...]:
+    """A list of the file, in its order."""
+    return tuple(_TABLES[table][name])
+
+
+def any_of(entries: Iterable[str]) -> str:
+    """A pattern that matches any of these literally, the longest first."""
+    return "|".join(sorted(map(re.escape, entries), key=len, reverse=True))
+
+
+def phrases(name: str) -> re.Pattern[str]:
+    """What finds any of a list of phrases."""
+    return re.compile("|".join(words("phrases", name)), re.IGNORECASE)

@@ -1,0 +1,169 @@
+"""How well titles, authors, dates and languages are read off labelled pages.
+
+    python -m newscrawl.training.metadata_score CORPUS [--half 0|1] [--set NAME]
+
+Fields without gold are not counted. `--half` takes the sites whose hash is even or odd: errors
+are looked at in one half, progress is judged on the other.
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.extraction import metadata
+from newscrawl.extraction.decoding import decode
+from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, load_corpus
+
+_WORD: Final = re.compile(r"\w+")
+_LIST: Final = re.compile(r"\s*(?:[,;|/]|\s(?:and|und|&)\s)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What a method read off a page. `published` may be a moment or a day."""
+
+    title: str | None = None
+    authors: tuple[str, ...] = ()
+    published: datetime | date | None = None
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mean of a measure in [0, 1] over the pages that have gold for it."""
+
+    mean: float
+    pages: int
+
+
+def normal(text: str) -> tuple[str, ...]:
+    """Words in lower case: what is compared, so that quotes and blanks don't matter."""
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def token_f1(found: str | None, gold: str) -> float:
+    mine, wanted = Counter(normal(found or "")), Counter(normal(gold))
+    shared = (mine & wanted).total()
+    return 2 * shared / (mine.total() + wanted.total()) if shared else 0.0
+
+
+def authors_f1(found: Iterable[str], gold: Iterable[str]) -> float:
+    """F1 of the sets of names; gold that holds several names in one string is split."""
+    mine = {normal(name) for name in found}
+    wanted = {normal(part) for name in gold for part in _LIST.split(name) if normal(part)}
+    shared = len(mine & wanted)
+    return 2 * shared / (len(mine) + len(wanted)) if shared else 0.0
+
+
+def same_day(found: datetime | date | None, gold: str) -> bool | None:
+    """Whether both are the same calendar day, as written or in UTC; None if gold is no day."""
+    try:
+        wanted = datetime.fromisoformat(gold)
+    except ValueError:
+        return None
+    return not _days(found).isdisjoint(_days(wanted))
+
+
+def _days(moment: datetime | date | None) -> frozenset[date]:
+    if isinstance(moment, datetime):
+        universal = moment.astimezone(UTC).date() if moment.tzinfo else moment.date()
+        return frozenset((moment.date(), universal))
+    return frozenset((moment,)) if moment else frozenset()
+
+
+def measure(fields: Fields, page: GoldPage) -> dict[str, float]:
+    """Every measure of one page that its gold allows."""
+    values: dict[str, float] = {}
+    if page.title:
+        values["title exact"] = float(normal(fields.title or "") == normal(page.title))
+        values["title F1"] = token_f1(fields.title, page.title)
+    if page.authors:
+        values["authors F1"] = authors_f1(fields.authors, page.authors)
+    if page.date and (same := same_day(fields.published, page.date)) is not None:
+        values["day"] = float(same)
+    if page.lang:
+        values["language"] = float((fields.language or "")[:2] == page.lang)
+    return values
+
+
+def score(
+    pages: Iterable[GoldPage], method: Callable[[GoldPage], Fields]
+) -> dict[str, dict[str, Score]]:
+    """Score a method by set, and over all pages under the name "all"."""
+    sums: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for page in pages:
+        for name, value in measure(method(page), page).items():
+            sums[page.set][name].append(value)
+            sums["all"][name].append(value)
+    return {
+        group: {
+            name: Score(sum(values) / len(values), len(values)) for name, values in by_name.items()
+        }
+        for group, by_name in sums.items()
+    }
+
+
+def read_page(page: GoldPage) -> Fields:
+    """newscrawl's own metadata of a page."""
+    tree = LexborHTMLParser(decode(page.html).utf8)
+    found = metadata.read(tree, page.url)
+    return Fields(found.title, found.authors, found.published, found.language)
+
+
+def half_of(site: str) -> int:
+    return hashlib.sha256(site.encode()).digest()[0] & 1
+
+
+def labelled(corpus: Corpus, *, half: int | None = None) -> list[GoldPage]:
+    """The articles that have gold for title, authors or date."""
+    return [
+        page
+        for page in corpus
+        if page.page_type == "article"
+        and (page.title or page.authors or page.date)
+        and half in (None, half_of(page.owner))
+    ]
+
+
+def table_of(scores: dict[str, dict[str, Score]]) -> Table:
+    table = Table("set", "title exact", "title F1", "authors F1", "day", "language", box=None)
+    for group, by_name in scores.items():
+        cells = (by_name.get(str(column.header)) for column in table.columns[1:])
+        table.add_row(group, *(f"{each.mean:.3f} ({each.pages})" if each else "" for each in cells))
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m newscrawl.training.metadata_score")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--half", type=int, choices=(0, 1))
+    options = parser.parse_args(arguments)
+    try:
+        pages = labelled(load_corpus(options.corpus), half=options.half)
+        started = time.perf_counter()
+        scores = score(pages, read_page)
+    except CorpusError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if not pages:
+        print(f"{options.corpus}: no article with gold title, authors or date", file=sys.stderr)
+        return 1
+    Console().print(table_of(scores))
+    print(f"{len(pages)} pages in {time.perf_counter() - started:.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""A page's metadata, from the place that deserves most trust."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.extraction import metadata
+from newscrawl.extraction.metadata import Metadata
+
+NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
+LINKED = """<script type="application/ld+json">{
+  "@context": "https://schema.org", "@type": "NewsArticle", "headline": "Harbour reopens",
+  "datePublished": "2026-11-03T10:30:00+01:00", "dateModified": "2026-11-03T12:00:00+01:00",
+  "author": [{"@type": "Person", "name": "Eva Klein"}, {"@type": "Person", "name": "Tom Ray"}],
+  "articleSection": "Business", "isAccessibleForFree": "False", "inLanguage": "en-GB",
+  "image": {"@type": "ImageObject", "url": "/harbour.jpg"}, "articleBody": "Ships sail.",
+  "publisher": {"@type": "Organization", "name": "The Daily Pier"}}</script>"""
+
+
+def read(html: str, url: str | None = "https://pier.example/news/harbour") -> Metadata:
+    return metadata.read(LexborHTMLParser(html), url, now=NOW)
+
+
+def test_linked_data_gives_every_field() -> None:
+    found = read(f"<html><head>{LINKED}</head><body><h1>Harbour reopens</h1></body></html>")
+    zone = timezone(timedelta(hours=1))
+    assert found == Metadata(
+        title="Harbour reopens",
+        authors=("Eva Klein", "Tom Ray"),
+        published=datetime(2026, 11, 3, 10, 30, tzinfo=zone),
+        modified=datetime(2026, 11, 3, 12, 0, tzinfo=zone),
+        language="en",
+        section="Business",
+        image="https://pier.example/harbour.jpg",
+        site_name="The Daily Pier",
+        paywalled=True,
+        kind="article",
+        article_body="Ships sail.",
+        headline_candidates=("Harbour reopens",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "field", "wanted"),
+    [
+        ('<meta property="og:title" content="Rates rise">', "title", "Rates rise"),
+        ('<meta name="author" content="By Jane Doe">', "authors", ("Jane Doe",)),
+        ('<meta property="og:locale" content="pl_PL">', "language", "pl"),
+        ('<meta property="article:section" content="Wirtschaft">', "section", "Wirtschaft"),
+        ('<meta property="article:content_tier" content="locked">', "paywalled", True),
+        ('<meta property="og:image" content="//cdn.example/a.png">', "image",
+         "https://cdn.example/a.png"),
+        ('<meta property="og:site_name" content="Pier">', "site_name", "Pier"),
+        ("<title>Rates rise | pier.example</title>", "title", "Rates rise"),
+        ('<p class="byline">Von Max Weber und Eva Klein</p>', "authors",
+         ("Max Weber", "Eva Klein")),
+    ],
+)  # fmt: skip
+def test_field_without_linked_data(html: str, field: str, wanted: object) -> None:
+    assert getattr(read(html), field) == wanted
+
+
+def test_no_date_from_the_future() -> None:
+    found = read(
+        '<meta property="article:published_time" content="2027-01-01T00:00:00Z">'
+        '<meta name="date" content="2026-11-02">'
+    )
+    assert found.published == datetime(2026, 11, 2, tzinfo=UTC)
+
+
+def test_an_empty_page_gives_nothing() -> None:
+    assert read("", None) == Metadata()
