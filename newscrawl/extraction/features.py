@@ -1,0 +1,78 @@
+"""The eight features of a block (Ziegler & Skubacz 2007, sections 3.3 and 3.4).
+
+Shares of the whole are used where the paper writes "a against not-a", as they are bounded
+(algorithms.md, section 2).
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl.extraction.blocks import BlockPage
+from newscrawl.extraction.profiles import FORMATS, LISTS, STRUCTURE, tag_ids
+from newscrawl.extraction.tokens import Char, Tokens, count
+
+# In the order of the paper; a lower limit keeps blocks at or above it, an upper one at or below.
+NAMES: Final = (
+    "sentence_length",
+    "sentences",
+    "characters",
+    "stop_words",
+    "anchors",
+    "formats",
+    "lists",
+    "structure",
+)
+UPPER_LIMITS: Final = frozenset(("anchors", "lists"))
+
+# Raised when a feature is computed otherwise than before: learned limits belong to one version.
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`values[i, f]` is feature `NAMES[f]` of block i; `tokens` what they were counted from."""
+
+    values: NDArray[np.float64]
+    tokens: Tokens
+
+
+def measure(page: BlockPage) -> Features:
+    """Measure all blocks of a page at once."""
+    tokens = count(page.raw)
+    words = np.maximum(tokens.words, 1)
+    visible = tokens.chars.sum(axis=1) - tokens.chars[:, Char.BLANK] - tokens.chars[:, Char.MARK]
+    alphanumeric = tokens.chars[:, [Char.LETTER, Char.CAPITAL, Char.DIGIT]].sum(axis=1)
+    elements = _Occurrences(page)
+    values = np.stack(
+        (
+            tokens.words / np.maximum(tokens.sentences, 1),
+            tokens.sentences.astype(np.float64),
+            alphanumeric / np.maximum(visible, 1),
+            tokens.stop_words.max(axis=1, initial=0) / words,
+            tokens.linked / words,
+            elements.count(FORMATS) / words,
+            elements.count(LISTS) / words,
+            elements.count(STRUCTURE) / words,
+        ),
+        axis=1,
+    )
+    return Features(values=values, tokens=tokens)
+
+
+class _Occurrences:
+    """Counts elements by block: those removed inside it and, in `html5`, the one that opens it."""
+
+    def __init__(self, page: BlockPage) -> None:
+        self._blocks = len(page)
+        self._block_of = np.repeat(np.arange(len(page)), np.diff(page.removed_from))
+        self._removed = page.removed[: len(self._block_of)]
+        opens = page.profile == "html5"
+        self._openers = page.elements.tags[page.owners] if opens else np.full(len(page), -1)
+
+    def count(self, names: str) -> NDArray[np.int64]:
+        numbers = list(tag_ids(names))
+        inside = self._block_of[np.isin(self._removed, numbers)]
+        return np.bincount(inside, minlength=self._blocks) + np.isin(self._openers, numbers)

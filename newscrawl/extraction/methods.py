@@ -1,0 +1,94 @@
+"""Every way to take the body out of a page, under one signature."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.extraction import cetr
+from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
+from newscrawl.extraction.combination import combine
+from newscrawl.extraction.features import Features, measure
+from newscrawl.extraction.thresholds import keep, learned_limits
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The paragraphs that a method took, and how sure it is, in [0, 1]."""
+
+    paragraphs: list[str]
+    confidence: float
+
+
+class View:
+    """A page as the methods see it: its source, its tree and, where asked for, its blocks."""
+
+    def __init__(self, source: bytes, tree: LexborHTMLParser) -> None:
+        self.source = source
+        self.tree = tree
+
+    @cached_property
+    def blocks(self) -> BlockPage:
+        """The page's blocks under the default profile."""
+        return read_blocks(self.tree)
+
+    @cached_property
+    def features(self) -> Features:
+        """The eight features of its blocks."""
+        return measure(self.blocks)
+
+    def share(self, kept: NDArray[np.bool_]) -> float:
+        """The share of the page's words outside links that stand in the kept blocks."""
+        words = self.features.tokens.words - self.features.tokens.linked
+        return float(words[kept].sum() / max(int(words.sum()), 1))
+
+    def paragraphs(self, kept: NDArray[np.bool_]) -> list[str]:
+        """The texts of the kept blocks, as a person would read them."""
+        texts = (clean(self.blocks.raw[index]) for index in np.flatnonzero(kept))
+        return [text for text in texts if text]
+
+
+def _combined(view: View) -> Body:
+    choice = combine(view.blocks, view.features)
+    return Body(view.paragraphs(choice.kept), choice.confidence)
+
+
+def _fe(view: View) -> Body:
+    kept = keep(view.features, learned_limits())
+    return Body(view.paragraphs(kept), view.share(kept))
+
+
+def _pr(view: View) -> Body:
+    """All blocks that pruning and removal leave (Ziegler & Skubacz, Table 1)."""
+    return Body(view.paragraphs(np.ones(len(view.blocks), dtype=bool)), 1.0)
+
+
+def _tb(view: View) -> Body:
+    """All text nodes of the tree, scripts and styles too (Ziegler & Skubacz, Table 1)."""
+    root = view.tree.root
+    nodes = () if root is None else root.traverse(include_text=True)
+    texts = (" ".join((node.text_content or "").split()) for node in nodes if node.is_text_node)
+    return Body([text for text in texts if text], 1.0)
+
+
+def _cetr(variant: cetr.Variant) -> Callable[[View], Body]:
+    def take(view: View) -> Body:
+        lines = cetr.read_lines(view.source.decode("utf-8", "replace"))
+        kept = cetr.keep_lines(lines, variant)
+        share = float(lines.chars[kept].sum() / max(int(lines.chars.sum()), 1))
+        return Body(cetr.paragraphs(lines, kept), share)
+
+    return take
+
+
+METHODS: Final[dict[str, Callable[[View], Body]]] = {
+    "combined": _combined,
+    "fe": _fe,
+    "pr": _pr,
+    "tb": _tb,
+    **{variant: _cetr(variant) for variant in get_args(cetr.Variant)},
+}

@@ -1,0 +1,96 @@
+"""`newscrawl.extract`: whole pages in, articles out, whatever the bytes are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl import extract
+from newscrawl.extraction.methods import METHODS
+
+PAGE = """<html lang="en"><head><title>Microsoft opens a laboratory - Daily Lantern</title></head>
+<body><nav><ul><li><a href="/">Home</a></li><li><a href="/w">World news</a></li>
+<li><a href="/b">Business</a></li></ul></nav>
+<h1>Microsoft opens a laboratory</h1>
+<p>Microsoft will open a laboratory in the harbour of the town, the company said on Monday, and
+it expects to hire some two hundred people in the course of the next three years.</p>
+<p>The mayor called it <b>good news</b> for a quarter that had lost its <a href="/s">shipyard</a>,
+although she added that the streets around it were not made for that many cars.</p>
+<p>Work on the old warehouse is to begin in the spring, when the last of the tenants will have
+left it, and the first rooms should be ready by the end of the year.</p>
+<aside><h3>Read also</h3><ul><li><a href="/y">Yahoo sells its office</a></li>
+<li><a href="/z">Ten places to eat</a></li></ul></aside>
+<footer>Copyright The Daily Lantern. <a href="/i">Imprint</a> <a href="/p">Privacy</a></footer>
+</body></html>"""
+
+MONSTERS = {
+    "empty": b"",
+    "not HTML": b"%PDF-1.4\n\x80\x81 stream",
+    "truncated": PAGE.encode()[:700],
+    "cut in a tag": PAGE.encode()[:-3] + b"<a hr",
+    "10,000 nested tags": b"<div>" * 10_000 + b"deep",
+    "misnested formats": b"".join(b"<b id=%d><p>x" % i for i in range(5_000)),
+    "NUL bytes": PAGE.replace("Microsoft", "Micro\0soft").encode() + b"\0\0",
+    "NUL entities": b"<p>a&#0;b&#2;c&#3;d</p>" * 20,
+    "wrong charset": PAGE.replace("town", "Städtchen").encode("latin-1"),
+    "lone surrogate": "<p>\ud800</p>",
+    "only tags": b"<table><tr><td></td></tr></table>",
+    "frameset": b"<frameset><frame src=a><frame src=b></frameset>",
+    "never closed comment": b"<p>a</p><!-- " + b"<p>x" * 1000,
+    "open angle brackets": b"<" * 100_000,
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("page", MONSTERS.values(), ids=MONSTERS.keys())
+def test_no_page_raises(page: bytes | str, method: str) -> None:
+    article = extract(page, "https://example.org/x", method=method)
+    assert article.text == "\n\n".join(article.paragraphs)
+    assert 0.0 <= article.confidence <= 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(page=st.one_of(st.binary(max_size=400), st.text(max_size=400)))
+def test_no_bytes_raise(method: str, page: bytes | str) -> None:
+    assert extract(page, method=method).method == method
+
+
+@given(
+    parts=st.lists(
+        st.sampled_from(["<p>", "</p>", "<b>", "</b>", "<a href=x>", "</a>", "<table>", "<td>",
+                         "</table>", "<br>", "<li>", "text ", "&#2;", "<x-y>", "<form>", "<svg>"]),
+        max_size=60,
+    )
+)  # fmt: skip
+def test_no_soup_raises(parts: list[str]) -> None:
+    assert extract("".join(parts)).method == "combined"
+
+
+def test_teaser_is_not_the_article() -> None:
+    article = extract(PAGE)
+    assert article.title == "Microsoft opens a laboratory"
+    assert "Microsoft" in article.text
+    assert "Yahoo" not in article.text
+    assert len(article.paragraphs) == 3
+
+
+def test_same_page_gives_same_article_in_any_order() -> None:
+    first = extract(PAGE)
+    extract(b"<p>another page</p>")
+    assert extract(PAGE) == first
+
+
+def test_ten_megabytes_are_read() -> None:
+    article = extract(
+        "<p>Some words stand here in a row, and nobody has counted them.</p>" * 160_000
+    )
+    assert article.text
+
+
+def test_unknown_method_names_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="combined, fe, pr, tb, cetr"):
+        extract(PAGE, method="magic")
+
+
+def test_empty_page_gives_empty_article() -> None:
+    article = extract(b"")
+    assert (article.text, article.paragraphs, article.title) == ("", (), None)
