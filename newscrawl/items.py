@@ -73,7 +73,7 @@ class Mention:
     """A company named in an article.
 
     `start` and `end` are character offsets into the article's title or text,
-    whichever `section` says.
+    whichever `section` says. `rule` names what found it (docs/mentions.md).
     """
 
     company: str
@@ -81,6 +81,7 @@ class Mention:
     start: int
     end: int
     section: Section
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,6 @@
+"""Companies and where an article names them: `load_companies(path).find(text, title=...)`."""
+
+from newscrawl.mentions.companies import Companies, load_companies
+from newscrawl.mentions.company import CompaniesError, Company
+
+__all__ = ["Companies", "CompaniesError", "Company", "load_companies"]

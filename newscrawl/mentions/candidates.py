@@ -1,0 +1,152 @@
+"""Finding: every place in an article where a form of a company stands as a word of its own."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ahocorasick_rs import AhoCorasick
+
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import Form, accepts_ending, script, spellings, stem_forms
+
+_UNSPACED = frozenset({"han", "katakana"})
+# Longer tails are no case ending in any language we decline.
+_LONGEST_ENDING = 4
+# What makes a name part of an address: tokens are cut at blanks and looked at whole.
+_ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
+_LONGEST_TOKEN = 200
+# What katakana compounds add to a company's name without becoming another word.
+_KATAKANA_TAILS = (
+    "グループ",
+    "ホールディングス",
+    "ジャパン",
+    "モーター",
+    "コーポレーション",
+    "バンク",
+    "ブランド",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A form at scanned characters `start` to `end`; `end` includes an ending of its own."""
+
+    start: int
+    end: int
+    form: Form
+    inflected: bool = False
+
+
+class Finder:
+    """All forms of a registry in one automaton."""
+
+    def __init__(self, companies: Sequence[Company]) -> None:
+        by_spelling: dict[str, list[Form]] = {}
+        for form in _forms(companies):
+            for spelling in _literal(form):
+                by_spelling.setdefault(spelling, []).append(form)
+        self._forms = list(by_spelling.values())
+        self._automaton = AhoCorasick(list(by_spelling), store_patterns=False)
+
+    def find(self, text: str, language: str | None) -> list[Candidate]:
+        """Every bounded occurrence, overlapping ones included, in no particular order."""
+        found = []
+        for pattern, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            if start and _continues(text[start - 1], text[start]):
+                continue
+            for form in self._forms[pattern]:
+                reach = _reach(text, end, form, language)
+                if reach is not None and not _in_address(text, start, end):
+                    found.append(Candidate(start, reach, form, inflected=reach > end))
+        return found
+
+
+def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
+    """One pattern for phrases in any case; "*" is any letters, a blank may be a hyphen."""
+    alternatives = []
+    for phrase in sorted(phrases, key=len, reverse=True):
+        escaped = re.escape(phrase.replace("’", "'")).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
+        alternatives.append(escaped)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?:s|es|n)?(?!\w)", re.IGNORECASE)
+
+
+def _forms(companies: Sequence[Company]) -> Iterable[Form]:
+    for index, company in enumerate(companies):
+        doubtful = set(company.ambiguous)
+        for text in dict.fromkeys((company.name, *company.aliases, *company.ambiguous)):
+            yield Form(index, text, text in doubtful)
+            for stem in stem_forms(text):
+                yield _stem(index, stem, text in doubtful)
+        for stem in company.stems:
+            yield _stem(index, stem, stem in doubtful)
+
+
+def _stem(index: int, stem: str, ambiguous: bool) -> Form:
+    head, _, rest = stem.partition("*")
+    if not rest:
+        return Form(index, head, ambiguous, stem=True)
+    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
+    return Form(index, head, ambiguous, stem=True, rest=re.compile(pattern, re.IGNORECASE))
+
+
+def _literal(form: Form) -> set[str]:
+    return spellings(form.text)
+
+
+def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
+    """Where the name ends, with an ending it may take; None where a longer word goes on."""
+    if form.rest is not None:
+        rest = form.rest.match(text, end)
+        return rest.end() if rest and not _goes_on(text, rest.end()) else None
+    if not _goes_on(text, end):
+        return None if form.stem else end
+    if script(text[end - 1]) == "katakana":
+        return end if text.startswith(_KATAKANA_TAILS, end) else None
+    stop = end
+    while stop < len(text) and text[stop].isalpha() and stop - end <= _LONGEST_ENDING:
+        stop += 1
+    if stop == end or _goes_on(text, stop):
+        return None
+    return stop if accepts_ending(form, text[end:stop], language) else None
+
+
+def _goes_on(text: str, end: int) -> bool:
+    if end >= len(text):
+        return False
+    last, following = text[end - 1], text[end]
+    if not last.isascii() and script(last) == "hangul":
+        return False
+    return _continues(last, following)
+
+
+def _continues(left: str, right: str) -> bool:
+    """Do two neighbours belong to one word? Chinese and Japanese have no blanks to tell."""
+    if not (left.isalnum() or left == "_") or not (right.isalnum() or right == "_"):
+        return False
+    if left.isascii() and right.isascii():
+        return True
+    scripts = {script(left), script(right)}
+    if "han" in scripts:
+        return False
+    return len(scripts) == 1 or not scripts & _UNSPACED
+
+
+def _in_address(text: str, start: int, end: int) -> bool:
+    """Is this part of a URL, an e-mail address or a handle?"""
+    if start and text[start - 1] in "@/_" and text[max(0, start - 2) : start] != " /":
+        return _address_before(text, start)
+    if end < len(text) and text[end] in "@/_":
+        return _address_around(text, start, end)
+    return start > 1 and text[start - 1] in ".-" and _address_around(text, start, end)
+
+
+def _address_before(text: str, start: int) -> bool:
+    return text[start - 1] in "@_" or _address_around(text, start, start)
+
+
+def _address_around(text: str, start: int, end: int) -> bool:
+    left = text.rfind(" ", max(0, start - _LONGEST_TOKEN), start) + 1 or max(
+        0, start - _LONGEST_TOKEN
+    )
+    right = text.find(" ", end, end + _LONGEST_TOKEN)
+    return _ADDRESS.search(text[left : right if right >= 0 else end + _LONGEST_TOKEN]) is not None

@@ -1,0 +1,56 @@
+"""The registry of companies: the door to this package."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from newscrawl.items import Mention
+from newscrawl.mentions.checks import check
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.matcher import Matcher
+from newscrawl.mentions.reading import read_entries
+from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
+
+BUNDLED = Path(__file__).parent / "companies"
+
+
+class Companies(Sequence[Company]):
+    """Companies to look for, and the search for them. Safe to share between threads."""
+
+    def __init__(self, companies: Sequence[Company], words: Vocabulary | None = None) -> None:
+        self._companies = tuple(companies)
+        self._by_name = {company.name: company for company in self._companies}
+        self._matcher = Matcher(self._companies, words or load_vocabulary())
+
+    def find(self, text: str, *, title: str = "", language: str | None = None) -> list[Mention]:
+        """The mentions in an article, title first, each section in reading order.
+
+        Offsets are characters of `title` and `text` as given. `language` (ISO 639-1) opens the
+        case endings of that language; without it only those that no script leaves in doubt.
+        Never raises; an ambiguous name counts only with support in title or text.
+        """
+        return self._matcher.find(text, title, language)
+
+    def named(self, name: str) -> Company | None:
+        """The company with exactly this name."""
+        return self._by_name.get(name)
+
+    def __iter__(self) -> Iterator[Company]:
+        return iter(self._companies)
+
+    def __len__(self) -> int:
+        return len(self._companies)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._companies[index]
+
+
+def load_companies(path: str | Path | None = None) -> Companies:
+    """Read a companies file (TOML or CSV), a folder of them, or the bundled registry.
+
+    Raises CompaniesError, naming file, line, fault and advice, where a file can't be read or
+    a definition would flood, clash with another or never match.
+    """
+    words = load_vocabulary()
+    entries = read_entries(Path(path) if path is not None else BUNDLED)
+    check(entries, words)
+    return Companies([entry.company for entry in entries], words)

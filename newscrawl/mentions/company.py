@@ -1,0 +1,45 @@
+"""A company as the registry describes it, and what is raised where the registry is wrong."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+
+class CompaniesError(ValueError):
+    """A fault in a companies file: where it is, what it is and what to do, in one line."""
+
+    def __init__(self, fault: str, advice: str, *, file: str, line: int | None = None) -> None:
+        self.file = file
+        self.line = line
+        self.fault = fault
+        self.advice = advice
+        place = f"{file}, line {line}" if line else file
+        super().__init__(f"{place}: {fault}; {advice}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Company:
+    """One entry of the registry.
+
+    `name` and `aliases` count wherever they stand, unless they are in `ambiguous` too.
+    `ambiguous` forms count only with support in the article. `exclude` are phrases that
+    contain a form and are not the company, `context` words whose nearness supports an
+    ambiguous form; in both "*" stands for any letters. `stems` are forms that are declined,
+    "*" marking the place of an ending. `tickers` are symbols, with or without their exchange
+    ("NASDAQ:MSFT"). `facts` holds every other key of the entry as text.
+    """
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    ambiguous: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    stems: tuple[str, ...] = ()
+    tickers: tuple[str, ...] = ()
+    facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def certain(self) -> tuple[str, ...]:
+        """The forms that count without support."""
+        doubtful = set(self.ambiguous)
+        return tuple(form for form in (self.name, *self.aliases) if form not in doubtful)

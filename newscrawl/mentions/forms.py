@@ -1,0 +1,151 @@
+"""How a company's name may be spelled, joined and inflected in a text.
+
+The registry writes each form once; this module adds the spellings a newspaper uses for it
+(capitals, a hyphen for a blank, no accents) and knows which letters may follow a name.
+"""
+
+import re
+import unicodedata
+from bisect import bisect
+from dataclasses import dataclass
+
+# Letters that do not come apart into a base letter and a mark.
+_BASE_LETTERS = str.maketrans("łŁøØđĐıё", "lLoOdDiе")
+_UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
+
+# Languages in which a name takes -s without an apostrophe in the genitive.
+_GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
+_DECLINING = frozenset({"pl", "cs", "sk", "hr", "sl", "sr"})
+
+# Case endings of nouns and adjectives, as the languages' school grammars list them.
+_ENDINGS = {
+    "latin": """a u owi em iem ie y i e ę ą o ów om ach ami ego emu ym im ej iego iemu ii ią ię
+        ia ovi ě ů""",
+    "cyrillic": """а у ом ем ём е ы и ов ев ам ям ами ями ах ях я ю ью ией ей ой ою ий ый ая яя
+        ое ее ые ие ого его ому ему ую юю ым им ых их ь й ии ию ия о і ї ові еві єю""",
+    "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
+        ών ές οί ούς ία ίας ιου ίου ιο ιος ιον ιων ίων""",
+}
+_CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
+
+# Where a script's block begins in Unicode, as far as word boundaries care.
+_BLOCKS = (
+    (0x0000, "latin"),
+    (0x0370, "greek"),
+    (0x0400, "cyrillic"),
+    (0x0530, "other"),
+    (0x1F00, "greek"),
+    (0x2000, "other"),
+    (0x3005, "han"),
+    (0x30A0, "katakana"),
+    (0x3100, "han"),
+    (0xA000, "other"),
+    (0xAC00, "hangul"),
+    (0xD7A4, "other"),
+    (0xF900, "han"),
+    (0xFB00, "other"),
+    (0x20000, "han"),
+)
+_BLOCK_STARTS = [start for start, _ in _BLOCKS]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way in which the registry lets a company be named.
+
+    A `stem` needs or takes an ending; `rest` matches what follows the first "*" of a stem
+    with several declined words.
+    """
+
+    company: int
+    text: str
+    ambiguous: bool
+    stem: bool = False
+    rest: re.Pattern[str] | None = None
+
+
+def script(letter: str) -> str:
+    """The script of a letter as far as word boundaries care; hiragana counts as han."""
+    return _BLOCKS[bisect(_BLOCK_STARTS, ord(letter)) - 1][1]
+
+
+def without_accents(form: str) -> str:
+    """Latin and Greek letters without their marks; other scripts stay (й is a letter, not и)."""
+    letters = []
+    for letter in form.translate(_BASE_LETTERS):
+        if letter.isascii() or script(letter) not in {"latin", "greek"}:
+            letters.append(letter)
+        else:
+            letters.append(unicodedata.normalize("NFD", letter)[0])
+    return "".join(letters)
+
+
+def spellings(form: str) -> set[str]:
+    """Every way in which a text may spell a form, the form itself included.
+
+    Smart case: capitals of the form are kept, but for words all in capitals; a form in
+    small letters is found in any case. A blank may be a hyphen and the other way round,
+    "&" may be "and", accents may be missing.
+    """
+    form = unicodedata.normalize("NFC", form).replace("’", "'")
+    joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
+    accented = joined | {without_accents(spelling) for spelling in joined}
+    accented |= {_transcribed(spelling) for spelling in joined}
+    cased = set()
+    for spelling in accented:
+        cased |= _cases(spelling)
+    return cased
+
+
+def _transcribed(form: str) -> str:
+    for umlaut, letters in _UMLAUTS.items():
+        form = form.replace(umlaut, letters)
+    return form
+
+
+def _cases(spelling: str) -> set[str]:
+    words = spelling.split(" ")
+    capitalised = [word[:1].upper() + word[1:] for word in words]
+    plain = " ".join(_without_inner_capitals(word) for word in words)
+    cases = {spelling, spelling.upper(), plain}
+    if spelling.islower():
+        cases |= {" ".join(capitalised), capitalised[0] + spelling[len(words[0]) :]}
+    elif spelling[0].islower():
+        cases.add(capitalised[0] + spelling[len(words[0]) :])
+    return cases
+
+
+def _without_inner_capitals(word: str) -> str:
+    """ "BioNTech" as "Biontech" and "NVIDIA" as "Nvidia"; short words are acronyms and stay."""
+    if word[:1].islower() or sum(letter.isalpha() for letter in word) < 5:
+        return word
+    return "-".join(part[:1] + part[1:].lower() for part in word.split("-"))
+
+
+def stem_forms(form: str) -> tuple[str, ...]:
+    """The stem under a form's own ending, where one script and its last letter tell it."""
+    last = form[-1]
+    if script(last) == "cyrillic" and last in "аяьйоие" and len(form) >= 5:
+        return (form[:-1] + "*",)
+    if script(last) == "latin" and last == "a" and len(form) >= 5 and " " not in form:
+        return (form[:-1] + "*",)
+    return ()
+
+
+def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
+    """May these letters follow the form and leave it the same name?"""
+    low = ending.lower()
+    if ending != low and ending != ending.upper():
+        return False
+    kind = script(form.text[-1])
+    if kind == "cyrillic":
+        return low in _CASES["cyrillic"] and (form.stem or len(form.text) >= 4)
+    if kind == "greek":
+        return form.stem and low in _CASES["greek"]
+    if kind != "latin":
+        return False
+    if low == "s" and not form.stem:
+        allowed = language in _GENITIVE_S if form.ambiguous else True
+        return allowed and form.text[-1].lower() not in "sxz"
+    declining = language in _DECLINING or (form.stem and language is None)
+    return declining and low in _CASES["latin"] and len(form.text) >= 4

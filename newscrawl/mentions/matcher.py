@@ -1,0 +1,172 @@
+"""From candidates to mentions: what is left out, the longest form first, then the doubtful ones."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from newscrawl.items import Mention
+from newscrawl.mentions.candidates import Candidate, Finder, exclusion_pattern
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.scan import Scan, scan
+from newscrawl.mentions.support import ContextFinder, Evidence, Judge
+from newscrawl.mentions.surroundings import Surroundings
+from newscrawl.mentions.tickers import TickerHit, Tickers
+from newscrawl.mentions.vocabulary import Vocabulary
+
+# An excluded phrase reaches at most this far beyond the form it contains.
+_EXCLUSION_REACH = 60
+
+Place = list[Candidate]
+
+
+class Matcher:
+    """Finds the mentions of a registry's companies; holds no state of an article."""
+
+    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+        self._companies = companies
+        self._words = words
+        self._finder = Finder(companies)
+        self._tickers = Tickers(companies)
+        self._surroundings = Surroundings(words)
+        self._judge = Judge(self._surroundings)
+        self._exclusions: dict[int, re.Pattern[str]] = {}
+
+    @cached_property
+    def _context(self) -> ContextFinder:
+        return ContextFinder(self._companies, self._words)
+
+    def find(self, text: str, title: str, language: str | None) -> list[Mention]:
+        """All mentions, those of the title first, each section in reading order."""
+        scanned = scan(text, title)
+        content = scanned.text
+        candidates = self._finder.find(content, language)
+        tickers = self._tickers.find(content)
+        if not candidates and not tickers:
+            return []
+        places, persons = self._sift(content, candidates)
+        certain, doubtful = _parted(places, persons)
+        named = frozenset(candidate.form.company for candidate in certain)
+        found = [(c, "inflection" if c.inflected else "name") for c in certain]
+        if doubtful:
+            evidence = self._evidence(content, named, tickers, doubtful)
+            found += self._supported(content, doubtful, evidence)
+        mentions = [
+            self._mention(scanned, candidate.form.company, (candidate.start, candidate.end), rule)
+            for candidate, rule in found
+        ]
+        mentions += self._quoted(scanned, tickers, [candidate for candidate, _ in found])
+        return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
+
+    def _sift(self, text: str, candidates: Iterable[Candidate]) -> tuple[list[Place], set[str]]:
+        """Places where a form stands, longest first, and the forms that name a person here.
+
+        What is excluded still takes its place: "Deutsche Bank Park" leaves no "Deutsche Bank".
+        """
+        places = []
+        persons = set()
+        for rivals in _longest(candidates):
+            if self._surroundings.is_person(text, rivals[0]):
+                persons.add(rivals[0].form.text)
+            elif not self._surroundings.is_namesake(text, rivals[0]):
+                left = [rival for rival in rivals if not self._is_excluded(text, rival)]
+                if left:
+                    places.append(left)
+        return places, persons
+
+    def _is_excluded(self, text: str, candidate: Candidate) -> bool:
+        company = self._companies[candidate.form.company]
+        if not company.exclude:
+            return False
+        pattern = self._exclusions.get(candidate.form.company)
+        if pattern is None:
+            pattern = exclusion_pattern(company.exclude)
+            self._exclusions[candidate.form.company] = pattern
+        left = max(0, candidate.start - _EXCLUSION_REACH)
+        return any(
+            found.start() <= candidate.start < found.end()
+            for found in pattern.finditer(text, left, candidate.end + _EXCLUSION_REACH)
+        )
+
+    def _evidence(
+        self, text: str, named: frozenset[int], tickers: Sequence[TickerHit], doubtful: list[Place]
+    ) -> Evidence:
+        wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
+        quoted = frozenset(hit.company for hit in tickers)
+        return Evidence(named, quoted, self._context.find(text, wanted))
+
+    def _supported(
+        self, text: str, doubtful: list[Place], evidence: Evidence
+    ) -> list[tuple[Candidate, str]]:
+        found = []
+        waiting = []
+        for rivals in doubtful:
+            verdict = self._judge.verdict(text, rivals, evidence)
+            if verdict:
+                found.append(verdict)
+            else:
+                waiting.append(rivals)
+        # One sense per article: a form once supported means the same further on.
+        meant = {candidate.form.text: candidate.form.company for candidate, _ in found}
+        repeated = [
+            (rival, "repetition")
+            for rivals in waiting
+            for rival in rivals
+            if meant.get(rival.form.text) == rival.form.company
+        ]
+        return found + repeated
+
+    def _quoted(
+        self, scanned: Scan, tickers: Iterable[TickerHit], found: Sequence[Candidate]
+    ) -> list[Mention]:
+        """Tickers that are mentions of their own: not "(AAPL.O)" right behind "Apple"."""
+        ends = {(candidate.form.company, candidate.end) for candidate in found}
+        return [
+            self._mention(scanned, hit.company, (hit.start, hit.end), "ticker")
+            for hit in tickers
+            if not any((hit.company, hit.opening - gap) in ends for gap in (0, 1))
+        ]
+
+    def _mention(self, scanned: Scan, company: int, span: tuple[int, int], rule: str) -> Mention:
+        section, start, end = scanned.origin(*span)
+        return Mention(
+            company=self._companies[company].name,
+            surface=scanned.surface(section, start, end),
+            start=start,
+            end=end,
+            section=section,
+            rule=rule,
+        )
+
+
+def _longest(candidates: Iterable[Candidate]) -> list[Place]:
+    """Candidates by place: where several overlap, the longest; of equal span, all."""
+    spans: dict[tuple[int, int], Place] = defaultdict(list)
+    for candidate in candidates:
+        rivals = spans[candidate.start, candidate.end]
+        if all(rival.form.company != candidate.form.company for rival in rivals):
+            rivals.append(candidate)
+    kept: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if not kept or start >= kept[-1][1]:
+            kept.append((start, end))
+        elif end - start > kept[-1][1] - kept[-1][0]:
+            kept[-1] = start, end
+    return [spans[span] for span in kept]
+
+
+def _parted(places: Iterable[Place], persons: set[str]) -> tuple[list[Candidate], list[Place]]:
+    """The places beyond doubt, and those that need support.
+
+    A form that names a person in this article is in doubt elsewhere in it; one that two
+    companies share always is.
+    """
+    certain = []
+    doubtful = []
+    for rivals in places:
+        sure = [rival for rival in rivals if not rival.form.ambiguous]
+        if len(sure) == 1 and sure[0].form.text not in persons:
+            certain.append(sure[0])
+        else:
+            doubtful.append(rivals)
+    return certain, doubtful

@@ -1,0 +1,98 @@
+"""Tickers, which count only where they are written as tickers: "NYSE: MSFT", "(AAPL.O)"."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from newscrawl.mentions.company import Company
+
+_SYMBOL = r"[A-Z0-9]{1,6}(?:\.[A-Z]{1,2})?"
+# Reuters (SIEGn.DE), Bloomberg (SIE GY Equity) and newswire (NYSE: MSFT) notation, cashtags.
+_NOTATIONS = re.compile(
+    r"[(<\[](?P<ric>[A-Z0-9]{1,6})[a-z]?\.(?P<suffix>[A-Z]{1,2})[)>\]]"
+    r"|[(\[](?P<bloom>[A-Z0-9]{1,6})[ :](?P<place>[A-Z]{2})(?: Equity)?[)\]]"
+    rf"|[(\[](?P<exchange>[A-Z][A-Za-z]{{1,8}})(?: [A-Z][a-z]+)?\s?: ?(?P<symbol>{_SYMBOL})\b"
+    r"|(?<![\w$])\$(?P<cash>[A-Z]{1,5})\b"
+)
+# The same outside brackets needs an exchange's own name.
+_LISTED = re.compile(
+    r"\b(?P<exchange>NYSE|Nasdaq|NASDAQ|LSE|LON|XETRA|Xetra|ETR|FRA|EPA|BIT|BME|SIX|TSE|TYO|HKEX"
+    rf"|HKG|SEHK|SSE|SZSE|WSE|GPW|MOEX|ATHEX)\s?: ?(?P<symbol>{_SYMBOL})\b"
+)
+# Where an exchange code places a symbol that two companies share.
+_MARKETS = {
+    "US": "NYSE NASDAQ Nasdaq US N O OQ K A",
+    "GB": "LSE LON LN L",
+    "DE": "XETRA Xetra ETR FRA GY GR DE F",
+    "FR": "EPA Euronext Paris FP PA",
+    "IT": "BIT MIL Milan Milano IM MI",
+    "ES": "BME MAD MC SM",
+    "CH": "SIX SW S VX",
+    "NL": "AMS NA AS",
+    "JP": "TSE TYO JP JT T",
+    "HK": "HKEX HKG SEHK HK",
+    "CN": "SSE SZSE SS SZ CH",
+    "PL": "WSE GPW PW WA",
+    "RU": "MOEX MCX RM MM",
+    "GR": "ATHEX ATH GA AT",
+}
+_COUNTRY = {code: country for country, codes in _MARKETS.items() for code in codes.split()}
+
+
+@dataclass(frozen=True, slots=True)
+class TickerHit:
+    """A symbol in ticker form at scanned characters `start` to `end`; `opening` is its bracket."""
+
+    company: int
+    start: int
+    end: int
+    opening: int
+
+
+class Tickers:
+    """The symbols of a registry."""
+
+    def __init__(self, companies: Sequence[Company]) -> None:
+        self._listings: dict[str, list[tuple[str | None, int]]] = {}
+        for index, company in enumerate(companies):
+            for ticker in company.tickers:
+                exchange, _, symbol = ticker.rpartition(":")
+                country = _COUNTRY.get(exchange.strip())
+                self._listings.setdefault(symbol.strip(), []).append((country, index))
+
+    def find(self, text: str) -> list[TickerHit]:
+        """Every known symbol in ticker form."""
+        if not self._listings:
+            return []
+        hits = {}
+        if "(" in text or "$" in text or "[" in text or "<" in text:
+            for found in _NOTATIONS.finditer(text):
+                hit = self._hit(found)
+                if hit:
+                    hits[hit.start] = hit
+        if ":" in text:
+            for found in _LISTED.finditer(text):
+                hit = self._hit(found)
+                if hit:
+                    hits.setdefault(hit.start, hit)
+        return list(hits.values())
+
+    def _hit(self, found: re.Match[str]) -> TickerHit | None:
+        groups = found.groupdict()
+        if groups.get("cash"):
+            return self._listed(found, "cash", "US")
+        if groups.get("bloom"):
+            known = groups["place"] in _COUNTRY
+            return self._listed(found, "bloom", groups["place"]) if known else None
+        if groups.get("ric"):
+            return self._listed(found, "ric", groups["suffix"])
+        return self._listed(found, "symbol", groups["exchange"])
+
+    def _listed(self, found: re.Match[str], key: str, place: str | None) -> TickerHit | None:
+        listings = self._listings.get(found[key].partition(".")[0], [])
+        country = _COUNTRY.get(place or "")
+        if len(listings) > 1:
+            listings = [listing for listing in listings if listing[0] == country]
+        if len(listings) != 1:
+            return None
+        return TickerHit(listings[0][1], found.start(key), found.end(key), found.start())
