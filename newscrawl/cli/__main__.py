@@ -2,4 +2,5 @@
 
 from newscrawl.cli import main
 
-main()
+if __name__ == "__main__":  # processes that evaluation spawns read this module too
+    main()

@@ -118,7 +118,7 @@ def install(root: Path, say: Callable[[str], None]) -> None:
 
 def _install(environment: Environment, folder: Path) -> Iterator[tuple[str, str]]:
     """Yield (distribution, reason) for what could not be installed."""
-    names = [_distribution(requirement) for requirement in environment.requirements]
+    names = [distribution(requirement) for requirement in environment.requirements]
     python = interpreter(environment.python)
     if python is None:
         reason = f"no Python {environment.python} here: {environment.because}"
@@ -149,7 +149,7 @@ def interpreter(version: str | None) -> Path | None:
     return next((path for path in candidates if _run([str(path), "-c", ""]) is None), None)
 
 
-def _distribution(requirement: str) -> str:
+def distribution(requirement: str) -> str:
     for mark in "[<>=!~ ":
         requirement = requirement.partition(mark)[0]
     return requirement

@@ -35,6 +35,7 @@ class Runner:
     peer: Peer
     python: Path
     version: str
+    script: Path = Path(peers.__file__)
 
     def answers(
         self, pages: Sequence[GoldPage], *, with_metadata: bool, page_seconds: float = PAGE_SECONDS
@@ -60,7 +61,7 @@ class _Process:
     """The child process of one tool; `ask` sends a page and waits for its line."""
 
     def __init__(self, runner: Runner, with_metadata: bool) -> None:
-        command = [str(runner.python), "-W", "ignore", peers.__file__, runner.peer.name]
+        command = [str(runner.python), "-W", "ignore", str(runner.script), runner.peer.name]
         if with_metadata:
             command.append("--metadata")
         self._child = subprocess.Popen(  # noqa: S603  our own script, names from our registry
@@ -73,7 +74,7 @@ class _Process:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
         self._rest = b""
-        if self._read_line(START_SECONDS) is None:
+        if not self._read_line(START_SECONDS):
             self.__exit__()
             raise ToolError(f"{runner.peer.name}: does not start in {runner.python}")
 
@@ -95,20 +96,20 @@ class _Process:
         except BrokenPipeError:
             return _no_answer(page, "process ended")
         line = self._read_line(seconds)
-        if line is not None:
+        if line:
             return dict(json.loads(line), set=page.set)
-        reason = f"no answer in {seconds:g} s" if self.alive else "process died"
         self._child.kill()
         self._child.wait()
-        return _no_answer(page, reason)
+        return _no_answer(page, "process died" if line == b"" else f"no answer in {seconds:g} s")
 
     def _read_line(self, seconds: float) -> bytes | None:
+        """None where no line came in time, an empty one where none can come any more."""
         while b"\n" not in self._rest:
             if not self._selector.select(seconds):
                 return None
             data = os.read(self._out, 1 << 20)
             if not data:
-                return None
+                return b""
             self._rest += data
         line, self._rest = self._rest.split(b"\n", 1)
         return line

@@ -343,7 +343,8 @@ def _measure(page: Fields, extract: Extractor, parse: Callable[[bytes], Any] | N
 
     Where `parse` is given, the bare parse of the same page is timed just before.
     """
-    html = decode(gzip.decompress(Path(page["path"]).read_bytes()))
+    stored = Path(page["path"]).read_bytes()
+    html = decode(gzip.decompress(stored) if page["path"].endswith(".gz") else stored)
     report: Fields = {"id": page["id"], "error": None}
     if parse is not None:
         encoded = html.encode("utf-8", "replace")

@@ -1,0 +1,316 @@
+"""The side-by-side benchmark: processes, answers kept, scores, floors, tables, the command."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from newscrawl.extraction.methods import METHODS
+from newscrawl.mentions import Company
+from newscrawl.mentions.companies import Companies
+from newscrawl.training import benchmark_install, benchmark_speed, peers
+from newscrawl.training.benchmark import Benchmark, Row, groups, score
+from newscrawl.training.benchmark_floors import falls, raised
+from newscrawl.training.benchmark_install import Installed, Missing, find
+from newscrawl.training.benchmark_run import AnswerStore, Runner, ToolError, source_version
+from newscrawl.training.benchmark_tables import TABLES, write
+from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+
+MINI = Path(__file__).parent / "corpus" / "mini"
+
+# Table 5 of Barbaresi & Lejeune 2020.
+PAPER_ROWS = {
+    "BP3", "BP3_Art", "BP3_Larg", "BP3_KeepE", "DRAGNET", "GOOSE", "HTML2T", "INSCRI",
+    "JT", "JT_en", "JT_langid", "NPAPER", "NPLEASE", "READ",
+}  # fmt: skip
+
+# A tool by the protocol of peers.py that hangs, dies or answers as the page's id tells it.
+UNRULY_TOOL = """
+import json, os, sys, time
+print(json.dumps({"ready": sys.argv[1]}), flush=True)
+for line in sys.stdin:
+    page = json.loads(line)
+    if page["id"] == HANGS:
+        time.sleep(60)
+    if page["id"] == DIES:
+        os._exit(3)
+    print(json.dumps({"id": page["id"], "text": "said " + page["id"], "error": None}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def mini() -> Corpus:
+    return load_corpus(MINI)
+
+
+@pytest.fixture
+def unruly(tmp_path: Path, mini: Corpus) -> Runner:
+    script = tmp_path / "tool.py"
+    hangs, dies = mini.pages[1].id, mini.pages[3].id
+    script.write_text(f"HANGS, DIES = {hangs!r}, {dies!r}\n{UNRULY_TOOL}")
+    return Runner(peers.PEERS["trafilatura"], Path(sys.executable), "1", script)
+
+
+def gold_answers(corpus: Corpus) -> dict[tuple[str, str], dict[str, object]]:
+    return {(p.set, p.id): {"text": p.text, "title": p.title, "error": None} for p in corpus}
+
+
+def result_of(corpus: Corpus, **values: float) -> Benchmark:
+    """A benchmark with one row of ours, that reached these values on the mini set."""
+    row = Row(name="newscrawl fe", package="newscrawl", paper="", scores={"mini": values})
+    return Benchmark(
+        corpus="mini",
+        fingerprint=corpus.fingerprint,
+        pages={"mini": len(corpus)},
+        made_at="2026-01-02T00:00:00+00:00",
+        machine="a machine",
+        rows=(row,),
+    )
+
+
+def test_every_method_of_ours_has_a_row() -> None:
+    assert tuple(METHODS) == peers.OUR_METHODS
+
+
+def test_every_row_of_the_paper_has_a_tool() -> None:
+    assert {peer.paper for peer in peers.PEERS.values() if peer.paper} == PAPER_ROWS
+
+
+@pytest.mark.parametrize("name", peers.PEERS)
+def test_a_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
+    peer = peers.PEERS[name]
+    match find(peer, tmp_path):
+        case Installed(python, version):
+            assert peer.environment == peers.MAIN_ENV
+            assert python == Path(sys.executable)
+            assert version
+        case Missing(reason):
+            assert "make bench-peers" in reason
+
+
+def test_a_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / ".venv-bench-py37"
+    folder.mkdir()
+    note = json.dumps({"dragnet": "pip: no compiler"})
+    (folder / benchmark_install.REASONS_FILE).write_text(note)
+    assert find(peers.PEERS["dragnet"], tmp_path) == Missing("pip: no compiler")
+
+
+def test_the_extra_of_the_project_names_every_peer_that_shares_its_environment() -> None:
+    wanted = {p.package for p in peers.PEERS.values() if p.environment == peers.BENCH_ENV}
+    asked = {
+        benchmark_install.distribution(line)
+        for line in benchmark_install.extra_requirements("bench")
+    }
+    assert wanted <= asked
+
+
+def test_an_interpreter_that_does_not_exist_is_none() -> None:
+    assert benchmark_install.interpreter("3.1") is None
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<p>Zürich €".encode(), "<p>Zürich €"),
+        ('<meta charset="windows-1251"><p>Заря'.encode("cp1251"), "Заря"),
+        ("<p>café".encode("cp1252"), "<p>café"),
+        (b'<meta charset="no-such-charset"><p>caf\xe9', "café"),
+        (b'<?xml version="1.0" encoding="latin-1"?><p>x', "<p>x"),
+    ],
+    ids=["utf-8", "declared", "undeclared", "unknown", "xml"],
+)
+def test_all_tools_get_the_same_characters(page: bytes, text: str) -> None:
+    assert peers.decode(page).endswith(text)
+
+
+def test_a_page_that_hangs_or_kills_a_tool_costs_only_itself(unruly: Runner, mini: Corpus) -> None:
+    pages = mini.pages[:5]
+    answers = list(unruly.answers(pages, with_metadata=True, page_seconds=2))
+    assert [answer["id"] for answer in answers] == [page.id for page in pages]
+    assert [answer["error"] for answer in answers] == [
+        None, "no answer in 2 s", None, "process died", None,
+    ]  # fmt: skip
+    assert [bool(answer["text"]) for answer in answers] == [True, False, True, False, True]
+
+
+def test_a_tool_that_does_not_start_says_so(unruly: Runner, mini: Corpus) -> None:
+    broken = replace(unruly, script=Path("no-such-script.py"))
+    with pytest.raises(ToolError, match="does not start"):
+        list(broken.answers(mini.pages[:1], with_metadata=True))
+
+
+def test_answers_are_kept_and_a_cut_line_is_asked_again(
+    unruly: Runner, mini: Corpus, tmp_path: Path
+) -> None:
+    store = AnswerStore(tmp_path / "answers")
+    path = store.path(unruly, mini.fingerprint)
+    pages = [mini.pages[0], mini.pages[2], mini.pages[4]]
+    list(store.complete(unruly, pages, path))
+    whole = path.read_text()
+    path.write_text(whole[:-10])
+    silent = replace(unruly, script=Path("no-such-script.py"))
+    with pytest.raises(ToolError):  # the tool is asked for the page that was cut off
+        list(store.complete(silent, pages, path))
+    path.write_text(whole)
+    again = dict(store.complete(silent, pages, path))
+    assert [again[page]["text"] for page in pages] == [f"said {page.id}" for page in pages]
+
+
+def test_fresh_forgets(unruly: Runner, mini: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    path.write_text('{"set": "mini", "id": "x", "text": "old"}\n')
+    assert AnswerStore(tmp_path).load(path)
+    assert AnswerStore(tmp_path, fresh=True).load(path) == {}
+
+
+def test_a_version_of_ours_changes_with_its_sources(tmp_path: Path) -> None:
+    source = tmp_path / "a.py"
+    source.write_text("x = 1")
+    before = source_version([source])
+    source.write_text("x = 2")
+    assert source_version([source]) != before
+
+
+def test_gold_texts_score_1(mini: Corpus) -> None:
+    company = Company(name="Bramble")
+    found = score(mini, gold_answers(mini), Companies([company]))
+    assert found["errors"] == 0
+    for group, scores in found["scores"].items():
+        assert scores["word.f1"] == pytest.approx(1.0), group
+        assert scores["mentions.f1"] == 1.0
+        assert scores["mentions.count_ratio"] == 1.0
+
+
+def test_no_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
+    nothing = {(p.set, p.id): {"text": "", "error": "ValueError: no"} for p in mini}
+    found = score(mini, nothing, Companies([Company(name="Bramble")]))
+    assert found["errors"] == len(mini)
+    assert found["scores"]["mini"]["word.f1"] == 0.0
+    assert found["scores"]["mini"]["mentions.recall"] == 0.0
+
+
+def test_a_set_is_parted_only_where_parts_are_large(mini: Corpus) -> None:
+    many = tuple(
+        replace(page, id=f"{page.id}-{i}", lang="en" if i else "de")
+        for i in range(8)
+        for page in mini.pages[:4]
+    )
+    assert {name: len(pages) for name, pages in groups(Corpus("many", many)).items()} == {
+        "mini": 32,
+        "mini en": 28,
+    }
+
+
+def test_a_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
+    sample = benchmark_speed.sample(mini, 4)
+    assert [mini.pages.index(page) for page in sample] == [0, 3, 6, 9]
+    assert benchmark_speed.sample(mini, 10_000) == mini.pages
+
+
+def test_floors_rise_and_never_fall(mini: Corpus) -> None:
+    high, low = result_of(mini, **{"word.f1": 0.9}), result_of(mini, **{"word.f1": 0.5})
+    floors = raised(high, {})
+    assert raised(low, floors) == floors
+    assert raised(high, raised(low, {})) == floors
+
+
+def test_a_method_below_its_floor_is_named(mini: Corpus) -> None:
+    floors = raised(result_of(mini, **{"word.f1": 0.9}), {})
+    assert falls(result_of(mini, **{"word.f1": 0.9}), floors) == []
+    (fall,) = falls(result_of(mini, **{"word.f1": 0.85}), floors)
+    assert "newscrawl fe: word.f1 on mini is 0.8500" in str(fall)
+
+
+def test_floors_of_another_corpus_bind_nobody(mini: Corpus) -> None:
+    floors = raised(result_of(mini, **{"word.f1": 0.9}), {})
+    other = replace(result_of(mini, **{"word.f1": 0.1}), fingerprint="of another corpus")
+    assert falls(other, floors) == []
+
+
+def test_a_result_survives_its_file(mini: Corpus, tmp_path: Path) -> None:
+    result = result_of(mini, **{"word.f1": 0.9})
+    result.save(tmp_path / "benchmark.json")
+    assert Benchmark.load(tmp_path / "benchmark.json") == result
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"rows": []}'])
+def test_a_file_that_is_no_result_is_named(content: str | None, tmp_path: Path) -> None:
+    path = tmp_path / "benchmark.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(CorpusError, match=r"benchmark\.json: no benchmark result"):
+        Benchmark.load(path)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_made_from_results_alone(name: str, mini: Corpus) -> None:
+    gone = Row(name="dragnet", package="dragnet", paper="DRAGNET", reason="pip: a | b <c>")
+    result = result_of(mini, **{"word.f1": 0.9})
+    table = TABLES[name](replace(result, rows=(*result.rows, gone)))
+    assert table
+    assert "<c>" not in table
+
+
+def test_marked_places_are_filled_and_filled_again(mini: Corpus, tmp_path: Path) -> None:
+    document = tmp_path / "README.md"
+    document.write_text("before\n<!-- benchmark: missing -->\nstale\n<!-- end -->\nafter\n")
+    assert write(result_of(mini), document) == ["missing"]
+    first = document.read_text()
+    assert first.startswith("before\n")
+    assert first.endswith("after\n")
+    assert "stale" not in first
+    write(result_of(mini), document)
+    assert document.read_text() == first
+
+
+def test_a_mark_without_a_table_is_named(mini: Corpus, tmp_path: Path) -> None:
+    document = tmp_path / "README.md"
+    document.write_text("<!-- benchmark: nonsense -->\n<!-- end -->\n")
+    with pytest.raises(CorpusError, match="no benchmark table 'nonsense'"):
+        write(result_of(mini), document)
+
+
+def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "NEWSCRAWL_CORPUS"}
+    return subprocess.run(
+        [sys.executable, "-m", "newscrawl.cli", "benchmark", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=240,
+    )  # fmt: skip
+
+
+def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
+    done = run_command(
+        "--corpus", str(MINI), "--tool", "newscrawl fe", "--tool", "newscrawl tb",
+        "--tool", "trafilatura", "--rounds", "1", "--format", "json", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    by_tool = {line["tool"]: line for line in json.loads(done.stdout)}
+    assert by_tool["newscrawl fe"]["mini"] > by_tool["newscrawl tb"]["mini"]
+    assert by_tool["newscrawl fe"]["ratio"] > 0
+    assert "make bench-peers" in by_tool["trafilatura"]["reason"]
+    kept = Benchmark.load(tmp_path / "results" / "benchmark.json")
+    assert [row.name for row in kept.rows] == ["newscrawl fe", "newscrawl tb", "trafilatura"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        ((), "give --corpus DIR"),
+        (("--corpus", "nowhere"), "nowhere is no folder"),
+        (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
+        (("--write-docs",), "run `newscrawl benchmark`"),
+    ],
+    ids=["no corpus", "wrong corpus", "unknown tool", "no result yet"],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(
+    arguments: tuple[str, ...], advice: str, tmp_path: Path
+) -> None:
+    done = run_command(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert advice in done.stderr
+    assert done.stderr.count("\n") == 1
