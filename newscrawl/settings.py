@@ -64,7 +64,10 @@ COMMANDS_MODULE = "spiders.commands"
 LOG_FORMATTER = "spiders.logs.ShortLogFormatter"
 LOG_LEVEL = "INFO"
 DEFAULT_DROPITEM_LOG_LEVEL = "INFO"
+LOG_VERSIONS: list[str] = []
 STATS_DUMP = False  # one line at the end says what came of it; -s STATS_DUMP=1 shows all counts
+
+SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article first, as listed
 
 # Polite
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)

@@ -12,6 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 import newscrawl
+from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Article, Document, Hints, Kind, Page
 from newscrawl.settings import SettingError
 from newscrawl.sources.urls import declared_url
@@ -60,9 +62,10 @@ class ExtractionPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the pipeline; SettingError for an unknown NEWSCRAWL_METHOD."""
-        pipeline = cls(crawler)
-        _check_method(pipeline._method)
-        return pipeline
+        method: str = crawler.settings["NEWSCRAWL_METHOD"]
+        if method not in METHODS:
+            raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
+        return cls(crawler)
 
     def close_spider(self) -> None:
         """Let the thread go."""
@@ -104,6 +107,7 @@ class ExtractionPipeline:
 def article_of_hints(page: Page) -> Article:
     """Return what a feed tells of an article that may not be read: headline and standfirst."""
     hints = page.hints
+    told = f"{hints.title or ''} {hints.standfirst or ''}"
     return Article(
         url=page.url,
         title=hints.title,
@@ -111,7 +115,7 @@ def article_of_hints(page: Page) -> Article:
         paragraphs=(hints.standfirst,) if hints.standfirst else (),
         authors=hints.authors,
         published=hints.published,
-        language=hints.language or page.language,
+        language=settle_language(hints.language or page.language, told),
         section=hints.section,
         paywalled=True if page.access == "paywalled" else None,
         kind="paywall",
@@ -137,10 +141,3 @@ def _extract(page: Page, method: str) -> Article:
     return newscrawl.extract(
         page.html, page.url, encoding=page.encoding, language=page.language, method=method
     )
-
-
-def _check_method(method: str) -> None:
-    try:
-        newscrawl.extract("<p>", method=method)
-    except ValueError as error:
-        raise SettingError(f"NEWSCRAWL_METHOD={method}: {error}") from None

@@ -1,6 +1,7 @@
 """Documents go into the database; at the end of a crawl, so does what came of the source."""
 
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -8,7 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from newscrawl.items import Document
+from newscrawl.items import Article, Document
 from newscrawl.settings import SettingError
 from newscrawl.storage import Database, StorageError, UnstorableDocument, open_database
 from pipelines.outcome import Counts, state_of, summary
@@ -55,14 +56,23 @@ class StoragePipeline:
         """Store the document; what became of it is counted."""
         if self._database is None:
             raise RuntimeError("a document before the spider was opened")
+        stats = self._crawler.stats
+        if self._is_copy(document, self._database):
+            stats.inc_value("newscrawl/copies")
+            document = _only_address(document)
         try:
             saved = self._database.save(document, self._run)
         except UnstorableDocument as error:
             raise Unstorable(str(error)) from error
-        stats = self._crawler.stats
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
         return document
+
+    @staticmethod
+    def _is_copy(document: Document, database: Database) -> bool:
+        """Whether the page names another URL as its own, and we have what is there."""
+        url = document.article.url
+        return url is not None and url != document.page.url and bool(database.known([url]))
 
     def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
@@ -85,3 +95,13 @@ class StoragePipeline:
         finally:
             self._database.close()
         logger.info(summary(self._slug, counts, state, note))
+
+
+def _only_address(document: Document) -> Document:
+    """Return a document that adds its page's address to the article and changes nothing else.
+
+    A print view, an AMP twin or a reader's view says the same in slightly other words, which
+    would otherwise count as a correction of the article.
+    """
+    nothing = Article(url=document.article.url, kind="other")
+    return replace(document, article=nothing, mentions=())

@@ -1,16 +1,15 @@
 """From a source's feeds and sitemaps to its article pages."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from typing import Any, ClassVar, Self
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
-from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
@@ -18,7 +17,9 @@ from newscrawl.items import Access, Hints, Page
 from newscrawl.settings import SettingError, user_agent
 from newscrawl.sources import (
     Entry,
+    Feed,
     FeedError,
+    Sitemap,
     SitemapError,
     Source,
     UrlError,
@@ -29,7 +30,8 @@ from newscrawl.sources import (
 )
 from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
 from spiders.arguments import parse_arguments
-from spiders.guard import PrivateAddressError, address_of
+from spiders.failures import Cause, cause_of
+from spiders.guard import address_of
 from spiders.politeness import DisallowedByRobotsError
 
 # Answers that refuse the page itself, and what they mean for the article behind it.
@@ -82,6 +84,7 @@ class NewsSpider(Spider):
         spider._sitemaps_left = whole_number(settings, "NEWSCRAWL_SITEMAPS")
         days = timedelta(days=whole_number(settings, "NEWSCRAWL_RECENT_DAYS"))
         spider._recent = datetime.now(UTC) - days
+        crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
         return spider
 
     @property
@@ -151,35 +154,28 @@ class NewsSpider(Spider):
     async def parse_listing(self, response: Response, nesting: int) -> AsyncIterator[Request]:
         """Follow what a feed or sitemap lists."""
         try:
-            body = unpack(response.body)
-            if looks_like_sitemap(body):
-                requests = self._from_sitemap(body, response, nesting)
-            else:
-                requests = self._from_feed(body, response)
+            # In a thread: the parsing of a long one must not stop the downloads.
+            listing = await asyncio.to_thread(_read_listing, response)
         except (FeedError, SitemapError) as error:
             self._count("listings_failed")
             self.logger.warning("Can't use %s: it %s", response.url, error)
             return
         self._count("listings_read")
+        self._count("urls_refused", listing.unusable)
+        if isinstance(listing, Feed):
+            requests = self._follow(listing.entries)
+        else:
+            requests = self._from_sitemap(listing, response.url, nesting)
         for request in requests:
             yield request
 
-    def _from_feed(self, body: bytes, response: Response) -> Iterator[Request]:
-        header = response.headers.get("Content-Type")
-        content_type = header.decode("latin-1") if header else None
-        feed = parse_feed(body, response.url, content_type=content_type)
-        self._count("urls_refused", feed.unusable)
-        return self._follow(feed.entries)
-
-    def _from_sitemap(self, body: bytes, response: Response, nesting: int) -> Iterator[Request]:
-        sitemap = parse_sitemap(body, response.url)
-        self._count("urls_refused", sitemap.unusable)
+    def _from_sitemap(self, sitemap: Sitemap, url: str, nesting: int) -> Iterator[Request]:
         if sitemap.damage:
             self._count("listings_damaged")
-            self.logger.warning("Sitemap %s %s", response.url, sitemap.damage)
+            self.logger.warning("Sitemap %s %s", url, sitemap.damage)
         if sitemap.children:
-            return self._descend(sitemap.children, response.url, nesting + 1)
-        return self._follow(sitemap.entries, archive=True)
+            yield from self._descend(sitemap.children, url, nesting + 1)
+        yield from self._follow(sitemap.entries, archive=True)
 
     def _descend(self, children: Iterable[Entry], url: str, nesting: int) -> Iterator[Request]:
         if nesting > MAX_NESTING:
@@ -202,7 +198,7 @@ class NewsSpider(Spider):
             self._count("listings_disallowed")
         else:
             self._count("listings_failed")
-        self.logger.warning("Can't read %s: %s", request.url, _reason(failure))
+        self.logger.warning("Can't read %s: %s", request.url, cause_of(failure).reason)
 
     # Articles --------------------------------------------------------------------------------
 
@@ -279,9 +275,21 @@ class NewsSpider(Spider):
         if isinstance(failure.value, DisallowedByRobotsError):
             yield from self._instead(**request.cb_kwargs, access="disallowed", status=0)
             return
+        self._failed(request.url, cause_of(failure))
+
+    def request_dropped(self, request: Request) -> None:
+        """Report a redirect that leads where this crawl has been already."""
+        before: list[str] = request.meta.get("redirect_urls", [])
+        if request.url in before:
+            self._failed(before[0], Cause("redirect loop", "it redirects in a circle"))
+        elif before:
+            self._count("pages_met_twice")
+            self.logger.info("%s redirects to a page of this crawl: %s", before[0], request.url)
+
+    def _failed(self, url: str, cause: Cause) -> None:
         self._count("pages_failed")
-        self._count(f"pages_failed/{_kind(failure)}")
-        self.logger.warning("Can't fetch %s: %s", request.url, _reason(failure))
+        self._count(f"pages_failed/{cause.kind}")
+        self.logger.warning("Can't fetch %s: %s", url, cause.reason)
 
     def _instead(self, url: str, hints: Hints, access: Access, status: int) -> Iterator[Page]:
         self._count(f"pages_{access}")
@@ -309,6 +317,15 @@ class NewsSpider(Spider):
             self.crawler.stats.inc_value(f"newscrawl/{name}", amount)
 
 
+def _read_listing(response: Response) -> Feed | Sitemap:
+    body = unpack(response.body)
+    if looks_like_sitemap(body):
+        return parse_sitemap(body, response.url)
+    header = response.headers.get("Content-Type")
+    content_type = header.decode("latin-1") if header else None
+    return parse_feed(body, response.url, content_type=content_type)
+
+
 def whole_number(settings: BaseSettings, name: str) -> int:
     """Return a setting that must be a whole number above 0; SettingError otherwise."""
     text = str(settings.get(name)).strip()
@@ -320,19 +337,3 @@ def whole_number(settings: BaseSettings, name: str) -> int:
 def _newest_first(entries: Iterable[Entry]) -> list[Entry]:
     """Return the entries by date, those without one last and as they came."""
     return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
-
-
-def _kind(failure: Failure) -> str:
-    error = failure.value
-    if isinstance(error, HttpError):
-        return f"http_{error.response.status}"
-    return type(error).__name__
-
-
-def _reason(failure: Failure) -> str:
-    error = failure.value
-    if isinstance(error, HttpError):
-        return f"the server answered {error.response.status}"
-    if isinstance(error, (DisallowedByRobotsError, PrivateAddressError, IgnoreRequest)):
-        return str(error)
-    return f"{type(error).__name__}: {error}".strip(": ").splitlines()[0]

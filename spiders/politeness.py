@@ -71,7 +71,7 @@ class CrawlDelayThrottle(AutoThrottle):
         if not delay or delay < 0:
             return
         key = urlparse_cached(request).hostname or ""
-        self._crawl_delays[key] = delay
+        delay = self._crawl_delays[key] = max(delay, self._min_delay())
         downloader = self.crawler.engine.downloader
         # For slots to come (Scrapy forgets idle ones) and for the one at hand. No jitter: it
         # would cut the delay as often as lengthen it.

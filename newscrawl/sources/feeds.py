@@ -21,6 +21,10 @@ MAX_STANDFIRST = 2_000
 MAX_TITLE = 500
 _ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
+# Tags that part words; all others may stand within one.
+_BLOCK = re.compile(
+    r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^>]*>", re.IGNORECASE
+)
 # A clock that runs ahead by less is a clock, by more a mistake.
 _CLOCK_TOLERANCE = timedelta(days=1)
 
@@ -84,9 +88,9 @@ def plain_text(markup: str | None, limit: int) -> str | None:
         return None
     text = markup
     if "<" in markup or "&" in markup:
-        tree = LexborHTMLParser(f"<body>{markup}")
+        tree = LexborHTMLParser(f"<body>{_BLOCK.sub(' ', markup)}")
         tree.strip_tags(["script", "style"])
-        text = tree.body.text(separator=" ") if tree.body else ""
+        text = tree.body.text() if tree.body else ""
     text = _SPACE.sub(" ", text.replace("\0", "")).strip()
     if len(text) > limit:
         text = text[:limit].rsplit(" ", 1)[0] + "…"
@@ -113,7 +117,8 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
             section=plain_text(tags[0].get("term"), MAX_TITLE),
             language=language,
         ),
-        modified=_moment(raw.get("updated_parsed")),
+        # Past feedparser's own look-up, which hands out the other date, with a warning.
+        modified=_moment(dict.get(raw, "updated_parsed")),
     )
 
 

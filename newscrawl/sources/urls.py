@@ -67,11 +67,16 @@ def declared_url(html: bytes, url: str) -> str | None:
     that name it on every page would make all their articles one.
     """
     link = LexborHTMLParser(html[:_HEAD]).css_first('link[rel~="canonical"][href]')
+    target = (link and link.attributes.get("href")) or ""
     try:
-        claim = canonical_url((link and link.attributes.get("href")) or "", url)
+        claim = canonical_url(target, url)
     except UrlError:
         return None
-    if site_domain(claim) != site_domain(url) or urlsplit(claim).path in {"", "/"}:
+    if (
+        not target.strip()
+        or site_domain(claim) != site_domain(url)
+        or urlsplit(claim).path in {"", "/"}
+    ):
         return None
     return claim
 

@@ -14,6 +14,9 @@ from newscrawl.settings import SettingError
 
 logger = logging.getLogger(__name__)
 
+# What they say at the start of each crawl matters to whoever works on the settings.
+_TALKATIVE = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "alembic")
+
 
 class Command(crawl.Command):
     """Crawl a source by name. A wrong setting or argument ends it with one line."""
@@ -22,6 +25,9 @@ class Command(crawl.Command):
         """Crawl; `exitcode` tells how it ended."""
         if len(args) != 1:
             raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
+        if self.settings and self.settings["LOG_LEVEL"] != "DEBUG":
+            for name in _TALKATIVE:
+                logging.getLogger(name).setLevel(logging.WARNING)
         process = self.crawler_process
         if not isinstance(process, AsyncCrawlerProcess):
             raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")

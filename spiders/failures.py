@@ -1,0 +1,64 @@
+"""Why a page couldn't be fetched, in words for a log line and in one for a count."""
+
+from typing import NamedTuple
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
+
+from spiders.guard import PrivateAddressError
+from spiders.politeness import DisallowedByRobotsError
+
+
+class Cause(NamedTuple):
+    """`kind` is what is counted, `reason` what is logged."""
+
+    kind: str
+    reason: str
+
+
+_TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE")
+_BY_TYPE: dict[type[BaseException], Cause] = {
+    CannotResolveHostError: Cause("no such host", "the host has no address"),
+    DownloadCancelledError: _TOO_LARGE,
+    DownloadConnectionRefusedError: Cause("refused", "the server refuses connections"),
+    DownloadFailedError: Cause("broken", "the connection broke"),
+    DownloadTimeoutError: Cause("timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
+    ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
+}
+# Scrapy tells these apart by their messages alone.
+_BY_MESSAGE = {
+    "max redirections": Cause("redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
+    "DOWNLOAD_MAXSIZE": _TOO_LARGE,
+    "offsite": Cause("offsite", "redirected to another site"),
+}
+
+
+def cause_of(failure: Failure) -> Cause:
+    """Return why a request failed."""
+    error = failure.value
+    if error is None:
+        return Cause("unknown", "no reason was given")
+    if isinstance(error, HttpError):
+        status = error.response.status
+        return Cause(f"HTTP {status}", f"the server answered {status}")
+    if isinstance(error, DisallowedByRobotsError):
+        return Cause("robots.txt", str(error))
+    if isinstance(error, PrivateAddressError):
+        return Cause("private address", str(error))
+    if isinstance(error, IgnoreRequest):
+        told = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+        return next(told, Cause("ignored", str(error)))
+    return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -1,0 +1,123 @@
+"""The demo site over HTTP on 127.0.0.1, and faults that real sites have."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from tests.site import content
+from tests.site.faults import FAULTS, Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request that the server saw: when (monotonic seconds), for what, by whom."""
+
+    moment: float
+    path: str
+    user_agent: str
+
+
+@dataclass(slots=True)
+class SiteServer:
+    """Serves the site while it is open: `with SiteServer() as site: site.url`.
+
+    `routes` adds or replaces answers by path; `visits` tells who asked for what.
+    """
+
+    routes: dict[str, Callable[[int], Answer]] = field(default_factory=dict)
+    visits: list[Visit] = field(default_factory=list)
+    _server: ThreadingHTTPServer = field(init=False)
+
+    def __post_init__(self) -> None:
+        site = self
+
+        class Handler(_Handler):
+            owner = site
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+
+    @property
+    def port(self) -> int:
+        """The port that the system gave."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The site's URL, without a slash at its end."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def paths(self) -> list[str]:
+        """The paths that were asked for, in order, without their queries."""
+        return [urlsplit(visit.path).path for visit in self.visits]
+
+    def answer(self, path: str, visit: int) -> Answer:
+        """Return what the site says to the `visit`th request (from 1) for a path."""
+        if path in self.routes:
+            return self.routes[path](visit)
+        if path in FAULTS:
+            return FAULTS[path](self.url, visit)
+        xml = "application/xml; charset=utf-8"
+        listings = {
+            "/feed.xml": (content.feed, "application/rss+xml; charset=utf-8"),
+            "/sitemap.xml": (content.sitemap, xml),
+            "/sitemap-news.xml": (content.sitemap_news, xml),
+            "/sitemap-pages.xml": (content.sitemap_pages, xml),
+            "/robots.txt": (content.robots, "text/plain; charset=utf-8"),
+        }
+        if path in listings:
+            render, kind = listings[path]
+            return Answer(body=render(self.url), kind=kind)
+        for page in content.facts():
+            if page.path == path:
+                # No charset here: a legacy page tells it in its own head.
+                return Answer(body=content.page_bytes(page, self.url), kind="text/html")
+        return Answer(status=404, body=b"<html><title>Not found</title><h1>Not found</h1></html>")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: SiteServer
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        path = urlsplit(self.path).path
+        agent = self.headers.get("User-Agent", "")
+        self.owner.visits.append(Visit(time.monotonic(), self.path, agent))
+        answer = self.owner.answer(path, self.owner.paths().count(path))
+        time.sleep(answer.delay)
+        try:
+            self._send(answer)
+        except OSError:
+            self.close_connection = True  # the visitor has heard enough
+
+    def _send(self, answer: Answer) -> None:
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Length", str(answer.promised or len(answer.body)))
+        for name, value in answer.headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(answer.body)
+        if answer.promised:
+            self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent: `visits` is the log."""

@@ -1,0 +1,383 @@
+"""The registry of sources, feeds, sitemaps and canonical URLs."""
+
+import csv
+import gzip
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.sources import (
+    FeedError,
+    SitemapError,
+    Source,
+    SourceError,
+    UrlError,
+    canonical_url,
+    load_sources,
+    parse_feed,
+    parse_sitemap,
+    site_domain,
+    web_url,
+)
+from newscrawl.sources.registry import COLUMNS
+from newscrawl.sources.sitemaps import MAX_ENTRIES, unpack
+from newscrawl.sources.urls import declared_url
+
+REGISTRY = load_sources()
+GOOD = {
+    "slug": "harbour",
+    "name": "Harbour Courier",
+    "country": "gb",
+    "languages": "en|de",
+    "home": "https://harbour.example/",
+    "feeds": "https://harbour.example/feed",
+    "sitemaps": "",
+    "news_sitemaps": "",
+    "status": "active",
+}
+
+
+def write(path: Path, *rows: dict[str, str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+# --- The registry -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", REGISTRY, ids=[source.slug for source in REGISTRY])
+def test_every_source_can_be_crawled(source: Source) -> None:
+    today = source.on(date(2026, 11, 22))
+    urls = (*today.feeds, *today.sitemaps, *today.news_sitemaps)
+    assert urls
+    assert all(web_url(url) == canonical_scheme(url) for url in urls)
+    assert not any("{" in url for url in urls)
+    assert site_domain(source.home)
+
+
+def canonical_scheme(url: str) -> str:
+    """A registry URL needs no repair before it is requested, but for escapes."""
+    assert url.startswith(("https://", "http://"))
+    return web_url(url)
+
+
+def test_the_registry_holds_all_sites_of_the_list() -> None:
+    assert len(REGISTRY) == 407
+    assert len({source.home for source in REGISTRY}) == 407
+    assert len({source.country for source in REGISTRY}) == 54
+
+
+@pytest.mark.parametrize("slug", ["ft", "bbc-news", "le-monde", "faz", "corriere-della-sera"])
+def test_well_known_sites_have_their_name(slug: str) -> None:
+    assert slug in {source.slug for source in REGISTRY}
+
+
+def test_dated_urls_are_written_out_once_each() -> None:
+    source = Source(
+        slug="s",
+        name="S",
+        country="de",
+        languages=("de",),
+        home="https://s.example/",
+        sitemaps=("https://s.example/{yyyy}-{mm}.xml", "https://s.example/all.xml"),
+        news_sitemaps=("https://s.example/{yy}{mm}{dd}.xml",),
+    ).on(date(2026, 11, 2), date(2026, 11, 1))
+    assert source.sitemaps == ("https://s.example/2026-11.xml", "https://s.example/all.xml")
+    assert source.news_sitemaps == ("https://s.example/261102.xml", "https://s.example/261101.xml")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "advice"),
+    [
+        ("slug", "Harbour Courier", "use a-z, 0-9 and single hyphens"),
+        ("name", "", "give the site's name"),
+        ("country", "uk!", "two small letters"),
+        ("languages", "english", "two small letters each"),
+        ("languages", "", "two small letters each"),
+        ("home", "harbour.example", "neither http nor https"),
+        ("feeds", "ftp://harbour.example/feed", "neither http nor https"),
+        ("feeds", "https://me:secret@harbour.example/feed", "carries credentials"),
+        ("sitemaps", "https://harbour.example/{year}.xml", "use {yyyy}"),
+        ("sitemaps", "https://harbour.example/{yyyy.xml", "brace"),
+        ("news_sitemaps", "https://harbour.example:port/", "not a URL"),
+        ("status", "asleep", "use active or deprecated"),
+    ],
+)
+def test_a_bad_field_is_named_with_its_row_and_remedy(
+    tmp_path: Path, column: str, value: str, advice: str
+) -> None:
+    file = write(tmp_path / "own.csv", GOOD, GOOD | {"slug": "other", column: value})
+    with pytest.raises(SourceError) as caught:
+        load_sources(file)
+    message = str(caught.value)
+    assert f"own.csv, row 3, column {column}: " in message
+    assert advice in message
+    assert "\n" not in message
+    assert "secret" not in message
+
+
+def test_a_slug_is_given_once(tmp_path: Path) -> None:
+    file = write(tmp_path / "own.csv", GOOD, GOOD)
+    with pytest.raises(SourceError, match=r"row 3, column slug: 'harbour' is taken"):
+        load_sources(file)
+
+
+def test_a_source_needs_something_to_read(tmp_path: Path) -> None:
+    file = write(tmp_path / "own.csv", GOOD | {"feeds": ""})
+    with pytest.raises(SourceError, match="at least one feed"):
+        load_sources(file)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"slug,name\nx,y\n", b"", b"\xff\xfe\x00", b'slug,"name', b"slug,name\nx\n"],
+    ids=["columns missing", "empty", "not UTF-8", "quote open", "short"],
+)
+def test_a_file_that_is_no_registry_is_named(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "own.csv"
+    file.write_bytes(content)
+    with pytest.raises(SourceError, match=r"own\.csv"):
+        load_sources(file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere\.csv"):
+        load_sources(tmp_path / "nowhere.csv")
+
+
+def test_a_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(",".join(COLUMNS) + "\n" + ",".join([*GOOD.values(), "x"]) + "\n")
+    with pytest.raises(SourceError, match="row 2: has not 9 fields"):
+        load_sources(file)
+
+
+# --- URLs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        "HTTPS://News.Example:443/a/b?id=7&utm_source=rss",
+        "https://news.example/a/b?id=7#comments",
+        "https://news.example/x/../a/b?fbclid=abc&id=7",
+        "https://news.example/a//b?id=7&at_medium=RSS",
+        "  https://news.example/a/b?id=7&amp;utm_medium=feed ",
+    ],
+)
+def test_one_article_has_one_canonical_url(variant: str) -> None:
+    assert canonical_url(variant) == "https://news.example/a/b?id=7"
+
+
+def test_articles_that_differ_by_a_parameter_stay_apart() -> None:
+    assert canonical_url("https://n.example/?p=1") != canonical_url("https://n.example/?p=2")
+
+
+def test_a_relative_url_needs_its_page() -> None:
+    assert canonical_url("../b", "https://n.example/a/c/") == "https://n.example/a/b"
+    with pytest.raises(UrlError):
+        canonical_url("../b")
+
+
+def test_a_url_within_a_url_keeps_its_host() -> None:
+    url = canonical_url("https://n.example/go?to=https://evil.example/x")
+    assert url.startswith("https://n.example/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://n.example/a",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "https://user:secret@n.example/",
+        "https://user@n.example/",
+        "https://",
+        "",
+        "https://n.example:99999999/",
+        "https://[::1/",
+        "https://n.example/" + "a" * 3000,
+    ],
+)
+def test_urls_that_are_never_followed(url: str) -> None:
+    with pytest.raises(UrlError) as caught:
+        canonical_url(url)
+    assert "secret" not in str(caught.value)
+
+
+@given(st.text(max_size=80))
+def test_a_canonical_url_is_its_own_canonical_url_or_an_error(rest: str) -> None:
+    try:
+        once = canonical_url(f"https://n.example/{rest}")
+    except UrlError:
+        return
+    assert canonical_url(once) == once
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("https://n.example/story?utm_source=x", "https://n.example/story"),
+        ("/story", "https://n.example/story"),
+        ("https://other.example/story", None),
+        ("https://n.example/", None),
+        ("", None),
+        ("javascript:void(0)", None),
+    ],
+)
+def test_a_page_may_claim_a_url_of_its_own_site(claim: str, expected: str | None) -> None:
+    html = f'<html><head><link rel="canonical" href="{claim}"></head>'.encode()
+    assert declared_url(html, "https://n.example/print/story") == expected
+
+
+# --- Feeds --------------------------------------------------------------------------------------
+
+RSS = """<?xml version="1.0"?><rss version="2.0"><channel><language>de-AT</language><item>
+<title>Bank &amp;amp; Post &lt;b&gt;heute&lt;/b&gt;</title><link>/a</link>
+<description>&lt;p&gt;Ein &lt;i&gt;Satz&lt;/i&gt;.&lt;script&gt;x()&lt;/script&gt;&lt;/p&gt;
+</description><author>jule@harbour.de (Jule Petersen)</author><category>Wirtschaft</category>
+<pubDate>Sat, 21 Nov 2026 10:00:00 +0100</pubDate></item></channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title>x</title><entry>
+<title type="html">Bank &amp;amp; Post heute</title><link href="https://n.example/a"/>
+<summary>Ein Satz.</summary><author><name>Jule Petersen</name></author>
+<category term="Wirtschaft"/><published>2026-11-21T09:00:00Z</published></entry></feed>"""
+RDF = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel rdf:about="x"><title>x</title><dc:language>de</dc:language></channel>
+<item rdf:about="https://n.example/a"><title>Bank &amp; Post heute</title>
+<link>https://n.example/a</link><description>Ein Satz.</description>
+<dc:creator>Jule Petersen</dc:creator><dc:subject>Wirtschaft</dc:subject>
+<dc:date>2026-11-21T10:00:00+01:00</dc:date></item></rdf:RDF>"""
+
+
+@pytest.mark.parametrize("body", [RSS, ATOM, RDF], ids=["RSS", "Atom", "RDF"])
+def test_a_feed_tells_of_its_pages(body: str) -> None:
+    (entry,) = parse_feed(body.encode(), "https://n.example/feed").entries
+    assert entry.url == "https://n.example/a"
+    assert entry.hints.title == "Bank & Post heute"
+    assert entry.hints.standfirst == "Ein Satz."
+    assert entry.hints.authors == ("Jule Petersen",)
+    assert entry.hints.section == "Wirtschaft"
+    assert entry.hints.language == "de"
+    assert entry.moment == datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def test_an_unclosed_feed_gives_what_came_before() -> None:
+    feed = parse_feed(RSS.removesuffix("</channel></rss>").encode(), "https://n.example/feed")
+    assert len(feed.entries) == 1
+
+
+def test_entries_without_a_usable_link_are_counted() -> None:
+    body = b"<rss><channel><item><title>a</title><link>javascript:x</link></item></channel></rss>"
+    feed = parse_feed(body, "https://n.example/feed")
+    assert (feed.entries, feed.unusable) == ((), 1)
+
+
+def test_a_date_from_the_future_is_none() -> None:
+    body = RSS.replace("2026 10:00", "2099 10:00").encode()
+    assert parse_feed(body, "https://n.example/feed").entries[0].moment is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html><body>Welcome</body></html>",
+        b"\x89PNG\r\n",
+        b"http://127.0.0.1:9/feed",
+        b"/etc/hostname",
+        b'{"items": []}',
+        b"<!DOCTYPE rss [<!ENTITY a 'b'>]>" + RSS.encode(),
+        "<!DOCTYPE rss [<!ENTITY a 'b'>]>".encode("utf-16"),
+    ],
+    ids=["empty", "HTML", "PNG", "a URL", "a path", "JSON", "entities", "entities in UTF-16"],
+)
+def test_what_is_no_feed_is_refused(body: bytes) -> None:
+    with pytest.raises(FeedError):
+        parse_feed(body, "https://n.example/feed")
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_a_feed_or_a_feed_error(body: bytes) -> None:
+    try:
+        feed = parse_feed(b"<rss><channel><item>" + body, "https://n.example/")
+    except FeedError:
+        return
+    assert len(feed.entries) + feed.unusable <= 1 + body.count(b"<")
+
+
+# --- Sitemaps -----------------------------------------------------------------------------------
+
+HEAD = (
+    '<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" '
+    'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" '
+    'xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">'
+)
+NEWS = (
+    f"{HEAD}<url><loc> https://n.example/a </loc><lastmod>2026-11-20</lastmod>"
+    "<image:image><image:loc>https://n.example/i.jpg</image:loc></image:image>"
+    "<news:news><news:publication><news:name>N</news:name><news:language>zh-cn</news:language>"
+    "</news:publication><news:publication_date>2026-11-21T10:00+01:00</news:publication_date>"
+    "<news:title>T &amp; U</news:title></news:news></url>"
+    "<url><loc>ftp://n.example/b</loc></url></urlset>"
+)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_news_sitemap_tells_of_its_pages(pack: type[bytes]) -> None:
+    sitemap = parse_sitemap(pack(NEWS.encode()), "https://n.example/s.xml")
+    (entry,) = sitemap.entries
+    assert entry.url == "https://n.example/a"
+    assert (entry.hints.title, entry.hints.language) == ("T & U", "zh")
+    assert entry.moment == datetime(2026, 11, 21, 9, tzinfo=UTC)
+    assert entry.modified == datetime(2026, 11, 20, tzinfo=UTC)
+    assert (sitemap.unusable, sitemap.damage, sitemap.children) == (1, None, ())
+
+
+def test_an_index_names_sitemaps() -> None:
+    body = b"<sitemapindex><sitemap><loc>/b.xml.gz</loc></sitemap></sitemapindex>"
+    sitemap = parse_sitemap(body, "https://n.example/a.xml")
+    assert [child.url for child in sitemap.children] == ["https://n.example/b.xml.gz"]
+
+
+def test_what_comes_before_a_break_is_kept() -> None:
+    sitemap = parse_sitemap(NEWS.removesuffix("</urlset>").encode(), "https://n.example/")
+    assert len(sitemap.entries) == 1
+    assert sitemap.damage is not None
+    assert "broken XML" in sitemap.damage
+
+
+def test_no_more_entries_are_read_than_the_protocol_allows() -> None:
+    one = "<url><loc>https://n.example/a</loc></url>"
+    sitemap = parse_sitemap(
+        f"{HEAD}{one * (MAX_ENTRIES + 1)}</urlset>".encode(), "https://x.example/"
+    )
+    assert len(sitemap.entries) == MAX_ENTRIES
+    assert sitemap.damage is not None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html></html>",
+        b'<!DOCTYPE urlset [<!ENTITY a "b">]><urlset><url><loc>&a;</loc></url></urlset>',
+        b'<!DOCTYPE urlset SYSTEM "file:///etc/passwd"><urlset></urlset>',
+        b"\x1f\x8bnot gzip at all",
+    ],
+    ids=["empty", "HTML", "entities", "document type", "broken gzip"],
+)
+def test_what_is_no_sitemap_is_refused(body: bytes) -> None:
+    with pytest.raises(SitemapError):
+        parse_sitemap(body, "https://n.example/s.xml")
+
+
+def test_a_gzip_bomb_is_refused() -> None:
+    with pytest.raises(SitemapError, match="unpacks to more than 1000 bytes"):
+        unpack(gzip.compress(bytes(100_000)), limit=1000)
