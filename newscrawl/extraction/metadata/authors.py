@@ -1,99 +1,54 @@
-"""Names of authors out of bylines: without "By", job titles, places and addresses."""
+"""Who wrote a page: fields first, bylines of the markup where fields name nobody."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from newscrawl.extraction.metadata import jsonld, names, titles
+from newscrawl.extraction.metadata.evidence import Evidence
 from newscrawl.extraction.metadata.vocabulary import any_of, words
 
-MAX_BYLINE: Final = 400
-MAX_NAME: Final = 60
-MAX_WORDS: Final = 6
-MAX_AUTHORS: Final = 20
-"""Ours: bounds on what a name and a byline can be; longer texts are prose."""
-
-_LEADING: Final = re.compile(
-    rf"^(?:\W|_)*(?:(?:{any_of(words('bylines', 'labels'))})"
-    r"(?:\s*[:：/／|]\s*|\s+(?=[A-ZÀ-ÞΑ-ΩΆ-ΏА-Я]))"
-    rf"|(?:{any_of(words('bylines', 'by'))})(?:\s*[:：]\s*|\s+))",
-    re.IGNORECASE,
-)
-_SPLIT: Final = re.compile(
-    r"\s*[;|·・•▪\n\t]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
-    r"|\s+(?:&|\+|and|und|et|och|og|oraz|και|ve|и)\s+|\s+/\s+|\s+[-–—]\s+"
-)
-_SPLIT_WEAK: Final = re.compile(r"\s+(?:y|e|i|en|a|with|mit|con|avec|és|ja|şi|si|in)\s+")
-_TRAILING: Final = re.compile(
-    r"\s*(?:\([^)]*\)|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|\bin\s[A-Z].+|\baus\s[A-Z].+"
-    r"|\bupdated\b.*|\bpublished\b.*|\bposted\b.*|\bon\s.*\d.*|\bam\s\d.*|@\S+|\d{1,2}[./]\d.*"
-    r"|https?:\S*|\S+@\S+|www\.\S*)\s*$",
-    re.IGNORECASE,
-)
-_ROLE: Final = re.compile(rf"\b(?:{any_of(words('bylines', 'roles'))})\b", re.IGNORECASE)
-_ROLE_SUFFIX: Final = re.compile(rf"(?:{any_of(words('bylines', 'suffixes'))})$")
-_NOBODY: Final = frozenset(words("bylines", "nobody"))
-_ADDRESS: Final = re.compile(r"https?://|www\.|\.(?:com|org|net|de|php|html?)\b|@", re.IGNORECASE)
-_LETTER: Final = re.compile(r"[^\W\d_]")
+_AUTHOR: Final = words("metas", "author")
+_LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))
+_WRITTEN_BY: Final = re.compile(any_of(words("bylines", "written_by")), re.IGNORECASE)
 
 
-def clean(bylines: Iterable[str]) -> tuple[str, ...]:
-    """Take the names out of bylines, each once, in order."""
-    names: dict[str, str] = {}
-    for byline in bylines:
-        for name in split(byline):
-            names.setdefault(name.casefold(), name)
-            if len(names) >= MAX_AUTHORS:
-                return tuple(names.values())
-    return _without_parts(tuple(names.values()))
+def read(evidence: Evidence) -> tuple[str, ...]:
+    """The authors' names, once each.
+
+    A field that names but the site itself gives way to persons whom the page shows.
+    """
+    stated: tuple[str, ...] = ()
+    for bylines in _stated(evidence):
+        found = names.clean(bylines)
+        if found and not titles.all_sites(found, evidence.site_names):
+            return found
+        stated = stated or found
+    return _shown(evidence) or stated
 
 
-def split(byline: str) -> list[str]:
-    """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
-    text = _strip(byline[:MAX_BYLINE])
-    pieces = [piece for piece in (_strip(part) for part in _SPLIT.split(text)) if piece]
-    pieces = [each for piece in pieces for each in _split_weakly(piece)]
-    names = [piece for piece in pieces if is_name(piece)]
-    if len(names) > 1 and " " in names[0]:
-        # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
-        names = [name for name in names if " " in name or not name.isascii()] or names[:1]
-    return names
+def _stated(evidence: Evidence) -> Iterator[Sequence[str]]:
+    for key in ("author", "creator"):
+        yield list(_person_names(evidence, evidence.article.get(key)))
+    metas = evidence.signals.metas
+    for name in _AUTHOR:
+        yield metas.get(name, ())
+    for label, data in _LABELS:
+        if _WRITTEN_BY.search(evidence.signals.meta(label) or ""):
+            yield metas.get(data, ())
 
 
-def is_name(text: str) -> bool:
-    """Tell whether a text could be the name of a person or an organisation."""
-    return bool(
-        1 < len(text) <= MAX_NAME
-        and len(text.split()) <= MAX_WORDS
-        and _LETTER.search(text)
-        and text.casefold() not in _NOBODY
-        and not _ADDRESS.search(text)
-        and not _ROLE.search(text)
-        and sum(map(str.isdigit, text)) <= 4
-        and not text.startswith(("{", "[", "%", "$", "#"))
-    )
+def _person_names(evidence: Evidence, value: object) -> Iterator[str]:
+    values = value if isinstance(value, list) else [value]
+    for each in values[: names.MAX_AUTHORS]:
+        person = evidence.signals.data.resolve(each)
+        name = person.get("name") if isinstance(person, dict) else person
+        if isinstance(name, list):
+            yield from (text for one in name if (text := jsonld.text_of(one)))
+        elif text := jsonld.text_of(name):
+            yield text
 
 
-def _strip(text: str) -> str:
-    text = " ".join(text.split())
-    for _ in range(4):
-        shorter = _TRAILING.sub("", _LEADING.sub("", text)).strip(" ,;:|/.·-–—*\"'“”„«»")
-        if shorter == text:
-            break
-        text = shorter
-    return _ROLE_SUFFIX.sub("", text)
-
-
-def _split_weakly(piece: str) -> list[str]:
-    """Split at words that also stand within names, if full names are on both sides."""
-    parts = _SPLIT_WEAK.split(piece)
-    if len(parts) > 1 and all(len(part.split()) >= 2 for part in parts):
-        return parts
-    return [piece]
-
-
-def _without_parts(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out "Doe" where "Jane Doe" is there too."""
-    words = [frozenset(name.casefold().split()) for name in names]
-    return tuple(
-        name for index, name in enumerate(names) if not any(words[index] < other for other in words)
-    )
+def _shown(evidence: Evidence) -> tuple[str, ...]:
+    found = names.persons(evidence.around.best_bylines())
+    return found or names.persons(evidence.anywhere.best_bylines())

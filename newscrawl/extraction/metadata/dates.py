@@ -3,7 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from importlib.resources import files
 from typing import Final
 
@@ -19,6 +19,9 @@ EARLIEST_VISIBLE: Final = 1991
 _NAMES: Final = json.loads(files(__package__).joinpath("months.json").read_text("utf-8"))
 _MONTHS: Final[dict[str, int]] = _NAMES["months"]
 _MONTHS_BY_LANGUAGE: Final[dict[str, dict[str, int]]] = _NAMES["by_language"]
+DAYS: Final = frozenset(_NAMES["days"])
+MONTHS_AND_DAYS: Final = frozenset(_MONTHS) | DAYS
+"""Words that show a text to be a date, not a name, in lower case."""
 
 _ZONE_HOURS: Final = {
     **dict.fromkeys(("z", "ut", "utc", "gmt", "wet"), 0.0),
@@ -31,6 +34,7 @@ _ZONE_HOURS: Final = {
     "pdt": -7.0, "pst": -8.0, "pt": -8.0,
 }  # fmt: skip
 
+_YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
 _NUMERIC: Final = re.compile(
     r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
     r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
@@ -55,8 +59,8 @@ _CLOCK: Final = re.compile(
 _EPOCH: Final = re.compile(r"(\d{10})(?:\d{3})?(?:\.\d+)?")
 _OFFSET: Final = re.compile(r"([+-])(\d\d?):?(\d\d)?")
 _IN_PATH: Final = re.compile(
-    r"/(?P<y>(?:19|20)\d\d)[/\-_.]?(?P<m>0?[1-9]|1[0-2])[/\-_.]?(?P<d>0?[1-9]|[12]\d|3[01])(?=\D|$)"
-    r"|/(?P<y2>(?:19|20)\d\d)/(?P<m2>[a-z]{3,9})/(?P<d2>\d{1,2})(?=\D|$)"
+    r"/(?P<y>(?:19|20)\d\d)[/\-_.](?P<m>0?[1-9]|1[0-2])[/\-_.](?P<d>0?[1-9]|[12]\d|3[01])(?!\d)"
+    r"|/(?P<y2>(?:19|20)\d\d)/(?P<m2>[a-z]{3,9})/(?P<d2>\d{1,2})(?!\d)"
     r"|(?<!\d)(?P<y3>(?:19|20)\d\d)-(?P<m3>0[1-9]|1[0-2])-(?P<d3>0[1-9]|[12]\d|3[01])(?!\d)"
     r"|(?<!\d)(?P<y4>20[0-3]\d)(?P<m4>0[1-9]|1[0-2])(?P<d4>0[1-9]|[12]\d|3[01])(?!\d)"
 )
@@ -73,11 +77,26 @@ class Stamp:
     timed: bool
 
     @property
+    def day(self) -> date:
+        return self.moment.date()
+
+    @property
     def zone(self) -> tzinfo | None:
         return self.moment.tzinfo if self.timed else None
 
 
-def read(value: str | None, *, language: str | None = None) -> Stamp | None:
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a page writes days: its language, and whether 3/4 is the 4th of March."""
+
+    language: str | None = None
+    month_first: bool = False
+
+
+ISO: Final = Dialect()
+
+
+def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
     """Read a value that is meant to be a date, as in an attribute or JSON-LD."""
     if not value:
         return None
@@ -89,20 +108,20 @@ def read(value: str | None, *, language: str | None = None) -> Stamp | None:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
-        return find(value, language=language, earliest=EARLIEST)
+        return find(value, dialect, earliest=EARLIEST)
     return _checked(moment, timed=len(value) > 10)
 
 
-def find(
-    text: str, *, language: str | None = None, earliest: int = EARLIEST_VISIBLE
-) -> Stamp | None:
+def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE) -> Stamp | None:
     """Find the first date in a text, with the time of day that follows or precedes it."""
     text = text[:MAX_LENGTH]
+    if not _YEAR.search(text):
+        return None
     found = [
         (match.start(), match.end(), day)
         for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST)
         for match in pattern.finditer(text)
-        if (day := _day(match, language)) and day.year >= earliest
+        if (day := _day(match, dialect)) and day.year >= earliest
     ]
     if not found:
         return None
@@ -115,7 +134,7 @@ def from_url(url: str | None) -> Stamp | None:
     if not url:
         return None
     for match in _IN_PATH.finditer(url[:MAX_LENGTH].lower()):
-        day = _day(match, "en")
+        day = _day(match, ISO)
         if day and day.year >= EARLIEST_VISIBLE:
             return Stamp(day, timed=False)
     return None
@@ -153,16 +172,17 @@ def _checked(moment: datetime, *, timed: bool) -> Stamp | None:
     return Stamp(moment, timed)
 
 
-def _day(match: re.Match[str], language: str | None) -> datetime | None:
+def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
     groups = {key.rstrip("2345"): value for key, value in match.groupdict().items() if value}
     year = int(groups["y"])
     if year < 100:
         year += 2000
     if "a" in groups:
-        day, month = _ordered(int(groups["a"]), int(groups["b"]), match[0], language)
+        month_first = dialect.month_first and "." not in match[0]
+        day, month = _ordered(int(groups["a"]), int(groups["b"]), month_first=month_first)
     else:
         day = int(groups["d"])
-        named = _month(groups["m"], language)
+        named = _month(groups["m"], dialect.language)
         if named is None:
             return None
         month = named
@@ -172,10 +192,9 @@ def _day(match: re.Match[str], language: str | None) -> datetime | None:
         return None
 
 
-def _ordered(first: int, second: int, written: str, language: str | None) -> tuple[int, int]:
-    """Tell day and month apart: only American English puts the month first, and by slashes."""
-    american = language in (None, "en", "en-us") and "." not in written
-    if second > 12 or (american and first <= 12):
+def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
+    """Tell day and month apart where the numbers don't."""
+    if second > 12 or (month_first and first <= 12):
         return second, first
     return first, second
 

@@ -1,102 +1,113 @@
-"""Bylines and dates in the markup: first around the headline, then anywhere on the page."""
+"""Bylines and dates in the markup: around the headline first, else anywhere on the page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.metadata import dates
-from newscrawl.extraction.metadata.dates import Stamp
+from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.signals import squeeze
+from newscrawl.extraction.metadata.vocabulary import any_of, words
 
-# Ours, fitted on the training half of fundus, wcxb and trafilatura by
-# newscrawl.training.metadata_score: bylines stand within this many nodes of the headline.
-NODES_BEFORE: Final = 60
-NODES_AFTER: Final = 160
+NODES_BEFORE: Final = 40
+NODES_AFTER: Final = 90
 MAX_FOUND: Final = 12
 MAX_TEXT: Final = 200
+MAX_SEARCHED: Final = 200_000
+"""Ours, fitted on half 0 of the sites by newscrawl.training.metadata_score: how far from the
+headline bylines and date lines stand, in nodes of the tree, and how long they are."""
 
 _AUTHOR_HINT: Final = re.compile(
-    r"author|byline|by-line|autor|auteur|verfasser|redakteur|writer|journalist|contributor|"
-    r"reporter|firma\b|signature|creator|editor-name|posted-by|redactor"
+    r"author|byline|by-line|\bautor|auteur|verfasser|redakteur|writer|journalist|reporter|"
+    r"\bfirma\b|posted-by|redactor|szerzo|zautor"
 )
 _NO_AUTHOR_HINT: Final = re.compile(
-    r"authors?-?(?:bio|box|image|img|avatar|photo|pic|social|desc|link-?s|info-?box|email|title|"
-    r"role|job|thumb|icon)|avatar|comment|related|sidebar|promo|newsletter|share|social|"
-    r"authorit|biograph|teaser|recommend"
+    r"author[-_]*s?[-_]*(?:bio|box|image|img|avatar|photo|pic|social|desc|links?|email|title|"
+    r"role|job|thumb|icon|about|position)|avatar|comment|related|sidebar|promo|newsletter|share|"
+    r"authori|biograph|teaser|recommend"
 )
 _DATE_HINT: Final = re.compile(
-    r"date|datum|time(?!line)|fecha|publish|pubdate|posted|data\b|zeit\b|timestamp|meta|info|byline"
+    r"date|datum|fecha|publish|pubdate|posted|\bdata\b|zeit\b|timestamp|byline|time(?!line|r)|"
+    r"tarih|kalend|\bday\b"
 )
-_MODIFIED_HINT: Final = re.compile(r"modif|updat|aktualis|actualiz|mis-a-jour")
-_BYLINE_START: Final = re.compile(
-    r"(?:by|von|par|por|door|av|af|autore?|auteur|author|written by|text|di|przez|автор|текст|"
-    r"συντάκτης|γράφει|作者|记者|記者|文|来源|執筆)\s*[:：]?\s*(?=\S)",
+_MODIFIED: Final = re.compile(any_of(words("bylines", "updated")), re.IGNORECASE)
+_LABEL: Final = re.compile(
+    rf"\b(?:{any_of((*words('bylines', 'updated'), *words('bylines', 'dated')))})\w*\W{{0,3}}"
+    r"(?:\w{2,5}\W{1,2})?(?=[\w\s,.]{0,20}\d)",
     re.IGNORECASE,
 )
+_BY: Final = any_of((*words("bylines", "by"), *words("bylines", "written_by")))
+_BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY})\s*[:：]", re.IGNORECASE)
+_BY_ALONE: Final = re.compile(rf"(?:{_BY})\s*[:：]?", re.IGNORECASE)
+_DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 _ANYWHERE: Final = (
-    "[rel~=author],[itemprop~=author],[class*=author i],[class*=byline i],[class*=autor i],"
-    "[class*=auteur i],[id*=author i],[id*=byline i]"
-)
-_DATES_ANYWHERE: Final = (
-    "time,[itemprop~=datePublished],[class*=date i],[class*=publish i],[class*=posted i],"
-    "[class*=datum i],[class*=fecha i],[class*=time i],[id*=date i]"
+    "time,[rel~=author],[itemprop~=author],[itemprop~=datePublished],[class*=author i],"
+    "[class*=byline i],[class*=autor i],[class*=date i],[class*=publish i]"
 )
 _SKIPPED: Final = frozenset({"script", "style", "noscript", "svg", "select", "template", "iframe"})
+_BLOCKS: Final = frozenset({"p", "div", "li", "header", "section", "address", "td", "h5", "h6"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A byline or date with how surely it is one (0 is surest) and its distance in nodes."""
+
+    rank: int
+    distance: int
+
+    @property
+    def doubt(self) -> int:
+        return 30 * self.rank + self.distance
 
 
 @dataclass(slots=True)
 class Found:
-    """Bylines by strength and dates in page order, as found around a headline."""
+    """Bylines and dates seen on a page."""
 
-    authors: list[str] = field(default_factory=list)
-    hinted: list[str] = field(default_factory=list)
-    spoken: list[str] = field(default_factory=list)
-    published: list[Stamp] = field(default_factory=list)
-    visible: list[Stamp] = field(default_factory=list)
+    bylines: list[tuple[Sighting, str]] = field(default_factory=list)
+    published: list[tuple[Sighting, Stamp]] = field(default_factory=list)
     modified: list[Stamp] = field(default_factory=list)
 
-    @property
-    def bylines(self) -> list[str]:
-        return self.authors or self.hinted or self.spoken
+    def best_bylines(self) -> list[str]:
+        """The bylines of the surest sort, in page order."""
+        surest = min((sighting.rank for sighting, _ in self.bylines), default=0)
+        return [byline for sighting, byline in self.bylines if sighting.rank == surest]
 
-    @property
-    def first_date(self) -> Stamp | None:
-        for each in (*self.published, *self.visible):
-            return each
-        return None
+    def best_date(self) -> Stamp | None:
+        best = min(self.published, key=lambda each: each[0].doubt, default=None)
+        return best[1] if best else None
 
 
-def around(heading: LexborNode, language: str | None) -> Found:
+def around(heading: LexborNode, dialect: Dialect) -> Found:
     """Read what stands next to a headline."""
-    found = Found()
-    for node in _forward(heading):
-        _judge(node, found, language)
-    if not found.published and not found.visible:
-        for node in _backward(heading):
-            _judge(node, found, language)
-    return found
+    reader = _Reader(dialect)
+    reader.read(_before(heading))
+    reader.read(_after(heading))
+    return reader.found
 
 
-def anywhere(tree: LexborHTMLParser, language: str | None, *, query: str) -> Found:
-    """Read what the whole page marks as byline or date."""
-    found = Found()
-    for node in tree.css(query)[:MAX_FOUND]:
-        _judge(node, found, language)
-    return found
+def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Found:
+    """Read what a page marks as byline or date, wherever it stands."""
+    reader = _Reader(dialect)
+    reader.read(tree.css(_ANYWHERE)[: NODES_AFTER + NODES_BEFORE])
+    return reader.found
 
 
-def authors_anywhere(tree: LexborHTMLParser, language: str | None) -> Found:
-    return anywhere(tree, language, query=_ANYWHERE)
+def labelled(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
+    """Find a date that follows a word for publishing or changing, anywhere in the text."""
+    text = tree.body.text(separator=" ") if tree.body is not None else ""
+    for count, label in enumerate(_LABEL.finditer(text[:MAX_SEARCHED])):
+        if count >= MAX_FOUND:
+            break
+        if stamp := dates.find(text[label.end() : label.end() + 40], dialect):
+            return stamp
+    return None
 
 
-def dates_anywhere(tree: LexborHTMLParser, language: str | None) -> Found:
-    return anywhere(tree, language, query=_DATES_ANYWHERE)
-
-
-def _forward(start: LexborNode) -> Iterator[LexborNode]:
+def _after(start: LexborNode) -> Iterator[LexborNode]:
     """The nodes after an element in page order, without its own."""
     node = start
     inside = False
@@ -113,8 +124,8 @@ def _forward(start: LexborNode) -> Iterator[LexborNode]:
         yield node
 
 
-def _backward(start: LexborNode) -> Iterator[LexborNode]:
-    """The nodes before an element, nearest first, leaves before their parents."""
+def _before(start: LexborNode) -> Iterator[LexborNode]:
+    """The nodes before an element, nearest first, parents after their last child."""
     node = start
     for _ in range(NODES_BEFORE):
         previous = node.prev
@@ -125,65 +136,107 @@ def _backward(start: LexborNode) -> Iterator[LexborNode]:
             continue
         node = previous
         while node.tag not in _SKIPPED and (last := node.last_child) is not None:
+            yield node
             node = last
         yield node
 
 
-def _judge(node: LexborNode, found: Found, language: str | None) -> None:
-    tag = node.tag
-    if tag == "-text":
-        _judge_text(squeeze(node.text_content), found, language)
-        return
-    if tag is None or tag.startswith("-") or tag in _SKIPPED:
-        return
-    attributes = node.attributes
-    if not attributes:
-        return
-    itemprop = (attributes.get("itemprop") or "").lower()
-    hints = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
-    if tag == "time" or "datepublished" in itemprop or "datemodified" in itemprop:
-        _judge_time(node, attributes, found, f"{itemprop} {hints}", language)
-    elif "author" in itemprop or "author" in (attributes.get("rel") or ""):
-        _add_byline(node, attributes, found.authors)
-    elif _AUTHOR_HINT.search(hints) and not _NO_AUTHOR_HINT.search(hints):
-        _add_byline(node, attributes, found.hinted)
-    elif _DATE_HINT.search(hints):
-        text = squeeze(node.text())
-        if len(text) < MAX_TEXT and (stamp := dates.find(text, language=language)):
-            found.visible.append(stamp)
+class _Reader:
+    def __init__(self, dialect: Dialect) -> None:
+        self.found = Found()
+        self._dialect = dialect
+        self._label = ""
 
+    def read(self, nodes: Iterable[LexborNode]) -> None:
+        for distance, node in enumerate(nodes):
+            tag = node.tag
+            if tag == "-text":
+                self._text(node, distance)
+            elif tag and not tag.startswith("-") and tag not in _SKIPPED:
+                attributes = node.attributes
+                if attributes or tag == "time":
+                    self._element(node, tag, attributes, distance)
 
-def _judge_time(
-    node: LexborNode,
-    attributes: dict[str, str | None],
-    found: Found,
-    hints: str,
-    language: str | None,
-) -> None:
-    value = attributes.get("datetime") or attributes.get("content") or squeeze(node.text())
-    stamp = dates.read(value, language=language) or dates.find(
-        squeeze(node.text()), language=language
-    )
-    if stamp is None:
-        return
-    (found.modified if _MODIFIED_HINT.search(hints) else found.published).append(stamp)
+    def _element(
+        self, node: LexborNode, tag: str, attributes: dict[str, str | None], distance: int
+    ) -> None:
+        itemprop = (attributes.get("itemprop") or "").lower()
+        hints = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+        if tag == "time" or "datepublished" in itemprop or "datemodified" in itemprop:
+            self._time(node, attributes, f"{itemprop} {hints}", distance)
+        elif "author" in itemprop or "author" in (attributes.get("rel") or "").lower():
+            self._byline(node, Sighting(0, distance))
+        elif _AUTHOR_HINT.search(hints) and not _NO_AUTHOR_HINT.search(hints):
+            self._byline(node, Sighting(1, distance))
+        if tag != "time" and _DATE_HINT.search(hints):
+            self._date(squeeze(node.text(separator=" ")), hints, Sighting(1, distance))
 
+    def _time(
+        self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int
+    ) -> None:
+        text = squeeze(node.text(separator=" "))
+        value = attributes.get("datetime") or attributes.get("content")
+        stamp = dates.read(value, self._dialect) or dates.read(text, self._dialect)
+        if stamp is None:
+            return
+        if _MODIFIED.search(f"{hints} {self._label} {text}"):
+            self.found.modified.append(stamp)
+        else:
+            rank = 0 if "publi" in hints or "pubdate" in attributes else 1
+            self.found.published.append((Sighting(rank, distance), stamp))
 
-def _judge_text(text: str, found: Found, language: str | None) -> None:
-    if not 3 < len(text) < MAX_TEXT:
-        return
-    if len(found.spoken) < MAX_FOUND and len(text) < 80 and _BYLINE_START.match(text):
-        found.spoken.append(text)
-    if not found.visible and any(map(str.isdigit, text)):
-        stamp = dates.find(text, language=language)
-        if stamp:
-            found.visible.append(stamp)
+    def _date(self, text: str, hints: str, sighting: Sighting) -> None:
+        if not 6 <= len(text) < MAX_TEXT:
+            return
+        stamp = dates.find(text, self._dialect)
+        if stamp is None:
+            return
+        if _MODIFIED.search(f"{hints} {self._label} {text}"):
+            self.found.modified.append(stamp)
+        elif len(self.found.published) < MAX_FOUND:
+            self.found.published.append((sighting, stamp))
 
+    def _text(self, node: LexborNode, distance: int) -> None:
+        text = squeeze(node.text_content)
+        if len(text) >= MAX_TEXT:
+            self._dateline(text, distance)
+            return
+        if len(text) < 2:
+            return
+        if any(map(str.isdigit, text)):
+            self._date(text, "", Sighting(2 + len(text) // 30, distance))
+        if len(text) < 100:
+            if _BY_ALONE.fullmatch(text):
+                self._byline_around(node, distance)
+            elif _BYLINE.match(text):
+                self._add(text, Sighting(2, distance))
+        self._label = text if len(text) < 30 else ""
 
-def _add_byline(node: LexborNode, attributes: dict[str, str | None], into: list[str]) -> None:
-    if len(into) >= MAX_FOUND:
-        return
-    named = node.css_first("[itemprop~=name]")
-    text = squeeze((named or node).text(separator=" ")) or squeeze(attributes.get("content"))
-    if text and len(text) < MAX_TEXT:
-        into.append(text)
+    def _dateline(self, text: str, distance: int) -> None:
+        """Read the date of an agency's first sentence: "LIMA, Dec. 20, 2025 (ANA) - ..."."""
+        if opening := _DATELINE.match(text):
+            self._date(opening[0], "", Sighting(4, distance))
+
+    def _byline_around(self, node: LexborNode, distance: int) -> None:
+        """Read the block in which "By" stands alone, its names being links."""
+        for _ in range(3):
+            parent = node.parent
+            if parent is None:
+                return
+            node = parent
+            text = node.text(separator=" ")
+            if len(text) > MAX_TEXT:
+                return
+            if node.tag in _BLOCKS and not _BY_ALONE.fullmatch(squeeze(text)):
+                self._add(squeeze(text), Sighting(2, distance))
+                return
+
+    def _byline(self, node: LexborNode, sighting: Sighting) -> None:
+        named = node.css_first("[itemprop~=name],[rel~=author]") or node
+        lines = (squeeze(line) for line in named.text(separator="\n").split("\n"))
+        text = "\n".join(line for line in lines if line) or squeeze(node.attributes.get("content"))
+        self._add(text, sighting)
+
+    def _add(self, text: str, sighting: Sighting) -> None:
+        if text and len(text) < MAX_TEXT and len(self.found.bylines) < MAX_FOUND:
+            self.found.bylines.append((sighting, text))

@@ -1,13 +1,18 @@
 """The headline, chosen among what the page gives as its title in several places."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from newscrawl.extraction.metadata import jsonld
+from newscrawl.extraction.metadata.signals import Signals, squeeze
+from newscrawl.extraction.metadata.vocabulary import words
 
 MAX_TITLE: Final = 300
 """Ours: characters; the longest title of the development corpus has 189."""
 
+_METAS: Final = words("metas", "title")
 _SEPARATOR: Final = re.compile(
     r"\s+(?:[|–—·•»«›:/~]|-{1,2}|::|\|\|)\s+|\s*[|│｜]\s*|\s*_\s*(?=[^_]+$)"
 )
@@ -20,6 +25,21 @@ class Candidate:
 
     text: str
     place: str
+
+
+def candidates(signals: Signals, article: jsonld.Node) -> Iterator[Candidate]:
+    """Every title of a page, the most trusted place first."""
+    for key in ("headline", "name", "alternativeHeadline"):
+        if text := squeeze(jsonld.text_of(article.get(key))):
+            yield Candidate(text, "data")
+            break
+    for text in signals.heading_texts:
+        yield Candidate(text, "heading")
+    for name in _METAS:
+        if title := signals.meta(name):
+            yield Candidate(title, "meta")
+    if signals.title:
+        yield Candidate(signals.title, "element")
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -72,6 +92,12 @@ def without_site(
         else:
             break
     return title
+
+
+def all_sites(names: Sequence[str], site_names: Sequence[str]) -> bool:
+    """Tell whether each of these names is but the name of the site."""
+    sites = {name for name in map(_compact, site_names) if name}
+    return all(_is_site(name, sites) for name in names)
 
 
 def _compact(name: str) -> str:

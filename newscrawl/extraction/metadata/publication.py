@@ -1,0 +1,84 @@
+"""When a page was published and last changed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Final
+
+from newscrawl.extraction.metadata import dates, jsonld
+from newscrawl.extraction.metadata.dates import Stamp
+from newscrawl.extraction.metadata.evidence import Evidence
+from newscrawl.extraction.metadata.vocabulary import words
+
+_KEYS: Final = ("datePublished", "dateCreated", "uploadDate")
+_PUBLISHED: Final = words("metas", "published")
+_MODIFIED: Final = words("metas", "modified")
+
+
+def read(evidence: Evidence, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Publication and last change, aware, neither after `now`."""
+    stated, changed = list(_stated(evidence)), list(_changed(evidence))
+    zone = next((stamp.zone for stamp in (*stated, *changed) if stamp.zone), None)
+    published = _first_settled(_doubted(stated, changed, evidence), zone, now)
+    if published is None:
+        published = _first_settled(list(_shown(evidence)), zone, now)
+    modified = _first_settled(changed, zone, now)
+    if published is None:
+        published = modified or _first_settled(list(_anywhere(evidence)), zone, now)
+    if modified is not None and published is not None and modified < published:
+        modified = None
+    return published, modified
+
+
+def _stated(evidence: Evidence) -> Iterator[Stamp]:
+    """Dates of publication that fields give, the most trusted first."""
+    article, signals = evidence.article, evidence.signals
+    values = [jsonld.text_of(article.get(key)) for key in _KEYS]
+    values.extend(map(signals.meta, _PUBLISHED))
+    pages = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
+    values.extend(jsonld.text_of(page.get("datePublished")) for page in pages)
+    return (stamp for value in values if (stamp := dates.read(value)))
+
+
+def _changed(evidence: Evidence) -> Iterator[Stamp]:
+    values = [jsonld.text_of(evidence.article.get("dateModified"))]
+    values.extend(map(evidence.signals.meta, _MODIFIED))
+    return (stamp for value in values if (stamp := dates.read(value)))
+
+
+def _doubted(stated: list[Stamp], changed: list[Stamp], evidence: Evidence) -> list[Stamp]:
+    """Put an earlier date that the page shows before a day that is also that of the last change.
+
+    Site builders fill both fields with the day of the last change.
+    """
+    if not stated or not changed or stated[0].timed or stated[0].day < changed[0].day:
+        return stated
+    shown = evidence.around.best_date()
+    return [shown, *stated] if shown and shown.day < stated[0].day else stated
+
+
+def _shown(evidence: Evidence) -> Iterator[Stamp]:
+    for stamp in (dates.from_url(evidence.url), evidence.around.best_date()):
+        if stamp:
+            yield stamp
+    if not evidence.around.published and (stamp := evidence.anywhere.best_date()):
+        yield stamp
+
+
+def _anywhere(evidence: Evidence) -> Iterator[Stamp]:
+    yield from evidence.around.modified
+    yield from evidence.anywhere.modified
+    if stamp := evidence.labelled_date():
+        yield stamp
+
+
+def _first_settled(stamps: Sequence[Stamp], zone: tzinfo | None, now: datetime) -> datetime | None:
+    """The first date that isn't in the future; of the same day the one with a time."""
+    for stamp in stamps:
+        if not (moment := dates.settle(stamp, zone, now)):
+            continue
+        if not stamp.timed:
+            for other in stamps:
+                if other.timed and other.day == stamp.day:
+                    return dates.settle(other, zone, now) or moment
+        return moment
+    return None
