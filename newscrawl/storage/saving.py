@@ -161,11 +161,11 @@ def _replace_mentions(session: Session, article_id: int, mentions: tuple[Mention
 def _company_ids(session: Session, names: set[str]) -> dict[str, int]:
     company = models.Company
     query = select(company.name, company.id).where(company.name.in_(names))
-    ids = dict(session.execute(query).tuples().all())
+    ids = dict(session.execute(query).all())
     if missing := sorted(names - ids.keys()):
         # Sorted, so that two writers that add the same names can't wait for each other.
         session.execute(_insert_new(session, company), [{"name": name} for name in missing])
-        ids = dict(session.execute(query).tuples().all())
+        ids = dict(session.execute(query).all())
     return ids
 
 

@@ -105,7 +105,7 @@ def _by_source(session: Session, company: str | None, scope: Scope) -> list[Ment
 
 
 def _by_language(session: Session, company: str | None, scope: Scope) -> list[MentionCount]:
-    spoken = dict(session.execute(select(Source.slug, Source.language)).tuples().all())
+    spoken = dict(session.execute(select(Source.slug, Source.language)).all())
     starts: dict[str, list[date]] = defaultdict(list)
     for slug, first in first_days(session, scope).items():
         starts[spoken[slug]].append(first)
@@ -180,7 +180,7 @@ def _grouped_hits(session: Session, key: Any, company: str | None, scope: Scope)
 
 def _grouped_read(session: Session, key: Any, scope: Scope) -> dict[Any, int]:
     query = scoped(select(key, func.count()).select_from(Article), scope).group_by(key)
-    return dict(session.execute(query).tuples().all())
+    return dict(session.execute(query).all())
 
 
 def _grouped_coverage(session: Session, key: Any, scope: Scope) -> dict[Any, int]:
@@ -192,7 +192,7 @@ def _grouped_coverage(session: Session, key: Any, scope: Scope) -> dict[Any, int
         .where(Coverage.state.in_(COVERED), *watched(scope), *between(Coverage.day, scope))
         .group_by(key)
     )
-    return dict(session.execute(query).tuples().all())
+    return dict(session.execute(query).all())
 
 
 def _period(day: date, by: Period) -> str:

@@ -39,7 +39,7 @@ def articles(
         query = query.where(Article.id.in_(named))
     newest = (Article.day.desc(), Article.published_at.desc().nulls_last(), Article.id.desc())
     with database.reading() as session:
-        rows = session.execute(query.order_by(*newest).limit(limit)).tuples().all()
+        rows = session.execute(query.order_by(*newest).limit(limit)).all()
         found = _mentions_of(session, [article.id for article, _ in rows])
     return [_article_row(article, source, found, company) for article, source in rows]
 
@@ -105,7 +105,7 @@ def _mentions_of(session: Session, article_ids: Sequence[int]) -> _Found:
         .group_by(Mention.article_id, Company.name, Mention.section)
     )
     found: _Found = defaultdict(list)
-    for article_id, company, section, number in session.execute(query).tuples():
+    for article_id, company, section, number in session.execute(query):
         found[article_id].append((company, section, number))
     return found
 

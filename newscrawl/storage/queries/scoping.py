@@ -58,7 +58,7 @@ def first_days(session: Session, scope: Scope) -> dict[str, date]:
         .where(*watched(scope))
         .group_by(Source.slug)
     )
-    return dict(session.execute(query).tuples().all())
+    return dict(session.execute(query).all())
 
 
 def last_day(scope: Scope) -> date:

@@ -1,0 +1,51 @@
+"""The migrations lead to the tables of the models, on both databases."""
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from newscrawl.storage import engine, open_database, schema, upgrade_database
+from newscrawl.storage.models import Base
+
+SCRIPTS = Path(schema.__file__).parent / "migrations"
+
+
+@pytest.fixture
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    return ScriptDirectory.from_config(config)
+
+
+def test_head_is_the_newest_migration(scripts: ScriptDirectory) -> None:
+    assert scripts.get_current_head() == schema.HEAD
+
+
+def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory) -> None:
+    newest_first = [script.revision for script in scripts.walk_revisions()]
+    assert newest_first == sorted(newest_first, reverse=True)
+
+
+def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
+    upgrade_database(database_url)
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, Base.metadata) == []
+    opened.dispose()
+
+
+def test_an_upgrade_tells_where_from_and_where_to(database_url: str) -> None:
+    assert upgrade_database(database_url) == (None, schema.HEAD)
+    assert upgrade_database(database_url) == (schema.HEAD, schema.HEAD)
+
+
+def test_an_upgraded_database_opens(database_url: str) -> None:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+        assert database.start_run("ft") == 1

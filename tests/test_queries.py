@@ -1,0 +1,479 @@
+"""What the queries answer, on SQLite and on PostgreSQL."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from newscrawl.items import Access, Document, Kind
+from newscrawl.storage import COVERAGE_STATES, CoverageState, Database, open_database, queries
+from newscrawl.storage.documents import COUNTED_KINDS
+from newscrawl.storage.queries import By, Hits, MentionCount, Reach, Scope
+from tests.worlds import body, day, document, empty, headline, moment, register
+
+WEEK = Scope(since=day(-3), until=day(3))
+
+
+@pytest.fixture
+def save(database: Database) -> Callable[..., None]:
+    """Saves a document of `document`'s arguments; days count from NOON's."""
+    runs: dict[str, int] = {}
+
+    def save(path: str, on: int = 0, source: str = "ft", **rest: Any) -> None:
+        if source not in runs:
+            runs[source] = register(database, source, {"faz": "de"}.get(source, "en"))
+        # Each with its own text: the same one would be one article.
+        rest = {"text": f"Text of {path}.", "published": moment(on), **rest}
+        database.save(document(path, source=source, **rest), runs[source])
+
+    return save
+
+
+@pytest.fixture
+def covered(database: Database) -> Callable[..., None]:
+    """Records the state of a source on days counted from NOON's."""
+
+    def covered(state: CoverageState, *days: int, source: str = "ft") -> None:
+        register(database, source, {"faz": "de"}.get(source, "en"))
+        for number in days:
+            database.record_coverage(source, day(number), state, 1, 1)
+
+    return covered
+
+
+def by(database: Database, grouping: By, **rest: Any) -> dict[str, MentionCount]:
+    rows = queries.mention_counts(database, grouping, **{"scope": WEEK, **rest})
+    return {row.key: row for row in rows}
+
+
+def hits(row: MentionCount) -> tuple[int, ...] | None:
+    """Articles, limited, in the title, in the body."""
+    return None if row.hits is None else astuple(row.hits)
+
+
+# --- Counts ---
+
+
+def test_articles_and_occurrences_are_counted_apart(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", mentions=[headline("Siemens"), body("Siemens", 0), body("Siemens", 20)])
+    save("b", mentions=[body("Siemens")])
+    save("c", mentions=[body("Bosch")])
+    row = by(database, "day", company="Siemens")[day(0).isoformat()]
+    assert row.hits == Hits(articles=2, limited=0, in_title=1, in_body=3)
+    assert row.reach.read == 3
+
+
+def test_without_a_company_all_are_counted_and_articles_once(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", mentions=[body("Siemens"), body("Bosch")])
+    assert hits(by(database, "day")[day(0).isoformat()]) == (1, 0, 0, 2)
+
+
+@pytest.mark.parametrize("kind", ["front", "consent", "paywall", "error", "other"])
+def test_pages_that_are_no_articles_do_not_count(
+    database: Database, save: Callable[..., None], kind: Kind
+) -> None:
+    save("a", kind=kind, mentions=[body("Siemens")])
+    assert by(database, "source") == {}
+
+
+@pytest.mark.parametrize("kind", COUNTED_KINDS)
+def test_articles_of_all_sorts_count(
+    database: Database, save: Callable[..., None], kind: Kind
+) -> None:
+    save("a", kind=kind, mentions=[body("Siemens")])
+    assert hits(by(database, "source")["ft"]) == (1, 0, 0, 1)
+
+
+@pytest.mark.parametrize("access", ["paywalled", "disallowed"])
+def test_headline_and_standfirst_count_and_are_told_apart(
+    database: Database, save: Callable[..., None], access: Access
+) -> None:
+    shut = {"access": access, "kind": "paywall"}
+    save("a", mentions=[headline("Siemens"), body("Siemens")], **shut)
+    save("b", mentions=[body("Siemens")])
+    assert hits(by(database, "day")[day(0).isoformat()]) == (2, 1, 1, 2)
+
+
+def test_only_the_newest_version_counts(database: Database, save: Callable[..., None]) -> None:
+    save("a", text="First.", mentions=[body("Siemens"), body("Bosch")])
+    save("a", text="Second.", mentions=[body("Bosch")])
+    assert [row.company for row in queries.company_ranking(database)] == ["Bosch"]
+
+
+# --- Periods ---
+
+
+def test_days_without_a_look_are_a_gap_and_no_zero(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("ok", 0, 2)
+    save("a", 0, mentions=[body("Siemens")])
+    rows = by(database, "day", company="Siemens", scope=Scope(since=day(-1), until=day(2)))
+    assert [hits(row) for row in rows.values()] == [None, (1, 0, 0, 1), None, (0, 0, 0, 0)]
+    assert [row.reach.level for row in rows.values()] == ["none", "full", "none", "full"]
+
+
+@pytest.mark.parametrize(
+    ("state", "level"),
+    [
+        ("ok", "full"),
+        ("paywalled", "full"),
+        ("stale_feed", "none"),
+        ("blocked_by_robots", "none"),
+        ("failed", "none"),
+    ],
+)
+def test_only_a_source_that_was_read_is_covered(
+    database: Database, covered: Callable[..., None], state: CoverageState, level: str
+) -> None:
+    covered(state, 0)
+    assert by(database, "day")[day(0).isoformat()].reach.level == level
+
+
+def test_a_day_is_covered_in_part_while_a_source_is_missing(
+    database: Database, covered: Callable[..., None]
+) -> None:
+    covered("ok", 0, 1, 2)
+    covered("ok", 1, source="bbc")
+    covered("failed", 2, source="bbc")
+    rows = by(database, "day", scope=Scope(since=day(0), until=day(2)))
+    assert [row.reach.level for row in rows.values()] == ["full", "full", "partial"]
+    assert [(row.reach.covered, row.reach.expected) for row in rows.values()] == [
+        (1, 1),
+        (2, 2),
+        (1, 2),
+    ]
+
+
+def test_articles_found_later_make_an_unwatched_day_partial(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("ok", 2)
+    save("a", 0)
+    rows = by(database, "day", scope=Scope(since=day(0), until=day(2)))
+    assert [row.reach.level for row in rows.values()] == ["partial", "none", "full"]
+
+
+def test_weeks_begin_on_monday_and_sum_their_days(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("friday", 0, mentions=[body("Siemens")])
+    save("sunday", 2, mentions=[body("Siemens")])
+    save("monday", 3, mentions=[body("Siemens")])
+    rows = by(database, "week")
+    assert {key: hits(row) for key, row in rows.items()} == {
+        "2026-11-16": (2, 0, 0, 2),
+        "2026-11-23": (1, 0, 0, 1),
+    }
+
+
+def test_a_week_that_was_watched_in_part_is_partial(
+    database: Database, covered: Callable[..., None]
+) -> None:
+    covered("ok", 0, 1, 2)
+    assert by(database, "week")["2026-11-16"].reach.level == "partial"
+
+
+def test_months(database: Database, save: Callable[..., None]) -> None:
+    save("a", 0, mentions=[body("Siemens")])
+    save("b", 11, mentions=[body("Siemens")])
+    rows = by(database, "month", scope=Scope(since=day(0), until=day(20)))
+    assert {key: hits(row) for key, row in rows.items()} == {
+        "2026-11": (1, 0, 0, 1),
+        "2026-12": (1, 0, 0, 1),
+    }
+
+
+def test_without_since_a_series_begins_with_what_is_known(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("ok", 0)
+    save("a", -2)
+    assert list(by(database, "day", scope=Scope(until=day(0)))) == [
+        day(number).isoformat() for number in (-2, -1, 0)
+    ]
+
+
+def test_an_empty_database_has_no_series(database: Database) -> None:
+    assert by(database, "day", scope=Scope()) == {}
+
+
+def test_an_empty_database_with_a_range_is_one_gap(database: Database) -> None:
+    rows = by(database, "day", scope=Scope(since=day(0), until=day(1)))
+    assert [hits(row) for row in rows.values()] == [None, None]
+
+
+# --- Sources and languages ---
+
+
+def test_sources_come_with_those_that_mention_nothing(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("ok", 0, source="bbc")
+    covered("failed", 0, source="faz")
+    save("a", mentions=[body("Siemens")])
+    rows = by(database, "source", scope=Scope(since=day(0), until=day(0)))
+    assert {key: hits(row) for key, row in rows.items()} == {
+        "ft": (1, 0, 0, 1),
+        "bbc": (0, 0, 0, 0),
+        "faz": None,
+    }
+
+
+def test_languages_come_with_those_that_are_watched(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("failed", 0, source="faz")
+    save("a", mentions=[body("Siemens")])
+    save("b", language=None, mentions=[body("Siemens")])
+    rows = by(database, "language", scope=Scope(since=day(0), until=day(0)))
+    assert {key: hits(row) for key, row in rows.items()} == {
+        "en": (1, 0, 0, 1),
+        "unknown": (1, 0, 0, 1),
+        "de": None,
+    }
+
+
+def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
+    database: Database, covered: Callable[..., None]
+) -> None:
+    covered("ok", -1, 0)
+    row = by(database, "source", scope=Scope(since=day(-6), until=day(0)))["ft"]
+    assert row.reach == Reach(read=0, covered=2, expected=2, unwatched=5)
+    assert row.reach.level == "partial"
+
+
+# --- Scope ---
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        (Scope(), {"a", "b", "c"}),
+        (Scope(since=day(1)), {"b", "c"}),
+        (Scope(until=day(1)), {"a", "b"}),
+        (Scope(source="faz"), {"c"}),
+        (Scope(language="en"), {"a", "b"}),
+        (Scope(since=day(1), until=day(1), source="ft", language="en"), {"b"}),
+    ],
+    ids=["all", "since", "until", "source", "language", "all four"],
+)
+def test_a_scope_holds_for_articles_and_counts(
+    database: Database, save: Callable[..., None], scope: Scope, expected: set[str]
+) -> None:
+    save("a", 0, mentions=[body("Siemens")])
+    save("b", 1, mentions=[body("Siemens")])
+    save("c", 2, source="faz", language="de", mentions=[body("Siemens")])
+    listed = {row.url[-1] for row in queries.articles(database, scope=scope)}
+    assert listed == expected
+    ranking = queries.company_ranking(database, scope=scope)
+    assert [row.hits.articles for row in ranking] == [len(expected)]
+    assert queries.reach(database, scope=scope).read == len(expected)
+
+
+# --- Ranking ---
+
+
+def test_the_ranking_goes_by_articles_then_occurrences_then_name(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", mentions=[body("Zeiss"), body("Bosch"), body("Bosch", 9), body("adidas")])
+    save("b", source="faz", mentions=[body("Zeiss")])
+    ranking = queries.company_ranking(database)
+    assert [(row.company, row.hits.articles, row.sources) for row in ranking] == [
+        ("Zeiss", 2, 2),
+        ("Bosch", 1, 1),
+        ("adidas", 1, 1),
+    ]
+
+
+def test_the_ranking_can_be_cut(database: Database, save: Callable[..., None]) -> None:
+    save("a", mentions=[body("Zeiss"), body("Bosch")])
+    assert [row.company for row in queries.company_ranking(database, limit=1)] == ["Bosch"]
+
+
+# --- Lists ---
+
+
+def test_articles_come_newest_first_up_to_the_limit(
+    database: Database, save: Callable[..., None]
+) -> None:
+    for number in (1, 3, 2):
+        save(str(number), number)
+    assert [row.url[-1] for row in queries.articles(database, limit=2)] == ["3", "2"]
+
+
+def test_an_article_names_its_companies_and_counts_the_one_asked_for(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", mentions=[headline("Siemens"), body("Bosch"), body("Siemens", 9)])
+    save("b", mentions=[body("Bosch")])
+    (row,) = queries.articles(database, company="Siemens")
+    assert (row.companies, row.in_title, row.in_body) == (("Bosch", "Siemens"), 1, 1)
+
+
+def test_articles_show_other_pages_on_request_only(
+    database: Database, save: Callable[..., None]
+) -> None:
+    save("a", kind="front")
+    assert queries.articles(database) == []
+    assert [row.kind for row in queries.articles(database, every_kind=True)] == ["front"]
+
+
+def test_coverage_shows_days_that_nobody_crawled(
+    database: Database, covered: Callable[..., None]
+) -> None:
+    covered("ok", 0, 2)
+    covered("failed", 2, source="bbc")
+    listed = queries.coverage(database, scope=Scope(until=day(2)))
+    assert [(row.source, row.day, row.state) for row in listed] == [
+        ("bbc", day(2), "failed"),
+        ("ft", day(0), "ok"),
+        ("ft", day(1), None),
+        ("ft", day(2), "ok"),
+    ]
+
+
+def test_facts_count_what_is_there(database: Database, save: Callable[..., None]) -> None:
+    save("a", 0, mentions=[body("Siemens")])
+    save("b", 4)
+    facts = queries.facts(database)
+    assert facts.rows == {
+        "sources": 1,
+        "runs": 1,
+        "articles": 2,
+        "revisions": 0,
+        "companies": 1,
+        "mentions": 1,
+    }
+    assert (facts.first_day, facts.last_day) == (day(0), day(4))
+
+
+def test_names_are_sorted(database: Database, save: Callable[..., None]) -> None:
+    save("a", source="ft", mentions=[body("Zeiss"), body("adidas"), body("Bosch")])
+    save("b", source="bbc")
+    assert queries.company_names(database) == ["Bosch", "Zeiss", "adidas"]
+    assert queries.source_slugs(database) == ["bbc", "ft"]
+
+
+# --- Both databases answer alike, and as a count by hand does ---
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    documents: tuple[Document, ...]
+    coverage: tuple[tuple[str, date, CoverageState], ...]
+
+
+_SLUGS = st.sampled_from(["ft", "bbc", "faz"])
+_MENTIONS = st.lists(
+    st.builds(
+        lambda company, place: place(company),
+        st.sampled_from(["Siemens", "bosch", "Ärzte AG", "アサヒ"]),
+        st.sampled_from([headline, body]),
+    ),
+    max_size=4,
+)
+
+
+def _document(path: int, slug: str, on: int, **rest: Any) -> Document:
+    url = f"{path}"
+    return document(url, source=slug, published=moment(on), text=f"{slug} {url}", **rest)
+
+
+_WORLDS = st.builds(
+    World,
+    st.lists(
+        st.builds(
+            _document,
+            st.integers(0, 5),
+            _SLUGS,
+            st.integers(-3, 3),
+            mentions=_MENTIONS,
+            language=st.sampled_from(["en", "de", None]),
+            access=st.sampled_from(["open", "open", "paywalled"]),
+            kind=st.sampled_from(["article", "article", "video", "front"]),
+        ),
+        max_size=12,
+        unique_by=lambda made: made.article.url,
+    ).map(tuple),
+    st.lists(
+        st.tuples(_SLUGS, st.integers(-3, 3).map(day), st.sampled_from(COVERAGE_STATES)),
+        max_size=8,
+    ).map(tuple),
+)
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_tables: str) -> Iterator[Database]:
+    with open_database(postgres_tables) as opened:
+        yield opened
+    empty(postgres_tables)
+
+
+def _fill(database: Database, world: World) -> None:
+    runs = {slug: register(database, slug) for slug in ("ft", "bbc", "faz")}
+    for made in world.documents:
+        database.save(made, runs[made.page.source])
+    for slug, on, state in world.coverage:
+        database.record_coverage(slug, on, state, 1, 1)
+
+
+def _answers(database: Database, scope: Scope) -> dict[str, Any]:
+    answers: dict[str, Any] = {
+        f"{grouping} {company}": queries.mention_counts(
+            database, grouping, company=company, scope=scope
+        )
+        for grouping in ("day", "week", "month", "source", "language")
+        for company in (None, "Siemens")
+    }
+    answers["ranking"] = queries.company_ranking(database, scope=scope)
+    answers["articles"] = queries.articles(database, scope=scope)
+    answers["coverage"] = queries.coverage(database, scope=scope)
+    answers["reach"] = queries.reach(database, scope=scope)
+    return answers
+
+
+def _by_hand(world: World, scope: Scope) -> int:
+    return sum(
+        any(mention.company == "Siemens" for mention in made.mentions)
+        for made in world.documents
+        if (made.article.kind != "front" or made.page.access != "open")
+        and (scope.source is None or made.page.source == scope.source)
+        and (scope.language is None or made.article.language == scope.language)
+    )
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    world=_WORLDS,
+    scope=st.builds(
+        Scope,
+        since=st.just(day(-4)),
+        until=st.just(day(4)),
+        source=st.sampled_from([None, None, "ft"]),
+        language=st.sampled_from([None, None, "de"]),
+    ),
+)
+def test_both_databases_answer_alike_and_right(
+    postgres: Database, postgres_tables: str, world: World, scope: Scope
+) -> None:
+    empty(postgres_tables)
+    with open_database("sqlite://") as sqlite:
+        _fill(sqlite, world)
+        _fill(postgres, world)
+        answers = _answers(sqlite, scope)
+        assert answers == _answers(postgres, scope)
+    for grouping in ("day", "week", "month", "source", "language"):
+        counted = [row.hits.articles for row in answers[f"{grouping} Siemens"] if row.hits]
+        assert sum(counted) == _by_hand(world, scope)

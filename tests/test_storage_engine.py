@@ -1,0 +1,200 @@
+"""Opening databases, and what is said where that fails."""
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from newscrawl.storage import StorageError, database, engine, open_database, upgrade_database
+from tests.worlds import document, register
+
+
+def message(url: str, *, create: bool = True) -> str:
+    """What opening says; always a single line."""
+    with pytest.raises(StorageError) as caught:
+        open_database(url, create=create)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "news.sqlite"
+
+
+# --- URLs ---
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_postgresql_urls_get_the_driver_we_have(scheme: str) -> None:
+    assert engine.parse_url(f"{scheme}://u@h/d").drivername == "postgresql+psycopg"
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("news.sqlite", "not a database URL: 'news.sqlite'. Write it as sqlite:///"),
+        ("", "not a database URL"),
+        ("mysql://u:secret@h/d", "no support for the database 'mysql'"),
+        ("oracle+x://u:secret@h/d", "no support"),
+        ("postgresql://u:secret@h:port/d", "not a database URL: 'postgresql://***@h:port/d'"),
+    ],
+)
+def test_what_is_no_url_of_ours_is_refused(url: str, says: str) -> None:
+    said = message(url)
+    assert says in said
+    assert "secret" not in said
+
+
+def test_an_unreachable_server_is_named_without_its_password() -> None:
+    said = message("postgresql://me:secret@127.0.0.1:1/news?connect_timeout=2")
+    assert said.startswith("can't reach the database postgresql://me:***@127.0.0.1:1/news")
+    assert "NEWSCRAWL_DATABASE_URL" in said
+    assert "secret" not in said
+
+
+def test_a_missing_database_on_a_server_is_named(postgres_server: str) -> None:
+    said = message(postgres_server.replace("/postgres?", "/nowhere?"))
+    assert 'database "nowhere" does not exist' in said
+
+
+# --- Files ---
+
+
+def test_a_new_file_gets_its_tables_in_wal_mode_with_foreign_keys(file: Path) -> None:
+    with open_database(f"sqlite:///{file}") as opened:
+        register(opened)
+        with opened.reading() as session:
+            connection = session.connection()
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+            assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+
+
+def test_what_was_written_is_there_when_it_is_opened_again(file: Path) -> None:
+    with open_database(f"sqlite:///{file}") as opened:
+        opened.save(document(), register(opened))
+    with open_database(f"sqlite:///{file}", create=False) as opened:
+        assert opened.known(["https://ft.example/a"])
+
+
+def test_a_database_in_memory_is_one_for_all_threads() -> None:
+    with open_database("sqlite://") as opened:
+        run = register(opened)
+        worker = threading.Thread(target=opened.save, args=(document(), run))
+        worker.start()
+        worker.join()
+        assert opened.known(["https://ft.example/a"])
+
+
+def test_a_reader_is_told_that_there_is_no_file(file: Path) -> None:
+    assert message(f"sqlite:///{file}", create=False).startswith(f"no database at {file}: crawl")
+    assert not file.exists()
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    said = message(f"sqlite:///{tmp_path}/nowhere/news.sqlite")
+    assert "does its folder exist" in said
+
+
+def test_a_file_of_another_kind_is_named(file: Path) -> None:
+    file.write_text("no database, whatever its name says" * 100)
+    assert f"{file} is not an SQLite database" in message(f"sqlite:///{file}")
+
+
+def test_several_may_open_a_new_file_at_once(file: Path) -> None:
+    code = "import sys; from newscrawl.storage import open_database as o; o(sys.argv[1]).close()"
+    started = [
+        subprocess.Popen([sys.executable, "-c", code, f"sqlite:///{file}"], stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    assert [process.communicate()[1] for process in started] == [b""] * 4
+    assert [process.returncode for process in started] == [0] * 4
+
+
+# --- Versions ---
+
+
+def test_postgresql_without_tables_names_the_command(postgres_url: str) -> None:
+    assert message(postgres_url).endswith("no tables of newscrawl yet: newscrawl db upgrade")
+
+
+def _set_version(url: str, version: str) -> None:
+    statement = f"UPDATE alembic_version SET version_num = '{version}'"  # noqa: S608
+    if url.startswith("sqlite"):
+        with sqlite3.connect(url.removeprefix("sqlite:///")) as lite:
+            lite.execute(statement)
+        lite.close()
+        return
+    with psycopg.connect(url) as connection:
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [("0000", "newscrawl db upgrade"), ("9999", "made by a newer newscrawl")],
+    ids=["older", "newer"],
+)
+def test_another_schema_is_refused_with_what_to_do(
+    database_url: str, version: str, says: str
+) -> None:
+    upgrade_database(database_url)
+    _set_version(database_url, version)
+    assert says in message(database_url)
+
+
+# --- Locks ---
+
+
+@pytest.fixture
+def locked(file: Path) -> Iterator[sqlite3.Connection]:
+    """Another process's write transaction, as far as SQLite can tell."""
+    open_database(f"sqlite:///{file}").close()
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()
+
+
+def test_a_database_that_stays_locked_is_a_clear_error(
+    file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "RETRY_PAUSES", (0.01, 0.01))
+    with (
+        open_database(f"sqlite:///{file}?timeout=0.05") as opened,
+        pytest.raises(StorageError, match=r"is locked by another process and stayed so: end the"),
+    ):
+        opened.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+
+
+def test_a_lock_that_goes_away_is_waited_for(
+    file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "RETRY_PAUSES", (0.05,) * 100)
+    with open_database(f"sqlite:///{file}?timeout=0.01") as opened:
+        release = threading.Timer(0.05, locked.rollback)
+        release.start()
+        assert register(opened) == 1
+        release.join()
+
+
+def test_readers_are_not_stopped_by_a_writer(file: Path, locked: sqlite3.Connection) -> None:
+    with open_database(f"sqlite:///{file}?timeout=0") as opened:
+        assert opened.known(["https://ft.example/a"]) == set()
+
+
+def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> None:
+    upgrade_database(postgres_url)
+    with open_database(postgres_url) as opened:
+        register(opened)
+        with psycopg.connect(postgres_url, autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        assert opened.known(["https://ft.example/a"]) == set()
