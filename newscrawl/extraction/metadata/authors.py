@@ -6,6 +6,7 @@ from typing import Final
 
 from newscrawl.extraction.metadata import jsonld, names, titles
 from newscrawl.extraction.metadata.evidence import Evidence
+from newscrawl.extraction.metadata.signals import squeeze
 from newscrawl.extraction.metadata.vocabulary import any_of, words
 
 _AUTHOR: Final = words("metas", "author")
@@ -23,7 +24,7 @@ def read(evidence: Evidence) -> tuple[str, ...]:
         found = names.clean(bylines)
         if found and not titles.all_sites(found, evidence.site_names):
             return found
-        stated = stated or found
+        stated = stated or found or names.desks(bylines)
     return _shown(evidence) or stated
 
 
@@ -44,8 +45,8 @@ def _person_names(evidence: Evidence, value: object) -> Iterator[str]:
         person = evidence.signals.data.resolve(each)
         name = person.get("name") if isinstance(person, dict) else person
         if isinstance(name, list):
-            yield from (text for one in name if (text := jsonld.text_of(one)))
-        elif text := jsonld.text_of(name):
+            yield from (text for one in name if (text := squeeze(jsonld.text_of(one))))
+        elif text := squeeze(jsonld.text_of(name)):
             yield text
 
 

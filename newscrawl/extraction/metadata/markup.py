@@ -39,9 +39,12 @@ _LABEL: Final = re.compile(
     r"(?:\w{2,5}\W{1,2})?(?=[\w\s,.]{0,20}\d)",
     re.IGNORECASE,
 )
-_BY: Final = any_of((*words("bylines", "by"), *words("bylines", "written_by")))
-_BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY})\s*[:：]", re.IGNORECASE)
-_BY_ALONE: Final = re.compile(rf"(?:{_BY})\s*[:：]?", re.IGNORECASE)
+_BY: Final = any_of(
+    (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
+)
+_LABELS: Final = any_of(words("bylines", "labels"))
+_BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY}|{_LABELS})\s*[:：]", re.IGNORECASE)
+_BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
 _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 _ANYWHERE: Final = (
     "time,[rel~=author],[itemprop~=author],[itemprop~=datePublished],[class*=author i],"

@@ -14,11 +14,19 @@ MAX_WORDS: Final = 6
 MAX_AUTHORS: Final = 20
 """Ours: bounds on what a name and a byline can be; longer texts are prose."""
 
+
+def _of(name: str) -> str:
+    return any_of(words("bylines", name))
+
+
 _LEADING: Final = re.compile(
-    rf"^(?:\W|_)*(?:(?:{any_of(words('bylines', 'labels'))})"
-    r"(?:\s*[:：/／|]\s*|\s+(?=[A-ZÀ-ÞΑ-ΩΆ-ΏА-Я]))"
-    rf"|(?:{any_of(words('bylines', 'by'))})(?:\s*[:：]\s*|\s+))",
+    rf"(?:\W|_)*(?:(?:{_of('labels')})\s*[:：|]\s*|(?:{_of('labels_cjk')})\s*[:：/／|]?\s*"
+    rf"|(?:{_of('by')})(?:\s*[:：]\s*|\s+)"
+    rf"|(?:{_of('by_or_particle')})(?:\s*[:：]\s*|\s+(?=\S+\s+\S)))",
     re.IGNORECASE,
+)
+_LABEL: Final = re.compile(
+    rf"(?:{'|'.join(map(_of, ('labels', 'labels_cjk', 'by', 'by_or_particle')))})", re.IGNORECASE
 )
 _SPLIT: Final = re.compile(
     r"\s*[;|·・•▪\n\t/]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
@@ -26,10 +34,13 @@ _SPLIT: Final = re.compile(
 )
 _SPLIT_WEAK: Final = re.compile(r"\s+(?:y|e|i|en|a|with|mit|con|avec|és|ja|şi|si|in)\s+")
 _TRAILING: Final = re.compile(
-    r"\s*(?:\([^)]*\)|\s[^\W\d_]{3,10}\.?\s\d{1,2}\b.*|\s\d{1,2}\.?\s[^\W\d_]{3,10}\b.*|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|\bin\s[A-Z].+|\baus\s[A-Z].+"
+    r"\s*(?:\([^)]*\)|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|\bin\s[A-Z].+|\baus\s[A-Z].+"
     r"|\bupdated\b.*|\bpublished\b.*|\bposted\b.*|\bon\s.*\d.*|\bam\s\d.*|@\S+|\d{1,2}[./]\d.*"
     r"|https?:\S*|\S+@\S+|www\.\S*)\s*$",
     re.IGNORECASE,
+)
+_DAY_AFTER: Final = re.compile(
+    r"\s(?:([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s([^\W\d_]{3,12})\b).*"
 )
 _ROLE: Final = re.compile(rf"\b(?:{any_of(words('bylines', 'roles'))})\b", re.IGNORECASE)
 _ROLE_SUFFIX: Final = re.compile(rf"(?:{any_of(words('bylines', 'suffixes'))})$")
@@ -38,6 +49,7 @@ _ADDRESS: Final = re.compile(r"https?://|www\.|\.(?:com|org|net|de|php|html?)\b|
 _PARTICLES: Final = frozenset(words("bylines", "particles"))
 # A capital or a letter of a script without capitals, and whatever letters follow.
 _NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
+_MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
@@ -46,9 +58,16 @@ def clean(bylines: Iterable[str]) -> tuple[str, ...]:
     return _unique(name for byline in bylines for name in split(byline))
 
 
+def desks(bylines: Iterable[str]) -> tuple[str, ...]:
+    """Take what fields name in place of persons: "Sports Editors", "The Acme Team"."""
+    texts = (" ".join(byline.split()) for byline in bylines)
+    return _unique(text for text in texts if _could_be_name(text))
+
+
 def persons(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names of persons out of texts that may hold more than names."""
-    return _unique(name for byline in bylines for name in split(byline) if is_person(name))
+    found = _unique(name for byline in bylines for name in split(byline) if is_person(name))
+    return tuple(name for name in found if " " in name or not name.isascii()) or found
 
 
 def _unique(found: Iterable[str]) -> tuple[str, ...]:
@@ -60,9 +79,12 @@ def _unique(found: Iterable[str]) -> tuple[str, ...]:
 
 def split(byline: str) -> list[str]:
     """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
-    text = _strip(byline[:MAX_BYLINE])
-    pieces = [piece for piece in (_strip(part) for part in _SPLIT.split(text)) if piece]
-    pieces = [each for piece in pieces for each in _split_weakly(piece)]
+    pieces = [
+        _strip(part)
+        for line in byline[:MAX_BYLINE].split("\n")
+        for piece in _SPLIT.split(_strip(line))
+        for part in _split_weakly(_strip(piece))
+    ]
     names = [piece for piece in pieces if is_name(piece)]
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
@@ -83,21 +105,29 @@ def is_person(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Tell whether a text could be the name of a person or an organisation."""
+    return _could_be_name(text) and not _ROLE.search(text) and not _LABEL.fullmatch(text)
+
+
+def _could_be_name(text: str) -> bool:
     return bool(
         1 < len(text) <= MAX_NAME
         and len(text.split()) <= MAX_WORDS
         and _LETTER.search(text)
         and text.casefold() not in _NOBODY
         and not _ADDRESS.search(text)
-        and not _ROLE.search(text)
         and sum(map(str.isdigit, text)) <= 4
         and not text.startswith(("{", "[", "%", "$", "#"))
     )
 
 
 def _strip(text: str) -> str:
+    day = _DAY_AFTER.search(text)
+    if day and (day[1] or day[2]).lower() in MONTHS_AND_DAYS:
+        text = text[: day.start()]
     for _ in range(4):
-        shorter = _TRAILING.sub("", _LEADING.sub("", text)).strip(" ,;:|/.·-–—*\"'“”„«»")
+        leading = _LEADING.match(text)
+        shorter = text[leading.end() :] if leading else text
+        shorter = _TRAILING.sub("", shorter).strip(_MARKS)
         if shorter == text:
             break
         text = shorter

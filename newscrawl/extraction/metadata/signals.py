@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import unescape
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -51,8 +52,14 @@ class Signals:
 
 
 def squeeze(text: str | None) -> str:
-    """The text with every run of white space made one blank, at most `MAX_VALUE` characters."""
-    return " ".join(text[:MAX_VALUE].split()) if text else ""
+    """The text with white space made single blanks, at most `MAX_VALUE` characters.
+
+    References are resolved once more: many systems escape twice ("Q&amp;amp;A").
+    """
+    if not text:
+        return ""
+    text = text[:MAX_VALUE]
+    return " ".join((unescape(text) if "&" in text else text).split())
 
 
 def gather(tree: LexborHTMLParser) -> Signals:
