@@ -275,7 +275,8 @@ class NewsSpider(Spider):
         if isinstance(failure.value, DisallowedByRobotsError):
             yield from self._instead(**request.cb_kwargs, access="disallowed", status=0)
             return
-        self._failed(request.url, cause_of(failure))
+        asked: list[str] = request.meta.get("redirect_urls") or [request.url]
+        self._failed(asked[0], cause_of(failure))
 
     def request_dropped(self, request: Request) -> None:
         """Report a redirect that leads where this crawl has been already."""

@@ -38,9 +38,10 @@ def story(title: str, company: str, *, extra: str = "") -> bytes:
 
 
 def listing(site: str, paths: tuple[str, ...]) -> bytes:
-    """Return a feed without dates of pages with these paths."""
+    """Return a feed without dates; what begins with http in `paths` is a URL already."""
     items = "".join(
-        f"<item><title>Report from {path}</title><link>{site}{path}</link>"
+        f"<item><title>Report from {path}</title>"
+        f"<link>{path if path.startswith('http') else site + path}</link>"
         f"<description>What the feed says about {path}.</description></item>"
         for path in paths
     )
@@ -63,6 +64,10 @@ def _nul(_site: str, _visit: int) -> Answer:
 
 def _cut(_site: str, _visit: int) -> Answer:
     return Answer(body=story("Cut short", "Siemens")[:-60])
+
+
+def _further(turn: int) -> Answer:
+    return Answer(status=302, headers=(("Location", f"/fault/spiral/{turn + 1}"),))
 
 
 @cache
@@ -92,6 +97,7 @@ PAGES: dict[str, Callable[[str, int], Answer]] = {
     "/fault/forbidden": _fixed(Answer(status=403, body=b"<h1>No robots, please</h1>")),
     "/fault/payment": _fixed(Answer(status=402, body=b"<h1>Subscribe</h1>")),
     "/fault/circle": _fixed(Answer(status=302, headers=(("Location", "/fault/circle"),))),
+    "/fault/spiral/0": lambda _site, _visit: _further(0),
     "/fault/dropped": _fixed(Answer(body=story("Never whole", "Siemens")[:400], promised=5_000)),
     "/fault/slow": _fixed(Answer(body=story("Too late", "Siemens"), delay=6.0)),
     "/fault/huge": _fixed(Answer(body=story("Big", "Siemens", extra="<p>x</p>" * 1_300_000))),
@@ -111,6 +117,7 @@ FAULTS: dict[str, Callable[[str, int], Answer]] = {
     "/fault/feed.xml": lambda site, _: Answer(
         body=listing(site, tuple(PAGES)), kind="application/rss+xml"
     ),
+    **{f"/fault/spiral/{n}": lambda _s, _v, n=n: _further(n) for n in range(1, 20)},
     "/fault/no-feed": _fixed(Answer(body=b"<html><body><p>Welcome</p></body></html>")),
     "/fault/entities.xml": _entities,
 }

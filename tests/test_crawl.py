@@ -1,0 +1,178 @@
+"""The whole line on the bundled site: from its feed to what the database holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+
+from tests.site import content
+from tests.site.crawling import Crawl, crawl
+from tests.site.demo import SOURCE, crawl_environment
+from tests.site.server import SiteServer, Visit
+
+FACTS = content.facts()
+ARTICLES = [page for page in FACTS if page.outcome == "article"]
+TOLD = [page for page in FACTS if page.outcome in {"paywall", "disallowed"}]
+STORED = [*ARTICLES, *TOLD]
+
+
+@dataclass(frozen=True)
+class World:
+    """The site after two crawls of it, and who asked it for what in each."""
+
+    url: str
+    first: Crawl
+    second: Crawl
+    first_visits: list[Visit]
+    second_visits: list[Visit]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("crawl")
+    database = folder / "news.sqlite"
+    with SiteServer() as site:
+        environment = crawl_environment(site.url, folder, f"sqlite:///{database}")
+        since = f"since={min(page.moment for page in FACTS):%Y-%m-%d}"
+        first = crawl(SOURCE, since, database=database, environment=environment)
+        seen = len(site.visits)
+        second = crawl(SOURCE, since, database=database, environment=environment)
+        yield World(site.url, first, second, site.visits[:seen], site.visits[seen:])
+
+
+def stored(world: World, page: content.Facts) -> dict[str, object]:
+    (row,) = world.first.rows("SELECT * FROM articles WHERE url = ?", world.url + page.path)
+    return row
+
+
+def ids(pages: list[content.Facts]) -> list[str]:
+    return [page.path for page in pages]
+
+
+def test_a_crawl_succeeds_without_an_error_in_its_log(world: World) -> None:
+    assert world.first.code == 0, world.first.output
+    assert world.first.errors == []
+    assert "Warning" not in world.first.output
+
+
+@pytest.mark.parametrize("page", STORED, ids=ids(STORED))
+def test_an_article_is_stored_as_it_is(world: World, page: content.Facts) -> None:
+    row = stored(world, page)
+    assert row["title"] == page.title
+    assert row["language"] == page.language
+    assert row["day"] == f"{page.moment:%Y-%m-%d}"
+
+
+@pytest.mark.parametrize("page", STORED, ids=ids(STORED))
+def test_companies_of_the_article_count_and_those_around_it_do_not(
+    world: World, page: content.Facts
+) -> None:
+    found = world.first.rows(
+        "SELECT DISTINCT name FROM mentions JOIN companies ON companies.id = company_id "
+        "JOIN articles ON articles.id = article_id WHERE url = ?",
+        world.url + page.path,
+    )
+    assert {row["name"] for row in found} == set(page.companies)
+
+
+@pytest.mark.parametrize("page", TOLD, ids=ids(TOLD))
+def test_where_the_page_is_kept_from_us_the_feed_is_stored(
+    world: World, page: content.Facts
+) -> None:
+    row = stored(world, page)
+    assert row["text"] == page.standfirst
+    assert row["kind"] == "paywall"
+    assert row["access"] == ("disallowed" if page.outcome == "disallowed" else "paywalled")
+
+
+@pytest.mark.parametrize(
+    ("path", "phrase"),
+    [
+        ("/ru/portovye-krany.html", "Начальник порта Тимофей Волнов рассказал"),
+        ("/de/filiale-am-markt.html", "Für die Bücherei ist der Umzug ein Glück"),
+    ],
+)
+def test_legacy_charsets_are_read(world: World, path: str, phrase: str) -> None:
+    (row,) = world.first.rows("SELECT text FROM articles WHERE url = ?", world.url + path)
+    assert phrase in row["text"]
+
+
+def test_nothing_else_is_stored(world: World) -> None:
+    urls = {
+        row["url"].removeprefix(world.url) for row in world.first.rows("SELECT url FROM articles")
+    }
+    assert urls == {page.path for page in STORED}
+
+
+def test_a_print_view_is_another_address_of_its_article(world: World) -> None:
+    rows = world.first.rows(
+        "SELECT article_urls.url FROM article_urls JOIN articles ON articles.id = article_id "
+        "WHERE articles.url = ?",
+        f"{world.url}/en/harbour-software.html",
+    )
+    assert {row["url"].removeprefix(world.url) for row in rows} == {
+        "/en/harbour-software.html",
+        "/en/print/harbour-software.html",
+    }
+    assert world.first.rows("SELECT * FROM revisions") == []
+
+
+def test_a_page_without_an_article_is_dropped_and_counted(world: World) -> None:
+    assert world.first.counts["item_dropped_reasons_count/NotAnArticle"] == 1
+    assert "Dropped (NotAnArticle)" in world.first.output
+
+
+def test_a_closed_page_is_never_asked_for(world: World) -> None:
+    paths = [visit.path for visit in (*world.first_visits, *world.second_visits)]
+    assert paths[0] == "/robots.txt"
+    assert not any(path.startswith("/members/") for path in paths)
+
+
+def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
+    moments = [visit.moment for visit in world.first_visits]
+    # From the second request on: robots.txt itself comes before the delay is known.
+    gaps = [later - earlier for earlier, later in pairwise(moments[1:])]
+    assert len(gaps) > 10
+    assert min(gaps) > 0.15  # 0.2 at the sender, less what the way here takes
+
+
+def test_the_crawler_says_who_it_is(world: World) -> None:
+    agents = {visit.user_agent for visit in world.first_visits}
+    assert agents == {"newscrawl/0.1.0 (+https://newscrawl.example/demo)"}
+
+
+def test_one_line_says_what_came_of_the_crawl(world: World) -> None:
+    mentions = world.first.rows("SELECT count(*) AS n FROM mentions")[0]["n"]
+    assert world.first.summary == (
+        f"{SOURCE}: {len(FACTS)} found, 0 known before, {len(FACTS) - 1} fetched, "
+        f"{len(STORED)} new, 0 revised, 1 unchanged, {len(TOLD)} told by the feed only, "
+        f"1 dropped (NotAnArticle 1), {mentions} mentions; state ok"
+    )
+
+
+def test_coverage_and_run_are_recorded(world: World) -> None:
+    (coverage,) = world.first.rows("SELECT state, found, stored FROM coverage")
+    assert coverage == {"state": "ok", "found": len(FACTS), "stored": len(FACTS) - 1}
+    runs = world.first.rows("SELECT reason, finished_at FROM runs")
+    assert [run["reason"] for run in runs] == ["finished", "finished"]
+    assert all(run["finished_at"] for run in runs)
+
+
+def test_a_second_crawl_adds_nothing_and_says_so(world: World) -> None:
+    assert world.second.code == 0
+    assert f"{len(FACTS) - 1} known before, 1 fetched, 0 new, 0 revised, 0 unchanged" in (
+        world.second.summary
+    )
+    assert world.second.summary.endswith("0 mentions; state ok")
+
+
+def test_a_second_crawl_asks_again_only_for_what_may_have_changed(world: World) -> None:
+    paths = [visit.path for visit in world.second_visits]
+    articles = [path for path in paths if not path.endswith((".xml", ".txt"))]
+    assert articles == ["/en/topics/harbour.html"]
+
+
+def test_feed_and_sitemap_list_one_article_under_two_addresses(world: World) -> None:
+    paths = [visit.path.partition("?")[0] for visit in world.first_visits]
+    assert paths.count("/en/harbour-software.html") == 1

@@ -1,0 +1,261 @@
+"""A crawl through everything that goes wrong on the web, and one that is kept out."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.site import content
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+XML = "application/xml"
+
+
+def answer(body: bytes | str = b"", **facts: object) -> object:
+    """An answer that is the same at every visit."""
+    content = body.encode() if isinstance(body, str) else body
+    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+NO_ROBOTS = {"/robots.txt": answer(status=404)}
+
+
+@dataclass(frozen=True)
+class World:
+    """A site after a crawl of its faults."""
+
+    site: SiteServer
+    crawl: Crawl
+
+    def stored(self, path: str) -> list[dict[str, object]]:
+        """The stored article of a path: one or none."""
+        return self.crawl.rows("SELECT * FROM articles WHERE url = ?", self.site.url + path)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    database = tmp_path_factory.mktemp("faults") / "news.sqlite"
+    before = {"/before": answer(story("Stored before the storm", "Siemens"))}
+    with SiteServer(routes=NO_ROBOTS | before) as site:
+        site.routes["/before.xml"] = answer(listing(site.url, ("/before",)), kind=XML)
+        crawl("ft", f"feeds={site.url}/before.xml", database=database)
+        done = crawl(
+            "ft",
+            f"feeds={site.url}/fault/no-feed,{site.url}/fault/gone.xml,{site.url}/fault/feed.xml",
+            f"sitemaps={site.url}/fault/entities.xml",
+            database=database,
+            settings={"LOG_LEVEL": "INFO"},
+        )
+        yield World(site, done)
+
+
+def test_the_crawl_goes_on_to_its_end(world: World) -> None:
+    assert world.crawl.code == 0, world.crawl.output
+    assert world.crawl.errors == []
+    assert world.crawl.summary.endswith("state ok")
+
+
+@pytest.mark.parametrize("path", ["fine", "overloaded", "nested", "nul", "cut", "latin"])
+def test_what_can_be_read_is_stored(world: World, path: str) -> None:
+    (row,) = world.stored(f"/fault/{path}")
+    assert row["access"] == "open"
+    assert "move its maintenance crews to the northern quay" in str(row["text"])
+    assert "\0" not in str(row["text"])
+
+
+def test_a_wrong_charset_is_seen_through(world: World) -> None:
+    (row,) = world.stored("/fault/latin")
+    assert row["title"] == "Café prices"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "reason"),
+    [
+        ("missing", "HTTP 404", "the server answered 404"),
+        ("unavailable", "HTTP 503", "the server answered 503"),
+        ("circle", "redirect loop", "it redirects in a circle"),
+        ("spiral/0", "redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
+        ("dropped", "cut off", "the connection broke before the page was whole"),
+        ("slow", "timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
+        ("huge", "too large", "larger than DOWNLOAD_MAXSIZE"),
+        ("bomb", "too large", "larger than DOWNLOAD_MAXSIZE"),
+    ],
+)
+def test_what_cannot_be_fetched_is_logged_and_counted(
+    world: World, path: str, kind: str, reason: str
+) -> None:
+    assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output
+    assert world.crawl.counts[f"newscrawl/pages_failed/{kind}"] >= 1
+    assert world.stored(f"/fault/{path}") == []
+
+
+@pytest.mark.parametrize("path", ["picture", "empty"])
+def test_what_is_no_html_is_dropped_and_counted(world: World, path: str) -> None:
+    assert f"Dropped (NotHtml) {world.site.url}/fault/{path}: " in world.crawl.output
+    assert world.crawl.counts["item_dropped_reasons_count/NotHtml"] == 2
+    assert world.stored(f"/fault/{path}") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "access"), [("forbidden", "disallowed"), ("payment", "paywalled")]
+)
+def test_a_refused_page_is_told_by_its_feed(world: World, path: str, access: str) -> None:
+    (row,) = world.stored(f"/fault/{path}")
+    assert row["title"] == f"Report from /fault/{path}"
+    assert row["text"] == f"What the feed says about /fault/{path}."
+    assert (row["access"], row["kind"]) == (access, "paywall")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("no-feed", "it is neither RSS nor Atom nor RDF"),
+        ("entities.xml", "it declares a document type or entities, which are refused"),
+        ("gone.xml", "the server answered 404"),
+    ],
+)
+def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
+    world: World, path: str, reason: str
+) -> None:
+    assert re.search(
+        rf"Can't (use|read) {re.escape(world.site.url)}/fault/{path}: {reason}", world.crawl.output
+    )
+    assert world.crawl.counts["newscrawl/listings_failed"] == 3
+
+
+def test_an_overloaded_server_gets_the_rest_it_asks_for(world: World) -> None:
+    visits = [visit.moment for visit in world.site.visits if "/fault/" in visit.path]
+    first = next(v.moment for v in world.site.visits if v.path == "/fault/overloaded")
+    rest = min(later for later in visits if later > first + 0.3) - first
+    assert rest > 0.9  # Retry-After: 1
+
+
+def test_what_was_stored_before_stays(world: World) -> None:
+    (row,) = world.stored("/before")
+    assert row["revision"] == 1
+    assert "maintenance crews" in str(row["text"])
+
+
+def test_each_page_is_found_and_told_once(world: World) -> None:
+    counts = world.crawl.counts
+    told = sum(count for name, count in counts.items() if "/pages_failed/" in name)
+    stored = counts["newscrawl/articles_new"]
+    dropped = counts["item_dropped_count"]
+    assert counts["newscrawl/found"] == told + stored + dropped
+
+
+# --- Kept out -----------------------------------------------------------------------------------
+
+
+def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> None:
+    with SiteServer() as inner, SiteServer(routes=dict(NO_ROBOTS)) as site:
+        inside = f"http://127.0.0.1:{inner.port}"
+        links = ("/fault/fine", "/leads-inside", f"{inside}/secret", "http://localhost:1/x")
+        site.routes["/feed.xml"] = answer(listing(site.url, links), kind=XML)
+        site.routes["/leads-inside"] = answer(
+            status=302, headers=(("Location", f"{inside}/other-secret"),)
+        )
+        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        assert inner.visits == []
+    assert done.code == 0
+    assert done.counts["newscrawl/pages_failed/private address"] == 2
+    assert "127.0.0.1 is the private address 127.0.0.1" in done.output
+    assert done.counts["offsite/filtered"] == 1
+    assert [row["url"] for row in done.rows("SELECT url FROM articles")] == [
+        f"{site.url}/fault/fine"
+    ]
+
+
+def test_a_site_that_robots_txt_closes_is_left_alone(tmp_path: Path) -> None:
+    closed = SiteServer(routes={"/robots.txt": answer("User-agent: *\nDisallow: /\n")})
+    broken = SiteServer(routes={"/robots.txt": answer(status=500)})
+    slow = SiteServer(routes={"/robots.txt": answer("User-agent: *\nCrawl-delay: 999\n")})
+    with closed, broken, slow:
+        feeds = ",".join(f"{site.url}/feed.xml" for site in (closed, broken, slow))
+        done = crawl("ft", f"feeds={feeds}", database=tmp_path / "news.sqlite")
+        for site in (closed, broken, slow):
+            assert set(site.paths()) == {"/robots.txt"}
+    assert done.code == 0
+    for site in (closed, broken):
+        assert f"Can't read {site.url}/feed.xml: robots.txt doesn't allow it" in done.output
+    assert f"Can't read {slow.url}/feed.xml: robots.txt asks for 999 seconds" in done.output
+    (coverage,) = done.rows("SELECT state FROM coverage")
+    assert coverage["state"] == "blocked_by_robots"
+
+
+# --- What is asked for --------------------------------------------------------------------------
+
+
+def test_sitemaps_are_followed_through_indexes_and_gzip(tmp_path: Path) -> None:
+    def urls(*pages: str) -> str:
+        return f"<urlset>{''.join(f'<url><loc>{page}</loc></url>' for page in pages)}</urlset>"
+
+    def index(*maps: str) -> str:
+        inner = "".join(f"<sitemap><loc>{one}</loc></sitemap>" for one in maps)
+        return f"<sitemapindex>{inner}</sitemapindex>"
+
+    with SiteServer(routes=dict(NO_ROBOTS)) as site:
+        at = site.url
+        site.routes |= {
+            "/1.xml": answer(index(f"{at}/1.xml", f"{at}/2.xml", f"{at}/z.xml.gz"), kind=XML),
+            "/2.xml": answer(index(f"{at}/3.xml"), kind=XML),
+            "/3.xml": answer(index(f"{at}/4.xml"), kind=XML),
+            "/4.xml": answer(urls(f"{at}/too-deep"), kind=XML),
+            "/z.xml.gz": answer(
+                gzip.compress(urls(f"{at}/a", f"{at}/b").encode()), kind="application/gzip"
+            ),
+            "/a": answer(story("From a gzipped sitemap", "Siemens")),
+            "/b": answer(story("Another one", "Siemens")),
+        }
+        done = crawl("ft", f"sitemaps={at}/1.xml", database=tmp_path / "news.sqlite")
+        assert "/4.xml" not in site.paths()
+        assert site.paths().count("/1.xml") == 1
+    assert done.code == 0
+    assert done.counts["newscrawl/articles_new"] == 2
+    assert "is nested too deeply" in done.output
+
+
+def test_since_and_limit_narrow_a_crawl(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        day = next(p for p in content.facts() if p.days_ago == 2).moment
+        done = crawl(
+            "ft",
+            f"feeds={site.url}/feed.xml",
+            f"since={day:%Y-%m-%d}",
+            "limit=2",
+            database=tmp_path / "news.sqlite",
+        )
+    assert done.code == 0
+    older = [page for page in content.facts() if "feed" in page.listed and page.days_ago > 2]
+    assert done.counts["newscrawl/too_old"] == len(older) > 0
+    assert done.counts["newscrawl/requested"] == 2
+    assert done.counts["newscrawl/over_limit"] == done.counts["newscrawl/found"] - 2
+    days = {row["day"] for row in done.rows("SELECT day FROM articles")}
+    newest = next(page for page in content.facts() if page.days_ago == 0)
+    assert days == {f"{newest.moment:%Y-%m-%d}"}
+
+
+def test_the_ft_stores_no_barrier_page_as_an_article(tmp_path: Path) -> None:
+    barrier = story("Subscribe to read | Financial Times", "the Financial Times")
+    with SiteServer(routes=dict(NO_ROBOTS)) as site:
+        paths = ("/content/1", "/content/2", "/content/3")
+        site.routes |= {
+            "/feed.xml": answer(listing(site.url, paths), kind=XML),
+            "/content/1": answer(barrier),
+            "/content/2": answer(status=302, headers=(("Location", "/barrier/corporate"),)),
+            "/content/3": answer(story("Read by everybody", "Siemens")),
+            "/barrier/corporate": answer(story("Join your colleagues", "the FT")),
+        }
+        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+    rows = done.rows("SELECT title, access FROM articles ORDER BY url")
+    assert [tuple(row.values()) for row in rows] == [
+        ("Report from /content/1", "paywalled"),
+        ("Report from /content/2", "paywalled"),
+        ("Read by everybody", "open"),
+    ]

@@ -1,0 +1,78 @@
+"""A wrong setting or argument ends the crawl at once: one line, exit code 2, nothing fetched."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.site.crawling import Crawl, crawl
+from tests.site.server import SiteServer
+
+
+def refused(done: Crawl) -> str:
+    """The one line with which a crawl was refused."""
+    assert done.code == 2, done.output
+    lines = [line for line in done.output.splitlines() if " INFO: " not in line]
+    assert len(lines) == 1, done.output
+    assert lines[0].startswith("newscrawl: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "environment", "message"),
+    [
+        (["since=yesterday"], {}, {}, "-a since=yesterday: not a date like 2026-11-01"),
+        ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
+        ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
+        ([], {}, {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, "/nowhere.toml"),
+        ([], {}, {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, "/nowhere.csv: can't be read"),
+        ([], {}, {"NEWSCRAWL_LIMIT": "many"}, "NEWSCRAWL_LIMIT=many: not a whole number"),
+        ([], {}, {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
+        (
+            [],
+            {},
+            {"NEWSCRAWL_DATABASE_URL": "sqlite:////nowhere/news.sqlite"},
+            "can't open the database /nowhere/news.sqlite",
+        ),
+    ],
+    ids=[
+        "argument",
+        "method",
+        "method by environment",
+        "companies",
+        "sources",
+        "limit",
+        "private hosts",
+        "database",
+    ],
+)
+def test_the_crawl_is_refused_in_one_line(
+    tmp_path: Path,
+    arguments: list[str],
+    settings: dict[str, str],
+    environment: dict[str, str],
+    message: str,
+) -> None:
+    with SiteServer() as site:
+        done = crawl(
+            "ft",
+            f"feeds={site.url}/feed.xml",
+            *arguments,
+            database=tmp_path / "news.sqlite",
+            settings=settings,
+            environment=environment,
+        )
+        assert site.visits == []
+    assert message in refused(done)
+
+
+def test_an_unknown_source_is_answered_by_its_likes(tmp_path: Path) -> None:
+    done = crawl("bbc-new", database=tmp_path / "news.sqlite")
+    assert refused(done).startswith("newscrawl: no source 'bbc-new'; did you mean bbc-news")
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
+    url = "postgresql://me:secret@127.0.0.1:1/news"
+    done = crawl("ft", database=tmp_path / "x.sqlite", environment={"NEWSCRAWL_DATABASE_URL": url})
+    line = refused(done)
+    assert "127.0.0.1:1" in line
+    assert "secret" not in done.output

@@ -1,0 +1,70 @@
+"""The demo shows what it promises."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.site import content
+from tests.site.crawling import PROJECT
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.site.demo"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_it_says_what_was_crawled(shown: str) -> None:
+    assert f"harbour-courier: {len(content.facts())} found, 0 known before" in shown
+
+
+def test_it_shows_the_companies_that_articles_mention(shown: str) -> None:
+    counted = {
+        match[1].strip(): int(match[2])
+        for match in re.finditer(r"^ (\S.*?) +(\d+) +\d+ +\d+ +\d+ +\d+ *$", shown, re.MULTILINE)
+    }
+    stored = [
+        page for page in content.facts() if page.outcome in {"article", "paywall", "disallowed"}
+    ]
+    expected = {
+        company: sum(company in page.companies for page in stored)
+        for page in stored
+        for company in page.companies
+    }
+    assert counted == expected
+
+
+def test_it_says_where_to_look_next(shown: str) -> None:
+    assert "scrapy list" in shown
+    assert re.search(r"NEWSCRAWL_DATABASE_URL=sqlite:///\S+demo\.sqlite", shown)
+
+
+def test_it_fits_the_screen(shown: str) -> None:
+    tables = [line for line in shown.splitlines() if line.startswith(" ")]
+    assert max(map(len, tables)) <= 200
+
+
+def test_the_site_speaks_at_least_five_languages() -> None:
+    articles = [page for page in content.facts() if page.outcome == "article"]
+    assert len({page.language for page in articles}) >= 5
+    assert len(content.facts()) >= 14
+
+
+@pytest.mark.parametrize("page", content.facts(), ids=[page.path for page in content.facts()])
+def test_the_facts_are_true_of_the_page(page: content.Facts) -> None:
+    text = content.page_bytes(page, "http://site.example").decode(page.charset)
+    assert "{{" not in text
+    if page.outcome != "dropped":
+        assert page.title in text.replace("&amp;", "&")
+    assert page.path.rsplit("/", 1)[1].endswith(".html")

@@ -1,0 +1,119 @@
+"""What the pipelines decide by themselves; tests of whole crawls see them at work."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newscrawl.items import Article, Hints, Page
+from newscrawl.storage import COVERAGE_STATES
+from pipelines.extraction import article_of_hints, completed
+from pipelines.outcome import Counts, state_of, summary
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+PAGE = Page(
+    url="https://n.example/a",
+    source="n",
+    html=b"<html><head><link rel='canonical' href='/b'></head>",
+    fetched_at=NOW,
+    language="de",
+    hints=Hints(
+        title="Feed title",
+        standfirst="Der Satz, der im Feed steht.",
+        authors=("Jule",),
+        published=NOW - timedelta(hours=1),
+        section="Wirtschaft",
+    ),
+)
+GOOD = {
+    "newscrawl/listings_read": 1,
+    "newscrawl/found": 10,
+    "newscrawl/known": 4,
+    "newscrawl/requested": 6,
+    "newscrawl/pages_fetched": 5,
+    "newscrawl/pages_failed": 1,
+    "newscrawl/pages_failed/HTTP 404": 1,
+    "newscrawl/articles_new": 3,
+    "newscrawl/articles_unchanged": 1,
+    "newscrawl/mentions": 7,
+    "newscrawl/newest_entry": NOW - timedelta(hours=2),
+    "item_dropped_reasons_count/TooShort": 1,
+}
+
+
+def state(**changes: object) -> str:
+    """The state of a good crawl with some of its counts changed."""
+    stats = {**GOOD, **{f"newscrawl/{name}": value for name, value in changes.items()}}
+    found, note = state_of(Counts.of(stats), NOW, 7)
+    assert found in COVERAGE_STATES
+    assert bool(note) == (found != "ok")
+    return found
+
+
+def test_a_crawl_that_read_something_new_is_ok() -> None:
+    assert state() == "ok"
+
+
+def test_a_crawl_that_found_only_what_is_known_is_ok() -> None:
+    assert state(known=10, requested=0, articles_new=0, pages_failed=0) == "ok"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"listings_read": 0}, "failed"),
+        ({"listings_read": 0, "listings_disallowed": 2}, "blocked_by_robots"),
+        ({"listings_read": 0, "listings_disallowed": 1, "listings_failed": 1}, "failed"),
+        ({"pages_disallowed": 6}, "blocked_by_robots"),
+        ({"pages_disallowed": 1, "pages_paywalled": 5}, "paywalled"),
+        ({"pages_failed": 6}, "failed"),
+        ({"newest_entry": NOW - timedelta(days=9)}, "stale_feed"),
+        ({"found": 0, "requested": 0, "known": 0, "newest_entry": None}, "stale_feed"),
+    ],
+)
+def test_a_crawl_without_articles_says_why(changes: dict[str, object], expected: str) -> None:
+    assert state(**changes) == expected
+
+
+def test_the_summary_is_one_line_that_adds_up() -> None:
+    counts = Counts.of(GOOD)
+    assert summary("n", counts, "ok", "") == (
+        "n: 10 found, 4 known before, 5 fetched, 3 new, 0 revised, 1 unchanged, "
+        "1 dropped (TooShort 1), 1 failed (HTTP 404 1), 7 mentions; state ok"
+    )
+    assert counts.stored == 8
+
+
+def test_the_feed_stands_in_for_an_article_that_may_not_be_read() -> None:
+    article = article_of_hints(replace(PAGE, access="paywalled", html=b""))
+    assert (article.title, article.text) == ("Feed title", "Der Satz, der im Feed steht.")
+    assert (article.kind, article.method, article.paywalled) == ("paywall", "feed", True)
+    assert article.language == "de"
+    assert article.published == PAGE.hints.published
+
+
+def test_a_headline_alone_can_stand_in_too() -> None:
+    article = article_of_hints(replace(PAGE, access="disallowed", hints=Hints(title="Only this")))
+    assert (article.title, article.text, article.paragraphs) == ("Only this", "", ())
+    assert article.paywalled is None
+
+
+def test_the_feed_completes_what_the_page_lacks() -> None:
+    article = completed(Article(url=PAGE.url, text="Text."), PAGE)
+    assert article.title == "Feed title"
+    assert article.authors == ("Jule",)
+    assert article.published == PAGE.hints.published
+    assert article.section == "Wirtschaft"
+    assert article.language == "de"
+
+
+def test_the_page_knows_better_than_the_feed() -> None:
+    page_says = Article(url=PAGE.url, title="Page title", authors=("Ada",), language="en")
+    article = completed(page_says, PAGE)
+    assert (article.title, article.authors, article.language) == ("Page title", ("Ada",), "en")
+
+
+def test_an_article_is_known_by_the_url_that_its_page_claims() -> None:
+    assert completed(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
+    bare = replace(PAGE, html=b"<html></html>")
+    assert completed(Article(url=PAGE.url), bare).url == "https://n.example/a"

@@ -1,0 +1,246 @@
+"""Spiders, their loader, and the manners they keep; tests of whole crawls see them at work."""
+
+import ipaddress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from scrapy.http import HtmlResponse, Response
+from scrapy.settings import Settings
+
+from newscrawl import settings as project
+from newscrawl.settings import SettingError
+from newscrawl.sources import load_sources
+from spiders.arguments import parse_arguments
+from spiders.ft import FtSpider
+from spiders.guard import Permitted, address_of, is_public
+from spiders.news import NewsSpider
+from spiders.politeness import retry_after
+from spiders.registry import RegistrySpiderLoader
+from tests.site.demo import crawl_environment
+
+
+def loader(own_sources: str = "") -> RegistrySpiderLoader:
+    found = Settings()
+    found.setmodule(project, priority="project")
+    found.set("NEWSCRAWL_SOURCES", own_sources)
+    return RegistrySpiderLoader(found)
+
+
+# --- The loader ---------------------------------------------------------------------------------
+
+
+def test_every_source_has_a_spider() -> None:
+    assert sorted(loader().list()) == sorted(source.slug for source in load_sources())
+
+
+def test_a_source_without_a_class_of_its_own_gets_one() -> None:
+    spider = loader().load("bbc-news")
+    assert issubclass(spider, NewsSpider)
+    assert (spider.name, spider.source.name) == ("bbc-news", "The BBC")
+    assert not spider.named_by_operator
+
+
+def test_a_class_in_spiders_serves_its_source() -> None:
+    spider = loader().load("ft")
+    assert issubclass(spider, FtSpider)
+    assert spider.source.home == "https://www.ft.com/"
+
+
+def test_an_operators_own_source_is_added(tmp_path: Path) -> None:
+    environment = crawl_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")
+    own = loader(environment["NEWSCRAWL_SOURCES"])
+    spider = own.load("harbour-courier")
+    assert issubclass(spider, NewsSpider)
+    assert spider.named_by_operator
+    assert len(own.list()) == len(load_sources()) + 1
+
+
+# --- Arguments ----------------------------------------------------------------------------------
+
+
+def test_arguments_are_read() -> None:
+    arguments = parse_arguments(
+        {"since": "2026-11-01", "limit": "5", "feeds": "https://a.example/f, https://b.example/f,"}
+    )
+    assert arguments.since == datetime(2026, 11, 1, tzinfo=UTC)
+    assert arguments.limit == 5
+    assert arguments.feeds == ("https://a.example/f", "https://b.example/f")
+    assert arguments.sitemaps == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("since", "last week", "not a date like 2026-11-01"),
+        ("since", "2999-01-01", "lies in the future"),
+        ("limit", "0", "not a whole number above 0"),
+        ("limit", "ten", "not a whole number above 0"),
+        ("feeds", "", "names no URL"),
+        ("feeds", "feed.xml", "neither http nor https"),
+        ("sitemaps", "https://me:secret@a.example/", "carries credentials"),
+        ("until", "2026-11-01", "no such argument"),
+    ],
+)
+def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        parse_arguments({name: value})
+    assert str(caught.value).startswith(f"-a {name}=")
+    assert advice in str(caught.value)
+    assert "as in scrapy crawl ft -a since=" in str(caught.value)
+
+
+# --- The Financial Times ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("https://www.ft.com/content/0f1e", True),
+        ("https://www.ft.com/video/0f1e", False),
+        ("https://www.ft.com/companies", False),
+        ("http://127.0.0.1:8000/page", True),
+    ],
+)
+def test_the_ft_spider_follows_articles(url: str, wanted: bool) -> None:
+    spider = loader().load("ft")()
+    assert isinstance(spider, FtSpider)
+    assert spider.wants(url) is wanted
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "status", "access"),
+    [
+        ("https://www.ft.com/content/1", "Bank buys bank", 200, "open"),
+        ("https://www.ft.com/content/1", "Subscribe to read | Financial Times", 200, "paywalled"),
+        ("https://www.ft.com/barrier/trial", "Join", 200, "paywalled"),
+        ("https://www.ft.com/products?segment=1", "Offers", 200, "paywalled"),
+        ("https://www.ft.com/content/1", "Sorry", 403, "disallowed"),
+        ("https://www.ft.com/content/1", "Sorry", 401, "paywalled"),
+    ],
+)
+def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access: str) -> None:
+    spider = loader().load("ft")()
+    assert isinstance(spider, FtSpider)
+    html = f"<html><head><title>{title}</title></head>".encode()
+    assert spider.access_of(HtmlResponse(url, status=status, body=html)) == access
+
+
+# --- Which URLs, which hosts --------------------------------------------------------------------
+
+
+def test_arguments_replace_the_sources_listings() -> None:
+    spider = loader().load("ft")(feeds="http://127.0.0.1:8000/feed")
+    assert isinstance(spider, NewsSpider)
+    assert spider._listings() == ("http://127.0.0.1:8000/feed",)
+    assert spider.named_addresses == {("127.0.0.1", 8000)}
+    assert {"ft.com", "127.0.0.1"} <= set(spider.allowed_domains)
+
+
+def test_archives_are_read_only_when_asked_for() -> None:
+    usual = loader().load("die-welt")()
+    asked = loader().load("die-welt")(since="2026-01-01")
+    assert isinstance(usual, NewsSpider)
+    assert isinstance(asked, NewsSpider)
+    archive = set(usual.source.sitemaps)
+    assert archive
+    assert archive.isdisjoint(usual._listings())
+    assert archive <= set(asked._listings())
+
+
+def test_a_bundled_source_may_not_name_private_addresses() -> None:
+    spider = loader().load("bbc-news")()
+    assert isinstance(spider, NewsSpider)
+    assert spider.named_addresses == set()
+
+
+def test_the_user_agent_names_the_contact() -> None:
+    found = Settings({"NEWSCRAWL_CONTACT": "mailto:news@example.org"})
+    NewsSpider.update_settings(found)
+    assert found["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
+
+
+# --- Manners ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("address", "public"),
+    [
+        ("8.8.8.8", True),
+        ("2606:4700::1111", True),
+        ("127.0.0.1", False),
+        ("10.1.2.3", False),
+        ("172.16.0.1", False),
+        ("192.168.1.1", False),
+        ("169.254.169.254", False),
+        ("100.64.0.1", False),
+        ("0.0.0.0", False),  # noqa: S104
+        ("224.0.0.1", False),
+        ("::1", False),
+        ("fe80::1", False),
+        ("fc00::1", False),
+        ("::ffff:127.0.0.1", False),
+        ("2002:7f00:1::", False),
+        ("64:ff9b::7f00:1", False),
+    ],
+)
+def test_private_addresses_are_told_from_public_ones(address: str, public: bool) -> None:
+    assert is_public(ipaddress.ip_address(address)) is public
+
+
+@pytest.mark.parametrize(
+    ("entries", "host", "port", "permitted"),
+    [
+        (["localhost"], "localhost", 8000, True),
+        (["localhost:8000"], "localhost", 8000, True),
+        (["localhost:8000"], "localhost", 8001, False),
+        (["127.0.0.1"], "127.0.0.1", 80, False),  # as a network: see the next test
+        ([], "localhost", 80, False),
+    ],
+)
+def test_hosts_may_be_permitted(entries: list[str], host: str, port: int, permitted: bool) -> None:
+    assert Permitted(entries).host(host, port) is permitted
+
+
+def test_networks_may_be_permitted() -> None:
+    permitted = Permitted(["10.0.0.0/8", "127.0.0.1"])
+    assert permitted.address(ipaddress.ip_address("10.9.9.9"))
+    assert permitted.address(ipaddress.ip_address("127.0.0.1"))
+    assert not permitted.address(ipaddress.ip_address("127.0.0.2"))
+
+
+@pytest.mark.parametrize("entry", ["10.0.0.0/99", "http://x", "host:port"])
+def test_a_bad_permission_is_named(entry: str) -> None:
+    with pytest.raises(SettingError, match="NEWSCRAWL_ALLOW_PRIVATE"):
+        Permitted([entry])
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://A.example/x", ("a.example", 80)),
+        ("https://a.example", ("a.example", 443)),
+        ("https://a.example:8443/", ("a.example", 8443)),
+        ("http://[::1]:8000/", ("::1", 8000)),
+    ],
+)
+def test_a_url_has_an_address(url: str, address: tuple[str, int]) -> None:
+    assert address_of(url) == address
+
+
+def answered(retry: str | None) -> Response:
+    return Response("https://a.example/", 429, headers={"Retry-After": retry} if retry else {})
+
+
+def test_retry_after_is_read_as_seconds_or_date() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+    past = format_datetime(datetime.now(UTC) - timedelta(days=1), usegmt=True)
+    assert retry_after(answered("30")) == 30
+    assert retry_after(answered(soon)) == pytest.approx(60, abs=3)
+    assert retry_after(answered(past)) == 0
+
+
+@pytest.mark.parametrize("header", [None, "", "soon", "-5", "1e9", "٣"])
+def test_a_retry_after_that_says_nothing_is_none(header: str | None) -> None:
+    assert retry_after(answered(header)) is None
