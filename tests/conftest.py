@@ -1,8 +1,9 @@
-"""Databases to test on: SQLite, and PostgreSQL from a wheel. One server a test process."""
+"""Databases to test on, SQLite and PostgreSQL from a wheel, and the command line in-process."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import copyfile
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from newscrawl.cli import main
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.worlds import empty
 
@@ -90,3 +92,35 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
         yield opened
     # To make a database takes half a second, to empty one a hundredth of it.
     empty(url)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Newscrawl = Callable[..., Ran]
+
+
+@pytest.fixture
+def newscrawl(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Newscrawl:
+    """Runs `newscrawl ARGUMENTS` in this process, 80 columns wide, in an empty folder."""
+    for name in [name for name in os.environ if name.startswith("NEWSCRAWL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr("sys.argv", ["newscrawl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), printed.out, printed.err)
+
+    return run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import settings
-from newscrawl.cli.arguments import InputError
+from newscrawl.cli.arguments import InputError, one_of
 
 if TYPE_CHECKING:
     from newscrawl.cli.fetch import Manners
@@ -50,7 +50,9 @@ def extract(
 
     import newscrawl
     from newscrawl.cli.output import say, write_json
+    from newscrawl.extraction.methods import METHODS
 
+    method = one_of(method, list(METHODS), "method", "newscrawl extract --help")
     if page.startswith(("http://", "https://")):
         from newscrawl.cli.fetch import fetch
 

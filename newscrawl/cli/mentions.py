@@ -39,7 +39,11 @@ def mentions(
     ] = None,
     by: Annotated[
         Grouping | None,
-        typer.Option(help="What a row stands for; else a day, or without --company a company."),
+        typer.Option(
+            help="A row for each company, day, week, month, source or language; else for each "
+            "day, or without --company for each company.",
+            metavar="WHAT",
+        ),
     ] = None,
     since: SinceOption = None,
     until: UntilOption = None,

@@ -1,0 +1,440 @@
+"""The command line over a small database."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newscrawl.cli.arguments import InputError, one_of, parse_day
+from newscrawl.storage import StorageError, open_database
+from tests.conftest import Newscrawl, Ran
+from tests.worlds import body, day, document, headline, moment, register
+
+COMPANIES = """
+[[company]]
+name = "Siemens"
+aliases = ["Siemens AG"]
+
+[[company]]
+name = "Volkswagen"
+aliases = ["VW"]
+
+[[company]]
+name = "Zeiss"
+"""
+FROM, TO = day(-3).isoformat(), day(1).isoformat()
+
+
+@pytest.fixture
+def companies(tmp_path: Path) -> Path:
+    file = tmp_path / "companies.toml"
+    file.write_text(COMPANIES)
+    return file
+
+
+@pytest.fixture
+def world(newscrawl: Newscrawl, tmp_path: Path, companies: Path, monkeypatch: Any) -> Newscrawl:
+    """The command line in a folder with a database: two days crawled, one day failed."""
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        ft, faz = register(database, "ft"), register(database, "faz", "de")
+        siemens = [headline("Siemens"), body("Siemens"), body("Siemens", 20)]
+        database.save(document("a", title="Siemens wins", text="a", mentions=siemens), ft)
+        database.save(
+            document(
+                "b",
+                text="b",
+                published=moment(1),
+                mentions=[body("Volkswagen")],
+                access="paywalled",
+                kind="paywall",
+            ),
+            ft,
+        )
+        database.save(
+            document("c", source="faz", text="c", language="de", mentions=[body("Siemens")]), faz
+        )
+        for number in (0, 1):
+            database.record_coverage("ft", day(number), "ok", 2, 2)
+        database.record_coverage("faz", day(0), "ok", 1, 1)
+        database.record_coverage("faz", day(1), "failed", 0, 0, "no feed could be read")
+    monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(companies))
+    return newscrawl
+
+
+def cells(ran: Ran) -> list[list[str]]:
+    """The cells of a table."""
+    lines = [line for line in ran.out.splitlines() if line.startswith(" ") and line.strip()]
+    return [re.split(r"\s{2,}", line.strip()) for line in lines if "──" not in line]
+
+
+def fits(ran: Ran) -> bool:
+    return all(len(line) <= 80 for line in ran.out.splitlines())
+
+
+# --- mentions ---
+
+
+def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
+    ran = world("mentions", "--company", "Siemens", "--since", FROM, "--until", TO)
+    assert ran.code == 0
+    assert cells(ran) == [
+        ["day", "articles", "headline", "body", "teaser", "read", "coverage"],
+        ["2026-11-17 to", "–", "–", "–", "–", "0", "no coverage"],
+        ["2026-11-19"],
+        ["2026-11-20", "2", "1", "3", "0", "2", "full"],
+        ["2026-11-21", "0", "0", "0", "0", "1", "partial"],
+    ]
+    assert ran.out.startswith("Siemens by day, 2026-11-17 to 2026-11-21\n")
+    assert "Articles read: 3. Days of sources covered: 3 of 4. Days before any crawl: 3." in ran.out
+    assert fits(ran)
+
+
+def test_mentions_as_csv_leave_gaps_empty(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "csv")
+    rows = list(csv.DictReader(StringIO(ran.out)))
+    assert [(row["day"], row["articles"], row["coverage"]) for row in rows] == [
+        ("2026-11-17", "", "none"),
+        ("2026-11-18", "", "none"),
+        ("2026-11-19", "", "none"),
+        ("2026-11-20", "2", "full"),
+        ("2026-11-21", "0", "partial"),
+    ]
+
+
+def test_mentions_as_json_make_gaps_null(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "json")
+    rows = json.loads(ran.out)
+    assert [row["articles"] for row in rows] == [None, None, None, 2, 0]
+    assert rows[3] == {
+        "day": "2026-11-20",
+        "articles": 2,
+        "headline": 1,
+        "body": 3,
+        "teaser": 0,
+        "read": 2,
+        "coverage": "full",
+        "covered": 2,
+        "expected": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [
+        ("week", ["2026-11-16"]),
+        ("month", ["2026-11"]),
+        ("source", ["faz", "ft"]),
+        ("language", ["de", "en"]),
+        ("company", ["Siemens"]),
+    ],
+)
+def test_mentions_by_anything(world: Newscrawl, by: str, keys: list[str]) -> None:
+    ran = world("mentions", "-c", "siemens", "--by", by, "--until", TO, "-f", "json")
+    assert [row[by] for row in json.loads(ran.out)] == keys
+
+
+def test_mentions_without_a_company_are_a_ranking(world: Newscrawl) -> None:
+    ran = world("mentions")
+    assert cells(ran) == [
+        ["company", "articles", "headline", "body", "teaser", "sources"],
+        ["Siemens", "2", "1", "3", "0", "2"],
+        ["Volkswagen", "1", "0", "1", "1", "1"],
+    ]
+
+
+def test_the_ranking_can_be_cut(world: Newscrawl) -> None:
+    ran = world("mentions", "--limit", 1, "-f", "json")
+    assert [row["company"] for row in json.loads(ran.out)] == ["Siemens"]
+
+
+def test_an_alias_names_its_company(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "vw", "--by", "company", "-f", "json")
+    assert [row["company"] for row in json.loads(ran.out)] == ["Volkswagen"]
+
+
+def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
+    nothing = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", TO)
+    unknown = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", day(-2).isoformat())
+    assert (nothing.code, nothing.err) == (
+        1,
+        "No mention of Zeiss in 3 articles (coverage: partial).\n",
+    )
+    assert unknown.code == 1
+    assert unknown.err.startswith("No coverage: nothing was crawled there")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["-c", "Simens"], "unknown company 'Simens': did you mean Siemens"),
+        (["-c", "Qwertz"], "unknown company 'Qwertz': newscrawl companies list shows them all"),
+        (["--source", "fz"], "unknown source 'fz': did you mean faz"),
+        (["--since", "soon"], "--since 'soon' is no day: write it as 2026-11-01"),
+        (["--until", "2026-13-01"], "--until '2026-13-01' is no day"),
+        (["--since", TO, "--until", FROM], "lies after --until 2026-11-17: swap them"),
+        (["--by", "year"], "'year' is not one of"),
+        (["--by", "day", "--limit", 3], "--limit goes with --by company"),
+        (["--companies", "nowhere.toml"], "nowhere.toml"),
+        (["--database", "mysql://me:secret@h/d"], "no support for the database 'mysql'"),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line_that_says_what_to_do(
+    world: Newscrawl, arguments: list[str], says: str
+) -> None:
+    ran = world("mentions", "-c", "Siemens", *arguments)
+    assert ran.code == 2
+    assert ran.err.startswith("newscrawl: ")
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+    assert "secret" not in ran.err
+
+
+def test_without_a_database_the_reader_is_told_to_crawl(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("mentions")
+    assert ran.code == 2
+    assert "no database at newscrawl.sqlite: crawl first (scrapy crawl ft)" in ran.err
+    assert not Path("newscrawl.sqlite").exists()
+
+
+def test_the_environment_names_the_database(
+    world: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = Path("newscrawl.sqlite").rename(tmp_path / "other.sqlite")
+    monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{moved}")
+    assert world("mentions").code == 0
+
+
+# --- articles ---
+
+
+def test_articles_in_a_table(world: Newscrawl) -> None:
+    ran = world("articles", "--company", "Siemens")
+    assert cells(ran) == [
+        ["day", "article", "head", "body"],
+        ["2026-11-20", "A headline", "0", "1"],
+        ["faz · de · Siemens"],
+        ["https://faz.example/c"],
+        ["2026-11-20", "Siemens wins", "1", "2"],
+        ["ft · en · Siemens"],
+        ["https://ft.example/a"],
+    ]
+    assert fits(ran)
+
+
+def test_articles_as_json(world: Newscrawl) -> None:
+    ran = world("articles", "--limit", 1, "-f", "json")
+    assert json.loads(ran.out) == [
+        {
+            "day": "2026-11-21",
+            "source": "ft",
+            "headline": 0,
+            "body": 1,
+            "url": "https://ft.example/b",
+            "title": "A headline",
+            "published_at": "2026-11-21T12:00:00+00:00",
+            "language": "en",
+            "access": "paywalled",
+            "kind": "paywall",
+            "revision": 1,
+            "companies": ["Volkswagen"],
+        }
+    ]
+
+
+def test_no_article_is_exit_code_1(world: Newscrawl) -> None:
+    ran = world("articles", "--language", "fr")
+    assert (ran.code, ran.err) == (1, "No such article.\n")
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_what_strangers_wrote_can_steer_neither_terminal_nor_spreadsheet(
+    newscrawl: Newscrawl, tmp_path: Path, form: str
+) -> None:
+    title = "=HYPERLINK(1)\x1b[31m\u202e\x9b2J [bold]raw[/bold]"
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        database.save(document(title=title), register(database))
+    ran = newscrawl("articles", "-f", form)
+    assert not re.search("[\x1b\x9b\u202e]", ran.out)
+    assert "[bold]raw[/bold]" in ran.out
+    if form == "csv":
+        assert next(csv.DictReader(StringIO(ran.out)))["title"].startswith("'=")
+
+
+# --- sources ---
+
+
+def test_sources_are_listed_by_country(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("sources", "list", "--country", "GB", "-f", "json")
+    rows = json.loads(ran.out)
+    assert "ft" in {row["slug"] for row in rows}
+    assert {row["country"] for row in rows} == {"gb"}
+
+
+def test_no_source_is_exit_code_1(newscrawl: Newscrawl) -> None:
+    assert newscrawl("sources", "list", "--country", "xx").code == 1
+
+
+def test_a_source_is_shown_with_its_feeds(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("sources", "show", "FT", "-f", "json")
+    shown = json.loads(ran.out)
+    assert (shown["slug"], shown["name"]) == ("ft", "Financial Times")
+    assert shown["feeds"]
+
+
+def test_an_unknown_source_gets_suggestions(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("sources", "show", "guardain")
+    assert ran.code == 2
+    assert "did you mean guardian" in ran.err
+
+
+def test_coverage_shows_what_became_of_each_day(world: Newscrawl) -> None:
+    ran = world("sources", "coverage", "--until", day(2).isoformat())
+    assert cells(ran) == [
+        ["source", "day", "state", "found", "stored", "note"],
+        ["faz", "2026-11-20", "ok", "1", "1"],
+        ["faz", "2026-11-21", "failed", "0", "0", "no feed could be read"],
+        ["faz", "2026-11-22", "not crawled", "0", "0"],
+        ["ft", "2026-11-20", "ok", "2", "2"],
+        ["ft", "2026-11-21", "ok", "2", "2"],
+        ["ft", "2026-11-22", "not crawled", "0", "0"],
+    ]
+    assert fits(ran)
+
+
+# --- companies ---
+
+
+def test_companies_are_listed_with_their_names(newscrawl: Newscrawl, companies: Path) -> None:
+    ran = newscrawl("companies", "list", "--companies", companies, "-f", "json")
+    assert json.loads(ran.out)[1] == {"name": "Volkswagen", "aliases": ["VW"], "ambiguous": []}
+
+
+def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) -> None:
+    ran = newscrawl(
+        "companies", "find", "The VW plant", "--companies", companies, "-f", "json"
+    )
+    (found,) = json.loads(ran.out)
+    assert (found["company"], found["surface"], found["start"], found["end"]) == (
+        "Volkswagen",
+        "VW",
+        4,
+        6,
+    )
+
+
+def test_no_company_in_a_text_is_exit_code_1(newscrawl: Newscrawl, companies: Path) -> None:
+    assert newscrawl("companies", "find", "Nobody.", "--companies", companies).code == 1
+
+
+def test_a_companies_file_is_checked(newscrawl: Newscrawl, companies: Path) -> None:
+    ran = newscrawl("companies", "check", companies)
+    assert (ran.code, ran.err) == (0, f"{companies} is fine: 3 companies under 5 names.\n")
+
+
+def test_a_faulty_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "broken.toml"
+    file.write_text("[[company]]\nname = 7\n")
+    ran = newscrawl("companies", "check", file)
+    assert ran.code == 2
+    assert ran.err.startswith(f"newscrawl: {file}")
+    assert ran.err.count("\n") == 1
+
+
+# --- db ---
+
+
+def test_upgrade_makes_a_database_and_finds_it_up_to_date(newscrawl: Newscrawl) -> None:
+    first, second = newscrawl("db", "upgrade"), newscrawl("db", "upgrade")
+    assert first.err.startswith("The database went from empty to schema ")
+    assert second.err.startswith("The database is up to date")
+    assert (first.code, second.code) == (0, 0)
+
+
+def test_info_counts_what_is_there(world: Newscrawl) -> None:
+    facts = {row["fact"]: row["value"] for row in json.loads(world("db", "info", "-f", "json").out)}
+    assert (facts["articles"], facts["mentions"], facts["last day"]) == (3, 5, "2026-11-21")
+
+
+# --- The door ---
+
+
+def test_help_names_the_commands(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("--help")
+    assert ran.code == 0
+    for command in ("mentions", "articles", "extract", "companies", "sources", "db"):
+        assert re.search(rf"^│ {command} ", ran.out, re.MULTILINE)
+    assert fits(ran)
+
+
+@pytest.mark.parametrize("arguments", [["foo"], ["mentions", "--foo"], ["sources", "show"]])
+def test_bad_usage_is_one_line_and_names_the_help(
+    newscrawl: Newscrawl, arguments: list[str]
+) -> None:
+    ran = newscrawl(*arguments)
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert "--help)" in ran.err
+
+
+def test_a_bug_keeps_its_traceback(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.storage.open_database", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        newscrawl("mentions")
+
+
+def test_an_error_with_a_name_of_ours_is_one_line(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise StorageError("the disk\nis full")
+
+    monkeypatch.setattr("newscrawl.storage.open_database", fail)
+    ran = newscrawl("mentions")
+    assert (ran.code, ran.err) == (2, "newscrawl: the disk is full\n")
+
+
+def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("newscrawl")
+    ran = subprocess.run(
+        [program, "db", "info", "--database", f"sqlite:///{tmp_path}/none.sqlite"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("newscrawl: no database at")
+
+
+# --- Days and names ---
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [("2026-11-01", day(-19)), ("1d", day(0)), ("7d", day(-6)), (" 30d ", day(-29))],
+)
+def test_days(text: str, means: object) -> None:
+    assert parse_day(text, option="--since", today=day(0)) == means
+
+
+@pytest.mark.parametrize("text", ["7", "d", "-3d", "20261301", "yesterday", ""])
+def test_what_is_no_day(text: str) -> None:
+    with pytest.raises(InputError, match="is no day"):
+        parse_day(text, option="--since", today=day(0))
+
+
+def test_days_before_the_calendar_are_refused() -> None:
+    with pytest.raises(InputError, match="is no day"):
+        parse_day("99999999d", option="--since", today=day(0))
+
+
+def test_a_name_is_found_whatever_its_case() -> None:
+    assert one_of(" SIEMENS ", ["Siemens", "Bosch"], "company", "see") == "Siemens"
