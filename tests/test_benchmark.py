@@ -161,6 +161,18 @@ def test_answers_are_kept_and_a_cut_line_is_asked_again(
     assert [again[page]["text"] for page in pages] == [f"said {page.id}" for page in pages]
 
 
+def test_only_the_latest_version_of_a_tool_is_kept(
+    unruly: Runner, mini: Corpus, tmp_path: Path
+) -> None:
+    store = AnswerStore(tmp_path)
+    paths = {v: store.path(replace(unruly, version=v), mini.fingerprint) for v in ("1", "2")}
+    other_corpus = store.path(unruly, "f" * 64)
+    other_corpus.write_text("")
+    for path in paths.values():
+        list(store.complete(unruly, mini.pages[:1], path))
+    assert [paths["1"].exists(), paths["2"].exists(), other_corpus.exists()] == [False, True, True]
+
+
 def test_fresh_forgets(unruly: Runner, mini: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "old.jsonl"
     path.write_text('{"set": "mini", "id": "x", "text": "old"}\n')

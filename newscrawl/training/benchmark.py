@@ -91,6 +91,7 @@ class Plan:
 
 def run(corpus: Corpus, plan: Plan) -> Benchmark:
     """Every tool of the plan over the corpus."""
+    load_companies()  # a fault in the registry shall show before the long work
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
     files = {name: path for name, path in collected.items() if isinstance(path, Path)}

@@ -138,6 +138,13 @@ class AnswerStore:
         name = re.sub(r"\W+", "-", runner.peer.name)
         return self._folder / f"{name}_{runner.version}_{corpus_fingerprint[:12]}.jsonl"
 
+    def drop_other_versions(self, path: Path) -> None:
+        """Delete what other versions of the same tool said of the same corpus, and its scores."""
+        name, corpus = path.stem.partition("_")[0], path.stem.rpartition("_")[2]
+        for other in self._folder.glob(f"{name}_*_{corpus}.*"):
+            if not other.name.startswith(path.stem):
+                other.unlink()
+
     def load(self, path: Path) -> dict[tuple[str, str], Answer]:
         """Answers by set and page id; a last line cut short by an interrupted run is dropped."""
         if self._fresh or not path.is_file():
@@ -164,6 +171,7 @@ class AnswerStore:
             else:
                 missing.append(page)
         path.parent.mkdir(parents=True, exist_ok=True)
+        self.drop_other_versions(path)
         with path.open("a", encoding="utf-8") as file:
             answers = runner.answers(missing, with_metadata=True)
             for page, answer in zip(missing, answers, strict=True):
