@@ -317,9 +317,7 @@ def test_companies_are_listed_with_their_names(newscrawl: Newscrawl, companies: 
 
 
 def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) -> None:
-    ran = newscrawl(
-        "companies", "find", "The VW plant", "--companies", companies, "-f", "json"
-    )
+    ran = newscrawl("companies", "find", "The VW plant", "--companies", companies, "-f", "json")
     (found,) = json.loads(ran.out)
     assert (found["company"], found["surface"], found["start"], found["end"]) == (
         "Volkswagen",
@@ -383,9 +381,7 @@ def test_bad_usage_is_one_line_and_names_the_help(
     assert "--help)" in ran.err
 
 
-def test_a_bug_keeps_its_traceback(
-    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_keeps_its_traceback(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newscrawl.storage.open_database", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         newscrawl("mentions")

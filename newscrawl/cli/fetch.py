@@ -6,6 +6,7 @@ time and redirects. The address that was checked is the one that is connected to
 
 import http.client
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -70,7 +71,8 @@ def fetch(url: str, manners: Manners) -> Fetched:
                 return _page(current, answer)
             current = web_url(urljoin(current, target))
     except UrlError as error:
-        raise FetchError(f"can't fetch {url}: {error}") from error
+        shown = re.sub(r"//[^/]*@", "//***@", url)
+        raise FetchError(f"can't fetch {shown}: {error}") from error
     raise FetchError(f"can't fetch {url}: more than {_MAX_REDIRECTS} redirects")
 
 
@@ -131,8 +133,8 @@ def _get(url: str, manners: Manners, limit: int, *, cut: bool = False) -> _Answe
         for name, value in _headers(parts.netloc, manners):
             connection.putheader(name, value)
         connection.endheaders()
-        response = connection.getresponse()
-        body = _body(response, url, limit, cut=cut)
+        with connection.getresponse() as response:
+            body = _body(response, url, limit, cut=cut)
         if time.monotonic() >= deadline:
             raise TimeoutError("timed out")
         return _Answer(response.status, response.headers, body)
@@ -168,6 +170,8 @@ def _body(response: http.client.HTTPResponse, url: str, limit: int, *, cut: bool
             body += unpacker.decompress(chunk, limit + 1 - len(body)) if unpacker else chunk
         except zlib.error as error:
             raise FetchError(f"can't unpack {url}: {error}") from error
+    if response.length and len(body) <= limit:
+        raise FetchError(f"can't fetch {url}: the connection was dropped midway")
     if len(body) > limit and not cut:
         raise FetchError(f"{url} is larger than {limit / 2**20:g} MiB: not an article's page")
     return bytes(body[:limit])
@@ -210,4 +214,5 @@ def _shut(sock: socket.socket) -> None:
 
 
 def _cause(error: BaseException | None) -> str:
-    return str(getattr(error, "strerror", None) or error or type(error).__name__).rstrip(".")
+    cause = str(getattr(error, "strerror", None) or error or type(error).__name__)
+    return " ".join(cause.split()).rstrip(".")
