@@ -8,7 +8,16 @@ import sys
 import typer
 from typer.exceptions import Abort, TyperException
 
-from newscrawl.cli import articles, benchmark, companies, database, extract, mentions, sources
+from newscrawl.cli import (
+    articles,
+    benchmark,
+    companies,
+    database,
+    explain,
+    extract,
+    mentions,
+    sources,
+)
 
 app = typer.Typer(
     name="newscrawl",
@@ -24,6 +33,7 @@ app = typer.Typer(
 app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
+app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.add_typer(companies.app, name="companies")
 app.add_typer(sources.app, name="sources")

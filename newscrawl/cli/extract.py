@@ -1,16 +1,12 @@
 """newscrawl extract: the article out of one page."""
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from newscrawl import settings
-from newscrawl.cli.arguments import InputError, one_of
-
-if TYPE_CHECKING:
-    from newscrawl.cli.fetch import Manners
+from newscrawl.cli.arguments import one_of
+from newscrawl.cli.pages import read_page
 
 EXAMPLE = "Example: newscrawl extract page.html --format json"
 
@@ -53,14 +49,14 @@ def extract(
     from newscrawl.extraction.methods import METHODS
 
     method = one_of(method, list(METHODS), "method", "newscrawl extract --help")
-    if page.startswith(("http://", "https://")):
-        from newscrawl.cli.fetch import fetch
-
-        fetched = fetch(page, _manners(allow_private=allow_private))
-        html, url, encoding = fetched.body, url or fetched.url, encoding or fetched.encoding
-    else:
-        html = _read(page)
-    article = newscrawl.extract(html, url, encoding=encoding, language=language, method=method)
+    read = read_page(page, allow_private=allow_private)
+    article = newscrawl.extract(
+        read.html,
+        url or read.url,
+        encoding=encoding or read.encoding,
+        language=language,
+        method=method,
+    )
     if form == "json":
         write_json(asdict(article))
     elif article.text or article.title:
@@ -68,36 +64,6 @@ def extract(
     if not article.text:
         say(f"No article found: the page is taken for {article.kind!r}.")
         raise typer.Exit(1)
-
-
-def _read(name: str) -> bytes:
-    limit = settings.DOWNLOAD_MAXSIZE
-    try:
-        if name == "-":
-            html = sys.stdin.buffer.read(limit + 1)
-        else:
-            with Path(name).open("rb") as file:
-                html = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(
-            f"can't read {name!r}: {error.strerror}. Give a file, a URL with http:// or https://, "
-            "or - for standard input"
-        ) from error
-    if len(html) > limit:
-        raise InputError(f"{name!r} is larger than {limit / 2**20:g} MiB: not an article's page")
-    return html
-
-
-def _manners(*, allow_private: bool) -> "Manners":
-    from newscrawl.cli.fetch import Manners
-
-    return Manners(
-        user_agent=settings.USER_AGENT,
-        robots_name=settings.ROBOTSTXT_USER_AGENT,
-        max_bytes=settings.DOWNLOAD_MAXSIZE,
-        timeout=settings.DOWNLOAD_TIMEOUT,
-        allow_private=allow_private,
-    )
 
 
 def _print_text(title: str | None, text: str) -> None:

@@ -1,0 +1,53 @@
+"""A page that the command line names: a file, a URL or standard input."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from newscrawl import settings
+from newscrawl.cli.arguments import InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPage:
+    """A page's bytes; `url` and `encoding` where it was fetched and they are known."""
+
+    html: bytes
+    url: str | None = None
+    encoding: str | None = None
+
+
+def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
+    """The page at a URL, fetched as a crawl would fetch it, or in a file, or for "-" on standard
+    input. Raises FetchError or InputError."""
+    if not name.startswith(("http://", "https://")):
+        return NamedPage(html=_read(name))
+    from newscrawl.cli.fetch import Manners, fetch
+
+    manners = Manners(
+        user_agent=settings.USER_AGENT,
+        robots_name=settings.ROBOTSTXT_USER_AGENT,
+        max_bytes=settings.DOWNLOAD_MAXSIZE,
+        timeout=settings.DOWNLOAD_TIMEOUT,
+        allow_private=allow_private,
+    )
+    fetched = fetch(name, manners)
+    return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
+
+
+def _read(name: str) -> bytes:
+    limit = settings.DOWNLOAD_MAXSIZE
+    try:
+        if name == "-":
+            html = sys.stdin.buffer.read(limit + 1)
+        else:
+            with Path(name).open("rb") as file:
+                html = file.read(limit + 1)
+    except OSError as error:
+        raise InputError(
+            f"can't read {name!r}: {error.strerror}. Give a file, a URL with http:// or https://, "
+            "or - for standard input"
+        ) from error
+    if len(html) > limit:
+        raise InputError(f"{name!r} is larger than {limit / 2**20:g} MiB: not an article's page")
+    return html

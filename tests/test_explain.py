@@ -1,0 +1,160 @@
+"""The page of `newscrawl explain`: true to the extraction, and dead whatever it shows."""
+
+import base64
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+
+import newscrawl
+from newscrawl.extraction.features import NAMES
+from newscrawl.extraction.methods import METHODS
+from newscrawl.training.explain import EVIDENCE, explain
+from newscrawl.training.explain_page import MAX_BLOCKS, render
+
+PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
+PAGE = (PAGES / "northwind-factory.html").read_bytes()
+
+PROSE = "The committee of the harbour said on Monday that it would look at the plans again. " * 4
+HOSTILE = f"""<html><head><title>Bad &lt;script&gt;alert(1)&lt;/script&gt; news</title>
+<meta http-equiv="refresh" content="0;url=javascript:alert(2)"><base href="//evil.example/">
+<script>document.write('owned')</script><style>body{{background:url(//evil.example)}}</style></head>
+<body onload="alert(3)"><img src=x onerror=alert(4)><iframe src="//evil.example"></iframe>
+<a href="javascript:alert(5)">click</a><form action="//evil.example"><input name=q></form>
+<p>{PROSE} &lt;script&gt;alert(6)&lt;/script&gt; &lt;img src=x onerror=alert(7)&gt;</p>
+<p>{PROSE} &lt;/style&gt;&lt;/p&gt;&lt;/html&gt; \u202eturned around\u202c \x00 &#1; &#xFFFE;</p>
+<svg onload="alert(8)"><text>drawn</text></svg></body></html>""".encode()
+
+HARMLESS = {
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "a", "span", "b", "dl",
+    "dt", "dd", "div", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect", "fieldset",
+    "label", "input", "ol", "li", "details", "summary",
+}  # fmt: skip
+
+
+def page_of(html: bytes, url: str | None = None) -> lxml_html.HtmlElement:
+    return lxml_html.document_fromstring(render(explain(html, url)))
+
+
+def assert_nothing_runs(page: lxml_html.HtmlElement) -> None:
+    for element in page.iter():
+        assert element.tag in HARMLESS
+        for name, value in element.attrib.items():
+            assert not name.startswith("on")
+            assert name not in {"src", "style", "action", "srcset", "xlink:href"}
+            if name == "href":
+                assert value.startswith(("http://", "https://"))
+
+
+def test_a_hostile_page_comes_out_as_text() -> None:
+    page = page_of(HOSTILE, "javascript:alert(9)")
+    assert_nothing_runs(page)
+    shown = page.text_content()
+    assert "<script>alert(6)</script>" in shown
+    assert "<img src=x onerror=alert(7)>" in shown
+    assert "javascript:alert(9)" in shown  # the address, as text and not as a link
+    assert page.xpath("count(//a)") == 0
+    assert len(page.xpath("//style")) == 1
+    assert "\u202e" not in shown
+
+
+def test_the_policy_allows_our_style_and_nothing_else() -> None:
+    page = page_of(HOSTILE)
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    (style,) = page.xpath("//style/text()")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src 'sha256-{digest}'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([
+    "<p>", "</p>", "<script>", "</script>", "<style>", "</style>", "<svg onload=x>", "<!--", "-->",
+    "<a href='javascript:x'>", "&lt;script&gt;", "&#0;", "\x00", "\ud800", "a word ", "。", "\n",
+    "<li>", "<title>", "</title>", "<h1>", "]]>", "&amp;lt;", "\u202e", "<![CDATA[", "\x0b",
+])).map("".join))  # fmt: skip
+def test_any_page_is_explained_and_nothing_of_it_runs(text: str) -> None:
+    assert_nothing_runs(page_of(text.encode("utf-8", "surrogatepass")))
+
+
+def test_blocks_stand_in_order_with_the_text_of_the_article_kept() -> None:
+    explanation = explain(PAGE)
+    article = newscrawl.extract(PAGE)
+    kept = [block.text for block in explanation.blocks if "combined" in block.taken_by]
+    assert kept
+    assert kept == [text for text in article.paragraphs if text in kept]
+    assert [block.number for block in explanation.blocks] == list(
+        range(1, len(explanation.blocks) + 1)
+    )
+
+
+def test_fe_keeps_exactly_the_blocks_without_a_failed_limit() -> None:
+    explanation = explain(PAGE)
+    assert {len(block.readings) for block in explanation.blocks} == {len(NAMES)}
+    for block in explanation.blocks:
+        assert ("fe" in block.taken_by) == (not block.failed), block
+
+
+def test_every_method_has_its_line() -> None:
+    readings = {reading.name: reading for reading in explain(PAGE, method="fe").methods}
+    assert list(readings) == list(METHODS)
+    assert readings["fe"].similarity == pytest.approx(1.0)
+    assert readings["tb"].similarity < 1.0
+
+
+@pytest.mark.parametrize("method", EVIDENCE)
+def test_the_page_tells_of_the_method_asked_for(method: str) -> None:
+    page = lxml_html.document_fromstring(render(explain(PAGE, method=method)))
+    verdicts = [verdict.text for verdict in page.find_class("verdict")]
+    assert verdicts.count("kept") == sum(method in b.taken_by for b in explain(PAGE).blocks)
+
+
+@pytest.mark.parametrize("html", [b"", b"   ", b"<p></p>", b"\x00\xff"], ids=repr)
+def test_a_page_without_text_is_explained_too(html: bytes) -> None:
+    assert "without a headline" in page_of(html).text_content()
+
+
+def test_a_huge_page_is_cut_and_says_so() -> None:
+    page = page_of(b"<p>one two three</p>" * (MAX_BLOCKS + 7))
+    assert len(page.find_class("verdict")) == MAX_BLOCKS
+    assert "7 more blocks are not shown" in page.text_content()
+
+
+def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "newscrawl.cli", "explain", *arguments],
+        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def test_the_command_writes_the_page(tmp_path: Path) -> None:
+    done = run_command(str(PAGES / "qingsong.html"), "-o", "why.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert lxml_html.parse(str(tmp_path / "why.html")).getroot().find_class("block")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("missing.html",), "can't read 'missing.html'"),
+        ((str(PAGES / "qingsong.html"), "--method", "fee"), "did you mean fe"),
+        ((str(PAGES / "qingsong.html"), "-o", "no/such/folder.html"), "can't write"),
+    ],
+    ids=["no file", "no method", "no folder"],
+)
+def test_wrong_use_is_one_line_and_exit_code_2(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = run_command(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
