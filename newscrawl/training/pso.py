@@ -21,15 +21,18 @@ class SwarmSettings:
     """`tau` is the cognitive, `phi` the social component, `omega` the inertia (section 3.5.3).
 
     `largest_step` bounds each component of a velocity, as Kennedy & Eberhart 1995 do;
-    None leaves Algorithm 1 as printed.
+    None leaves Algorithm 1 as printed, with which an omega near 1 drives most particles out of
+    every feature's range: the best one is still good, but the mean fitness falls to nothing.
+    The defaults of omega and largest_step are ours: on the development corpus they reach the
+    highest training fitness with every seed tried, and a mean that rises as in Figure 3.
     """
 
     particles: int = 100
     generations: int = 100
     tau: float = 2.0
     phi: float = 2.0
-    omega: float = 0.9
-    largest_step: float | None = None
+    omega: float = 0.7
+    largest_step: float | None = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
