@@ -16,6 +16,7 @@ from newscrawl.cli import (
     explain,
     extract,
     mentions,
+    plots,
     sources,
 )
 
@@ -35,6 +36,7 @@ app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
+app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
 app.add_typer(companies.app, name="companies")
 app.add_typer(sources.app, name="sources")
 app.add_typer(database.app, name="db")

@@ -18,7 +18,7 @@ from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.saving import Saved, run_of, save_record, source_id_of
+from newscrawl.storage.saving import Saved, save_record
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
@@ -144,7 +144,7 @@ class Database:
         """The number of a new run of a registered source."""
 
         def work(session: Session) -> int:
-            run = models.Run(source_id=source_id_of(session, source_slug), started_at=_now())
+            run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
             session.add(run)
             session.flush()
             return run.id
@@ -155,7 +155,9 @@ class Database:
         """Closes a run with the reason of its end and what it counted."""
 
         def work(session: Session) -> None:
-            run = run_of(session, run_id)
+            run = session.get(models.Run, run_id)
+            if run is None:
+                raise StorageError(f"no run {run_id} in the database: start_run gives one")
             run.finished_at, run.reason, run.counts = _now(), reason, counts
 
         self._write(work)
@@ -182,7 +184,7 @@ class Database:
             raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
 
         def work(session: Session) -> None:
-            source_id = source_id_of(session, source_slug)
+            source_id = _source_id(session, source_slug)
             row = session.get(models.Coverage, (source_id, day))
             if row is None:
                 row = models.Coverage(
@@ -221,7 +223,7 @@ class Database:
         StorageError where the database is.
         """
         record = record_of(document)
-        return self._write(lambda session: save_record(session, record, run_id))
+        return self._write(lambda session: save_record(session.connection(), record, run_id))
 
     def _write(self, work: Callable[[Session], Result]) -> Result:
         engine = self._engine.execution_options(writes=True)
@@ -231,6 +233,13 @@ class Database:
                 return work(session)
 
         return _again_if_in_the_way(transaction, self._url)
+
+
+def _source_id(session: Session, slug: str) -> int:
+    found = session.scalar(select(models.Source.id).where(models.Source.slug == slug))
+    if found is None:
+        raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+    return found
 
 
 def _again_if_in_the_way(work: Callable[[], Result], url: URL) -> Result:

@@ -77,15 +77,15 @@ def record_of(document: Document) -> Record:
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
         fingerprint=_fingerprint(title, text, published_at),
-        rank=rank(page.access, article.kind, text),
+        rank=rank(page.access, article.kind, has_text=bool(text)),
     )
 
 
-def rank(access: str, kind: str, text: str) -> int:
+def rank(access: str, kind: str, *, has_text: bool) -> int:
     """How much of an article a version holds: 2 its body, 1 headline and standfirst, 0 none
     of it. A version never gives way to one of a lower rank."""
     counted = kind in COUNTED_KINDS
-    if counted and access == "open" and text:
+    if counted and access == "open" and has_text:
         return 2
     return 1 if counted or access != "open" else 0
 

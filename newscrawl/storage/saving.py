@@ -1,21 +1,80 @@
-"""What the transaction of one article does; `database` opens and retries it."""
+"""What the transaction of one article does; `database` opens and retries it.
 
+It is the write that a crawl waits for, so it speaks SQLAlchemy's Core: objects of the ORM
+would cost as much again as the database.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal
 
-from sqlalchemy import Insert, delete, insert, select
+from sqlalchemy import (
+    Connection,
+    Insert,
+    Row,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention
 from newscrawl.storage import models
 from newscrawl.storage.documents import Record, clean, day_of, rank
 from newscrawl.storage.errors import StorageError
+from newscrawl.storage.models import Article, ArticleUrl, Company, Revision, Run, Source
 
 Outcome = Literal["new", "revised", "unchanged"]
 
-# What a revision doesn't change: the address, and the day that the article counts for.
-_LASTING = {"url", "published_at"}
+# A row of _ARTICLE_AT: URL, id, source, content hash, access, kind, published, first seen, text?
+_Stored = Row[str, int, int, str, str, str, datetime | None, datetime, bool]
+
+
+# Statements are built once: to build one costs as much as SQLite takes to carry it out.
+_SOURCE_AND_RUN = (
+    select(Source.id, select(Run.id).where(Run.id == bindparam("run_id")).scalar_subquery())
+    .where(Source.slug == bindparam("slug"))
+    .with_for_update(key_share=True, of=Source)
+)
+_ARTICLE_AT = (
+    select(
+        ArticleUrl.url,
+        Article.id,
+        Article.source_id,
+        Article.content_hash,
+        Article.access,
+        Article.kind,
+        Article.published_at,
+        Article.first_seen_at,
+        (Article.text != "").label("has_text"),
+    )
+    .join(Article, Article.id == ArticleUrl.article_id)
+    .where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
+)
+_TWIN = select(func.min(Article.id)).where(
+    Article.source_id == bindparam("source_id"), Article.fingerprint == bindparam("fingerprint")
+)
+_ADD_ARTICLE = insert(Article).returning(Article.id)
+_TOUCH = (
+    update(Article)
+    .where(Article.id == bindparam("article_id"), Article.last_seen_at < bindparam("seen_at"))
+    .values(last_seen_at=bindparam("seen_at"))
+)
+_COMPANY_IDS = select(Company.name, Company.id).where(
+    Company.name.in_(bindparam("names", expanding=True))
+)
+_ADD_MENTIONS = insert(models.Mention)
+# An INSERT that passes over rows that are there; both databases say it in one way.
+_ADD_IF_NEW: Mapping[tuple[str, type[models.Base]], Insert] = {
+    (dialect, table): said_by.insert(table).on_conflict_do_nothing()
+    for dialect, said_by in (("sqlite", sqlite), ("postgresql", postgresql))
+    for table in (ArticleUrl, Company)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,122 +85,137 @@ class Saved:
     mentions: int
 
 
-def save_record(session: Session, record: Record, run_id: int) -> Saved:
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    source_id: int
+    run_id: int
+
+
+def save_record(connection: Connection, record: Record, run_id: int) -> Saved:
     """See `Database.save`; raises StorageError for an unknown source or run."""
-    # On PostgreSQL the row lock makes writers of one source take turns, so that two of them
-    # can't both find that a text is new; SQLite has one writer at a time anyway.
-    source_id = source_id_of(session, record.source, lock=True)
-    run_of(session, run_id)
+    origin = _origin(connection, record.source, run_id)
+    stored, known = _article_at(connection, record.urls)
     outcome: Outcome = "unchanged"
-    if stored := _article_at(session, record.urls):
-        held = rank(stored.access, stored.kind, stored.text)
-        if stored.source_id == source_id and record.rank >= held:
-            outcome = _update(session, record, stored, run_id)
-    elif not (stored := _twin(session, source_id, record)):
-        stored = _added(session, record, source_id, run_id)
+    if stored is not None:
+        article_id = stored.id
+        outcome = _take_over(connection, record, stored, origin)
+    elif (twin := _twin(connection, record, origin)) is not None:
+        article_id = twin
+    else:
+        article_id = _add_article(connection, record, origin)
         outcome = "new"
-    stored.last_seen_at = max(stored.last_seen_at, record.seen_at)
-    session.flush()
-    _add_urls(session, stored.id, record.urls)
+    if outcome != "new":
+        _touch(connection, article_id, record)
+    if unknown := [url for url in record.urls if url not in known]:
+        rows = [{"url": url, "article_id": article_id} for url in unknown]
+        _add_if_new(connection, ArticleUrl, rows)
     if outcome == "unchanged":
         return Saved(outcome, 0)
-    return Saved(outcome, _replace_mentions(session, stored.id, record.mentions))
+    return Saved(outcome, _add_mentions(connection, article_id, record.mentions))
 
 
-def source_id_of(session: Session, slug: str, *, lock: bool = False) -> int:
-    query = select(models.Source.id).where(models.Source.slug == slug)
-    found = session.scalar(query.with_for_update(key_share=True) if lock else query)
+def _origin(connection: Connection, slug: str, run_id: int) -> _Origin:
+    """The source's and the run's number.
+
+    On PostgreSQL the lock on the source's row makes its writers take turns, so that two of
+    them can't both find that a text is new; SQLite has one writer at a time anyway.
+    """
+    asked = {"slug": slug, "run_id": run_id}
+    found = connection.execute(_SOURCE_AND_RUN, asked).first()
     if found is None:
         raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-    return found
-
-
-def run_of(session: Session, run_id: int) -> models.Run:
-    run = session.get(models.Run, run_id)
-    if run is None:
+    if found[1] is None:
         raise StorageError(f"no run {run_id} in the database: start_run gives one")
-    return run
+    return _Origin(found[0], found[1])
 
 
-def _article_at(session: Session, urls: tuple[str, ...]) -> models.Article | None:
-    """The article stored under the first of the URLs that is known."""
-    for url in urls:
-        query = select(models.Article).join(models.ArticleUrl).where(models.ArticleUrl.url == url)
-        if article := session.scalar(query):
-            return article
-    return None
+def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored | None, set[str]]:
+    """What must be known of the article stored under the first of the URLs that is, and all
+    of them that are. Its text is not fetched: it may be long."""
+    found = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
+    return next((found[url] for url in urls if url in found), None), set(found)
 
 
-def _twin(session: Session, source_id: int, record: Record) -> models.Article | None:
+def _twin(connection: Connection, record: Record, origin: _Origin) -> int | None:
     """The source's article with the same text under another address."""
     if record.fingerprint is None:
         return None
-    query = (
-        select(models.Article)
-        .where(
-            models.Article.source_id == source_id,
-            models.Article.fingerprint == record.fingerprint,
-        )
-        .order_by(models.Article.id)
-        .limit(1)
-    )
-    return session.scalar(query)
+    asked = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
+    return connection.execute(_TWIN, asked).scalar()
 
 
-def _added(session: Session, record: Record, source_id: int, run_id: int) -> models.Article:
-    article = models.Article(
+def _add_article(connection: Connection, record: Record, origin: _Origin) -> int:
+    row = {
         **record.columns,
-        source_id=source_id,
-        run_id=run_id,
-        day=day_of(record.columns["published_at"], record.seen_at),
-        content_hash=record.content_hash,
-        fingerprint=record.fingerprint,
-        revision=1,
-        first_seen_at=record.seen_at,
-        last_seen_at=record.seen_at,
-    )
-    session.add(article)
-    return article
+        "source_id": origin.source_id,
+        "run_id": origin.run_id,
+        "day": day_of(record.columns["published_at"], record.seen_at),
+        "content_hash": record.content_hash,
+        "fingerprint": record.fingerprint,
+        "revision": 1,
+        "first_seen_at": record.seen_at,
+        "last_seen_at": record.seen_at,
+    }
+    return connection.execute(_ADD_ARTICLE, row).scalar_one()
 
 
-def _update(session: Session, record: Record, stored: models.Article, run_id: int) -> Outcome:
-    if stored.content_hash == record.content_hash:
-        stored.access, stored.kind = record.columns["access"], record.columns["kind"]
+def _take_over(connection: Connection, record: Record, stored: _Stored, origin: _Origin) -> Outcome:
+    held = rank(stored.access, stored.kind, has_text=stored.has_text)
+    if stored.source_id != origin.source_id or record.rank < held:
         return "unchanged"
-    session.add(
-        models.Revision(
-            article_id=stored.id,
-            number=stored.revision,
-            title=stored.title,
-            text=stored.text,
-            access=stored.access,
-            content_hash=stored.content_hash,
-            seen_at=stored.revised_at or stored.first_seen_at,
-            replaced_at=record.seen_at,
-        )
-    )
-    for name, value in record.columns.items():
-        if name not in _LASTING:
-            setattr(stored, name, value)
-    stored.published_at = stored.published_at or record.columns["published_at"]
-    stored.day = day_of(stored.published_at, stored.first_seen_at)
-    stored.run_id = run_id
-    stored.content_hash, stored.fingerprint = record.content_hash, record.fingerprint
-    stored.revision += 1
-    stored.revised_at = record.seen_at
+    this = Article.id == stored.id
+    if stored.content_hash == record.content_hash:
+        how = {"access": record.columns["access"], "kind": record.columns["kind"]}
+        if how != {"access": stored.access, "kind": stored.kind}:
+            connection.execute(update(Article).where(this).values(how))
+        return "unchanged"
+    _keep_revision(connection, record, stored.id)
+    published_at = stored.published_at or record.columns["published_at"]
+    changes = {
+        # The address stays, and the day that the article counts for.
+        **{name: value for name, value in record.columns.items() if name != "url"},
+        "published_at": published_at,
+        "day": day_of(published_at, stored.first_seen_at),
+        "run_id": origin.run_id,
+        "content_hash": record.content_hash,
+        "fingerprint": record.fingerprint,
+        "revision": Article.revision + 1,
+        "revised_at": record.seen_at,
+    }
+    connection.execute(update(Article).where(this).values(changes))
+    connection.execute(delete(models.Mention).where(models.Mention.article_id == stored.id))
     return "revised"
 
 
-def _add_urls(session: Session, article_id: int, urls: tuple[str, ...]) -> None:
-    rows = [{"url": url, "article_id": article_id} for url in urls]
-    session.execute(_insert_new(session, models.ArticleUrl), rows)
+def _keep_revision(connection: Connection, record: Record, article_id: int) -> None:
+    version = {
+        "article_id": Article.id,
+        "number": Article.revision,
+        "title": Article.title,
+        "text": Article.text,
+        "access": Article.access,
+        "content_hash": Article.content_hash,
+        "seen_at": func.coalesce(Article.revised_at, Article.first_seen_at),
+        "replaced_at": literal(record.seen_at, models.UtcDateTime()),
+    }
+    old = select(*version.values()).where(Article.id == article_id)
+    connection.execute(insert(Revision).from_select(list(version), old))
 
 
-def _replace_mentions(session: Session, article_id: int, mentions: tuple[Mention, ...]) -> int:
-    session.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
+def _touch(connection: Connection, article_id: int, record: Record) -> None:
+    connection.execute(_TOUCH, {"article_id": article_id, "seen_at": record.seen_at})
+
+
+def _add_if_new(
+    connection: Connection, table: type[models.Base], rows: list[dict[str, Any]]
+) -> None:
+    connection.execute(_ADD_IF_NEW[connection.dialect.name, table], rows)
+
+
+def _add_mentions(connection: Connection, article_id: int, mentions: tuple[Mention, ...]) -> int:
     if not mentions:
         return 0
-    ids = _company_ids(session, {clean(mention.company) for mention in mentions})
+    ids = _company_ids(connection, {clean(mention.company) for mention in mentions})
     rows = [
         {
             "article_id": article_id,
@@ -154,23 +228,15 @@ def _replace_mentions(session: Session, article_id: int, mentions: tuple[Mention
         }
         for mention in mentions
     ]
-    session.execute(insert(models.Mention), rows)
+    connection.execute(_ADD_MENTIONS, rows)
     return len(rows)
 
 
-def _company_ids(session: Session, names: set[str]) -> dict[str, int]:
-    company = models.Company
-    query = select(company.name, company.id).where(company.name.in_(names))
-    ids = dict(session.execute(query).all())
+def _company_ids(connection: Connection, names: set[str]) -> dict[str, int]:
+    asked = {"names": list(names)}
+    ids = dict(connection.execute(_COMPANY_IDS, asked).all())
     if missing := sorted(names - ids.keys()):
         # Sorted, so that two writers that add the same names can't wait for each other.
-        session.execute(_insert_new(session, company), [{"name": name} for name in missing])
-        ids = dict(session.execute(query).all())
+        _add_if_new(connection, Company, [{"name": name} for name in missing])
+        ids = dict(connection.execute(_COMPANY_IDS, asked).all())
     return ids
-
-
-def _insert_new(session: Session, table: type[models.Base]) -> Insert:
-    """An INSERT that passes over rows that are there; both databases say it in one way."""
-    postgres = session.get_bind().dialect.name == "postgresql"
-    statement = postgresql.insert(table) if postgres else sqlite.insert(table)
-    return statement.on_conflict_do_nothing()
