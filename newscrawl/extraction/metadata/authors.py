@@ -30,13 +30,15 @@ def read(evidence: Evidence) -> tuple[str, ...]:
 
 def _stated(evidence: Evidence) -> Iterator[Sequence[str]]:
     for key in ("author", "creator"):
-        yield list(_person_names(evidence, evidence.article.get(key)))
+        if key in evidence.article:
+            yield list(_person_names(evidence, evidence.article[key]))
     metas = evidence.signals.metas
     for name in _AUTHOR:
-        yield metas.get(name, ())
+        if name in metas:
+            yield metas[name]
     for label, data in _LABELS:
-        if _WRITTEN_BY.search(evidence.signals.meta(label) or ""):
-            yield metas.get(data, ())
+        if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
+            yield metas[data]
 
 
 def _person_names(evidence: Evidence, value: object) -> Iterator[str]:

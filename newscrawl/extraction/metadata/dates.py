@@ -34,7 +34,8 @@ _ZONE_HOURS: Final = {
     "pdt": -7.0, "pst": -8.0, "pt": -8.0,
 }  # fmt: skip
 
-_YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
+YEAR: Final = re.compile(r"(?:18|19|20)\d\d|\d\.\d{1,2}\.\d\d")
+"""What every date holds: a year in full, or a day with full stops."""
 _NUMERIC: Final = re.compile(
     r"(?<![\d.])(?P<y>(?:18|19|20)\d\d)\s?[-/.]\s?(?P<m>\d{1,2})\s?[-/.]\s?(?P<d>\d{1,2})(?!\d)"
     r"|(?<!\d)(?P<a>\d{1,2})\s?[./-]\s?(?P<b>\d{1,2})\s?[./-]\s?(?P<y2>(?:19|20)\d\d)(?!\d)"
@@ -115,7 +116,7 @@ def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
 def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE) -> Stamp | None:
     """Find the first date in a text, with the time of day that follows or precedes it."""
     text = text[:MAX_LENGTH]
-    if not _YEAR.search(text):
+    if not YEAR.search(text):
         return None
     found = [
         (match.start(), match.end(), day)

@@ -17,11 +17,12 @@ _SITE: Final = words("metas", "site")
 _LANGUAGE: Final = words("metas", "language")
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _REGION: Final = re.compile(r"\ben[-_]([a-z]{2})\b")
-_THREE_LETTERS: Final = {
+_OTHER_CODES: Final = {
     "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it",
     "pol": "pl", "por": "pt", "rus": "ru", "ell": "el", "gre": "el", "zho": "zh", "chi": "zh",
     "jpn": "ja", "kor": "ko", "nld": "nl", "dut": "nl", "tur": "tr", "ces": "cs", "swe": "sv",
-    "dan": "da", "nor": "no", "fin": "fi", "ukr": "uk", "hun": "hu", "ron": "ro",
+    "dan": "da", "nor": "no", "nob": "no", "fin": "fi", "ukr": "uk", "hun": "hu", "ron": "ro",
+    "nb": "no", "nn": "no", "iw": "he", "in": "id",
 }  # fmt: skip
 
 
@@ -40,14 +41,19 @@ class Evidence:
 
     @cached_property
     def language(self) -> str | None:
-        """ISO 639-1 as declared by the page."""
+        """ISO 639-1 as declared by the page; "en" only where nothing contradicts it.
+
+        English is what templates say by default: over all four development sets, of pages
+        that declare two languages, one of them English, it was the other in 47 of 49.
+        """
         values = (
             self.signals.html_language,
             jsonld.text_of(self.article.get("inLanguage")),
             *(self.signals.meta(name) for name in _LANGUAGE),
-            self.known_language,
         )
-        return next((code for value in values if (code := language_code(value))), None)
+        declared = [code for value in values if (code := language_code(value))]
+        others = (code for code in declared if code != "en")
+        return next(others, None) or next(iter(declared), language_code(self.known_language))
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -149,4 +155,4 @@ def language_code(value: str | None) -> str | None:
     if not match:
         return None
     code = match[1].lower()
-    return _THREE_LETTERS.get(code) if len(code) == 3 else code
+    return _OTHER_CODES.get(code, code if len(code) == 2 else None)

@@ -10,11 +10,16 @@ from newscrawl.extraction.metadata.jsonld import LinkedData
 from newscrawl.extraction.metadata.vocabulary import any_of, phrases, words
 from newscrawl.items import Kind
 
-_WALL: Final = phrases("wall")
-_ERROR: Final = phrases("error")
+_ROBOT_CHECK: Final = words("walls", "robot_check")
+_ERROR: Final = words("walls", "error")
+_STATUS: Final = re.compile(
+    r"\W*(?:error\W*|http\W*)?(?:404|403|410|500|502|503|504)(?:\W|$)"
+    r"|.{0,60}\b(?:404|403|500|503)\W*(?:error\b.*)?$"
+    r"|.{0,40}\berror\W*(?:404|403|500|503)\b"
+    r"|(?:\w+ )?(?:not found|forbidden)\W*$"
+)
 _CONSENT: Final = phrases("consent")
 _SIGNS_OF_SHORT: Final[dict[Kind, re.Pattern[str]]] = {
-    "error": _WALL,
     "consent": _CONSENT,
     "paywall": phrases("subscribe"),
 }
@@ -39,13 +44,16 @@ class Size:
 
 def stated_kind(data: LinkedData, og_type: str, url: str | None, title: str | None) -> Kind:
     """The kind as metadata, title and address tell; "article" where none says otherwise."""
-    if title and _WALL.search(title):
-        return "consent" if _CONSENT.search(title) else "error"
-    if title and _ERROR.search(title):
+    lowered = (title or "").lower()
+    if _holds(lowered, _ROBOT_CHECK) or _holds(lowered, _ERROR) or _STATUS.match(lowered):
         return "error"
     types = frozenset(name for node in data.nodes for name in jsonld.types_of(node))
     stated = _by_type(types, og_type.lower())
     return _by_address(url, types, og_type.lower()) if stated is None else stated
+
+
+def _holds(text: str, phrases: tuple[str, ...]) -> bool:
+    return any(phrase in text for phrase in phrases)
 
 
 def _by_type(types: frozenset[str], og_type: str) -> Kind | None:
@@ -88,6 +96,8 @@ def settled_kind(stated: Kind, size: Size, *, paywalled: bool | None, text: str)
 
 
 def _kind_of_short(size: Size, text: str) -> Kind:
+    if _holds(text.lower(), _ROBOT_CHECK):
+        return "error"
     for kind, pattern in _SIGNS_OF_SHORT.items():
         if pattern.search(text):
             return kind

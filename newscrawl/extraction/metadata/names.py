@@ -25,9 +25,16 @@ _LEADING: Final = re.compile(
     rf"|(?:{_of('by_or_particle')})(?:\s*[:：]\s*|\s+(?=\S+\s+\S)))",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(
-    rf"(?:{'|'.join(map(_of, ('labels', 'labels_cjk', 'by', 'by_or_particle')))})", re.IGNORECASE
+_LABELS: Final = frozenset(
+    label
+    for name in ("labels", "labels_cjk", "by", "by_or_particle")
+    for label in words("bylines", name)
 )
+_FIRST_WORD: Final = re.compile(r"[\W_]*([^\W\d_]+)")
+_OPENING_WORDS: Final = frozenset(
+    match[1] for label in _LABELS if (match := _FIRST_WORD.match(label))
+)
+_OPENING_SIGNS: Final = frozenset(label[0] for label in words("bylines", "labels_cjk"))
 _SPLIT: Final = re.compile(
     r"\s*[;|·・•▪\n\t/]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
     r"|\s+(?:&|\+|and|und|et|och|og|oraz|και|ve|и)\s+|\s+[-–—]\s+"
@@ -42,13 +49,19 @@ _TRAILING: Final = re.compile(
 _DAY_AFTER: Final = re.compile(
     r"\s(?:([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s([^\W\d_]{3,12})\b).*"
 )
-_ROLE: Final = re.compile(rf"\b(?:{any_of(words('bylines', 'roles'))})\b", re.IGNORECASE)
+_ROLES: Final = frozenset(words("bylines", "roles"))
+_ROLES_OF_WORDS: Final = tuple(role for role in _ROLES if " " in role)
+_PARTS: Final = re.compile(r"[\s/,()|-]+")
 _ROLE_SUFFIX: Final = re.compile(rf"(?:{any_of(words('bylines', 'suffixes'))})$")
 _NOBODY: Final = frozenset(words("bylines", "nobody"))
 _ADDRESS: Final = re.compile(r"https?://|www\.|\.(?:com|org|net|de|php|html?)\b|@", re.IGNORECASE)
 _PARTICLES: Final = frozenset(words("bylines", "particles"))
 # A capital or a letter of a script without capitals, and whatever letters follow.
 _NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
+_PLAIN_NAME: Final = re.compile(
+    r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]+(?: [^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]*\.?){0,2}"
+    r" [^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]+"
+)
 _MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
@@ -77,8 +90,16 @@ def _unique(found: Iterable[str]) -> tuple[str, ...]:
     return _without_parts(tuple(names.values()))
 
 
+def opens_byline(text: str) -> bool:
+    """Tell whether the first word of a text is one of those that stand before names."""
+    first = _FIRST_WORD.match(text)
+    return bool(first and (first[1].lower() in _OPENING_WORDS or first[1][0] in _OPENING_SIGNS))
+
+
 def split(byline: str) -> list[str]:
     """Split one byline ("By Jane Doe and Max Weber, Berlin") into names."""
+    if _PLAIN_NAME.fullmatch(byline) and not opens_byline(byline) and is_name(byline):
+        return [byline]
     pieces = [
         _strip(part)
         for line in byline[:MAX_BYLINE].split("\n")
@@ -105,7 +126,15 @@ def is_person(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Tell whether a text could be the name of a person or an organisation."""
-    return _could_be_name(text) and not _ROLE.search(text) and not _LABEL.fullmatch(text)
+    return _could_be_name(text) and not is_role(text) and text.lower() not in _LABELS
+
+
+def is_role(text: str) -> bool:
+    """Tell whether a text holds the word for a job, an activity or a button."""
+    lowered = text.lower()
+    return not _ROLES.isdisjoint(part.rstrip(".") for part in _PARTS.split(lowered)) or any(
+        role in lowered for role in _ROLES_OF_WORDS
+    )
 
 
 def _could_be_name(text: str) -> bool:
@@ -125,7 +154,7 @@ def _strip(text: str) -> str:
     if day and (day[1] or day[2]).lower() in MONTHS_AND_DAYS:
         text = text[: day.start()]
     for _ in range(4):
-        leading = _LEADING.match(text)
+        leading = _LEADING.match(text) if opens_byline(text) else None
         shorter = text[leading.end() :] if leading else text
         shorter = _TRAILING.sub("", shorter).strip(_MARKS)
         if shorter == text:

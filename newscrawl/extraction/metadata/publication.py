@@ -46,14 +46,20 @@ def _changed(evidence: Evidence) -> Iterator[Stamp]:
 
 
 def _doubted(stated: list[Stamp], changed: list[Stamp], evidence: Evidence) -> list[Stamp]:
-    """Put an earlier date that the page shows before a day that is also that of the last change.
+    """Put an earlier day that the page shows before one that is not before the last change.
 
-    Site builders fill both fields with the day of the last change.
+    Site builders fill both fields with the day on which the whole site was last built.
     """
-    if not stated or not changed or stated[0].timed or stated[0].day < changed[0].day:
+    if not stated or not changed or _is_before(stated[0], changed[0]):
         return stated
     shown = evidence.around.best_date()
     return [shown, *stated] if shown and shown.day < stated[0].day else stated
+
+
+def _is_before(published: Stamp, changed: Stamp) -> bool:
+    if published.timed and changed.timed and published.zone and changed.zone:
+        return published.moment <= changed.moment
+    return published.timed or published.day < changed.day
 
 
 def _shown(evidence: Evidence) -> Iterator[Stamp]:

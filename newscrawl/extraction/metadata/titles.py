@@ -18,9 +18,7 @@ _TRUST: Final = {"data": 0.6, "meta": 0.3, "heading": 0.8, "element": 0.0}
 _BAR: Final = frozenset("|│｜")
 
 _METAS: Final = words("metas", "title")
-_SEPARATOR: Final = re.compile(
-    r"\s+(?:[|–—·•»«›:/~]|-{1,2}|::|\|\|)\s+|\s*[|│｜]\s*|\s*_\s*(?=[^_]+$)"
-)
+_SEPARATOR: Final = re.compile(r"\s(?:[–—·•»«›:/~]|--?|::|\|\|)\s+|[|│｜]|_(?=[^_]+$)")
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -48,6 +46,7 @@ def candidates(signals: Signals, article: jsonld.Node) -> Iterator[Candidate]:
 
 
 def words_of(text: str) -> tuple[str, ...]:
+    """The words of a title in lower case, which is what titles are compared by."""
     return tuple(_WORD.findall(text.casefold()))
 
 
@@ -55,19 +54,22 @@ def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | 
     """Choose the candidate that most places agree on, without the name of the site."""
     sites = _compact_names(site_names)
     known = {words_of(each.text) for each in candidates}
-    stripped: dict[tuple[str, ...], Candidate] = {}
+    heads = {
+        text: _without_site(text[:MAX_TITLE].strip(), sites, known)
+        for text in dict.fromkeys(each.text for each in candidates)
+    }
+    stripped: dict[tuple[str, ...], str] = {}
     places: dict[tuple[str, ...], set[str]] = {}
     for each in candidates:
-        text = _without_site(each.text[:MAX_TITLE].strip(), sites, known)
-        key = words_of(text)
-        if key:
-            stripped.setdefault(key, Candidate(text, each.place))
+        head = heads[each.text]
+        if key := words_of(head):
+            stripped.setdefault(key, head)
             places.setdefault(key, set()).add(each.place)
     if not stripped:
         return None
     names_of_sites = {key for key in stripped if _is_site("".join(key), sites)}
     eligible = [key for key in stripped if key not in names_of_sites] or list(stripped)
-    return stripped[max(eligible, key=lambda key: _support(key, places))].text
+    return stripped[max(eligible, key=lambda key: _support(key, places))]
 
 
 def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> float:
