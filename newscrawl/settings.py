@@ -73,6 +73,7 @@ SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article 
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = "newscrawl"
+CONCURRENT_REQUESTS = 4  # a crawl is of one source; what waits here must end before it can stop
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
 DOWNLOAD_DELAY = 0.5
 AUTOTHROTTLE_ENABLED = True

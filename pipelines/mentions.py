@@ -24,7 +24,8 @@ class MentionsPipeline:
         try:
             return cls(load_companies(Path(path) if path else None))
         except (OSError, ValueError) as error:
-            raise SettingError(f"NEWSCRAWL_COMPANIES: {error}") from error
+            setting = "NEWSCRAWL_COMPANIES: " if path else ""
+            raise SettingError(f"{setting}{error}") from error
 
     def process_item(self, document: Document) -> Document:
         """Find the companies in headline and text."""

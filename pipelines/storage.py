@@ -1,6 +1,8 @@
 """Documents go into the database; at the end of a crawl, so does what came of the source."""
 
+import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -11,73 +13,94 @@ from scrapy.exceptions import DropItem
 
 from newscrawl.items import Article, Document
 from newscrawl.settings import SettingError
-from newscrawl.storage import Database, StorageError, UnstorableDocument, open_database
+from newscrawl.sources import Source
+from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument, open_database
 from pipelines.outcome import Counts, state_of, summary
 
 logger = logging.getLogger(__name__)
+
+# The reason of a crawl's end.
+DATABASE_FAILED = "database_failed"
 
 
 class Unstorable(DropItem):
     """The database refuses this one document."""
 
 
+class NotStored(DropItem):
+    """The database fails; the crawl ends, and the page is met again by the next one."""
+
+
 class StoragePipeline:
     """Stores each document in one transaction, with the run that it belongs to."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
         self._crawler = crawler
-        self._database: Database | None = None
+        self._database = database
+        self._slug = slug
         self._run = 0
-        self._slug = ""
+        self._stopping: asyncio.Task[None] | None = None
+        # One thread: a database that is slow or busy must not stop the downloads.
+        self._worker = ThreadPoolExecutor(1, "storage")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline; it connects when the spider opens."""
-        pipeline = cls(crawler)
+        """Open the database, before anything is fetched; SettingError where that fails."""
+        spider: Any = crawler.spider
+        source: Source = spider.source
+        try:
+            database = open_database(crawler.settings["NEWSCRAWL_DATABASE_URL"])
+            database.register_source(
+                source.slug, source.name, source.country, source.languages[0], source.home
+            )
+        except StorageError as error:
+            raise SettingError(str(error)) from error
+        spider.known = database.known
+        pipeline = cls(crawler, database, source.slug)
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)
         return pipeline
 
     def open_spider(self) -> None:
-        """Open the database and start a run; SettingError where that fails."""
-        source = self._crawler.spider.source  # type: ignore[union-attr]
-        try:
-            database = open_database(self._crawler.settings["NEWSCRAWL_DATABASE_URL"])
-            self._database = database
-            database.register_source(
-                source.slug, source.name, source.country, source.languages[0], source.home
-            )
-            self._run = database.start_run(source.slug)
-        except StorageError as error:
-            raise SettingError(str(error)) from error
-        self._slug = source.slug
-        self._crawler.spider.known = database.known  # type: ignore[union-attr]
+        """Start the run."""
+        self._run = self._database.start_run(self._slug)
 
-    def process_item(self, document: Document) -> Document:
+    async def process_item(self, document: Document) -> Document:
         """Store the document; what became of it is counted."""
-        if self._database is None:
-            raise RuntimeError("a document before the spider was opened")
-        stats = self._crawler.stats
-        if self._is_copy(document, self._database):
-            stats.inc_value("newscrawl/copies")
-            document = _only_address(document)
+        loop = asyncio.get_running_loop()
         try:
-            saved = self._database.save(document, self._run)
+            saved = await loop.run_in_executor(self._worker, self._save, document)
         except UnstorableDocument as error:
             raise Unstorable(str(error)) from error
+        except StorageError as error:
+            self._stop(error)
+            raise NotStored(str(error)) from error
+        stats = self._crawler.stats
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
         return document
 
-    @staticmethod
-    def _is_copy(document: Document, database: Database) -> bool:
+    def _save(self, document: Document) -> Saved:
+        if self._is_copy(document):
+            document = _only_address(document)
+        return self._database.save(document, self._run)
+
+    def _stop(self, error: StorageError) -> None:
+        """End the crawl: what it would fetch from now on could not be kept."""
+        if self._stopping is None:
+            logger.critical("The crawl stops: %s", error)
+            closing = self._crawler.engine.close_spider_async(reason=DATABASE_FAILED)
+            self._stopping = asyncio.create_task(closing)
+
+    def _is_copy(self, document: Document) -> bool:
         """Whether the page names another URL as its own, and we have what is there."""
         url = document.article.url
-        return url is not None and url != document.page.url and bool(database.known([url]))
+        return url is not None and url != document.page.url and bool(self._database.known([url]))
 
     def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
-        if self._database is None or not self._run:
+        if not self._run:
             return
+        self._worker.shutdown()
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts = Counts.of(stats)
         today = datetime.now(UTC)
@@ -90,10 +113,11 @@ class StoragePipeline:
                 self._slug, today.date(), state, counts.found, counts.stored, note
             )
             self._database.finish_run(self._run, reason, numbers)
-        except StorageError:
-            logger.exception("The end of the run could not be recorded")
+        except StorageError as error:
+            logger.critical("The end of the run is not recorded: %s", error)
         finally:
             self._database.close()
+        self._crawler.stats.set_value("newscrawl/state", state)
         logger.info(summary(self._slug, counts, state, note))
 
 

@@ -39,7 +39,8 @@ def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
         try:
             values[name] = parsers[name](text.strip())
         except ValueError as error:
-            raise SettingError(f"-a {name}={text}: {error}; as in {_EXAMPLE}") from None
+            shown = "..." if "@" in text else text  # which may be a password
+            raise SettingError(f"-a {name}={shown}: {error}; as in {_EXAMPLE}") from None
     return CrawlArguments(**values)
 
 

@@ -63,6 +63,8 @@ class NewsSpider(Spider):
         super().__init__()
         self.arguments = parse_arguments(given)
         self.known = nothing_known
+        self.listings = self._listings()
+        self.allowed_domains = self._allowed_domains()
         self._seen: set[str] = set()
         self._limit = 0
         self._sitemaps_left = 0
@@ -93,23 +95,21 @@ class NewsSpider(Spider):
         return self.arguments.since
 
     @property
-    def allowed_domains(self) -> list[str]:
-        """The domain of the source, and the hosts of its feeds and of those given by hand."""
-        urls = (*self._listings(), *self.source.feeds, *self.source.news_sitemaps)
-        domains = [site_domain(self.source.home), *(address_of(url)[0] for url in urls)]
-        return list(dict.fromkeys(domains))
-
-    @property
     def named_addresses(self) -> set[tuple[str, int]]:
         """Hosts and ports that the operator himself named, which may be private ones."""
         urls = {*self.arguments.feeds, *self.arguments.sitemaps}
         if self.named_by_operator:
-            urls |= {self.source.home, *self._listings()}
+            urls |= {self.source.home, *self.listings}
         return set(map(address_of, urls))
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the feeds and sitemaps."""
-        for url in self._listings():
+        if not self.settings["NEWSCRAWL_CONTACT"]:
+            self.logger.warning(
+                "NEWSCRAWL_CONTACT is not set; name a URL or an e-mail address under which sites "
+                "can reach you"
+            )
+        for url in self.listings:
             yield self._listing_request(url, allow_offsite=True)
 
     # What a site may need otherwise ----------------------------------------------------------
@@ -132,6 +132,11 @@ class NewsSpider(Spider):
         # Ordinary sitemaps list whole archives: for when an archive is asked for, or nothing else
         # is there.
         return (*short, *source.sitemaps) if self.since or not short else short
+
+    def _allowed_domains(self) -> list[str]:
+        """Return the domain of the source, and the hosts of all its feeds and sitemaps."""
+        hosts = (address_of(url)[0] for url in (*self.listings, *self.source.feeds))
+        return list(dict.fromkeys((site_domain(self.source.home), *hosts)))
 
     def _days(self) -> list[date]:
         today = datetime.now(UTC).date()
@@ -162,23 +167,18 @@ class NewsSpider(Spider):
             return
         self._count("listings_read")
         self._count("urls_refused", listing.unusable)
-        if isinstance(listing, Feed):
-            requests = self._follow(listing.entries)
-        else:
-            requests = self._from_sitemap(listing, response.url, nesting)
-        for request in requests:
+        if isinstance(listing, Sitemap):
+            if listing.damage:
+                self._count("listings_damaged")
+                self.logger.warning("Sitemap %s %s", response.url, listing.damage)
+            for request in self._descend(listing.children, response.url, nesting + 1):
+                yield request
+        archive = isinstance(listing, Sitemap)
+        async for request in self._follow(listing.entries, archive=archive):
             yield request
 
-    def _from_sitemap(self, sitemap: Sitemap, url: str, nesting: int) -> Iterator[Request]:
-        if sitemap.damage:
-            self._count("listings_damaged")
-            self.logger.warning("Sitemap %s %s", url, sitemap.damage)
-        if sitemap.children:
-            yield from self._descend(sitemap.children, url, nesting + 1)
-        yield from self._follow(sitemap.entries, archive=True)
-
-    def _descend(self, children: Iterable[Entry], url: str, nesting: int) -> Iterator[Request]:
-        if nesting > MAX_NESTING:
+    def _descend(self, children: Collection[Entry], url: str, nesting: int) -> Iterator[Request]:
+        if children and nesting > MAX_NESTING:
             self._count("listings_failed")
             self.logger.warning("Sitemap index %s is nested too deeply; it is left", url)
             return
@@ -202,14 +202,14 @@ class NewsSpider(Spider):
 
     # Articles --------------------------------------------------------------------------------
 
-    def _follow(self, entries: Iterable[Entry], *, archive: bool = False) -> Iterator[Request]:
+    async def _follow(self, entries: Iterable[Entry], *, archive: bool) -> AsyncIterator[Request]:
         """Yield a request for each article that is new to us, the newest first."""
         # An archive is asked for by naming it, too.
         oldest = self.since or (self._recent if archive and not self.arguments.sitemaps else None)
         waiting = iter(_newest_first(entries))
         while batch := list(islice(waiting, _BATCH)):
             offered = dict(self._offered(batch, oldest))
-            known = self.known(offered.keys())
+            known = await asyncio.to_thread(self.known, list(offered))
             self._count("known", len(known))
             for url, entry in offered.items():
                 if url in known:

@@ -63,13 +63,14 @@ class CrawlDelayThrottle(AutoThrottle):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._crawl_delays: dict[str, float] = {}
+        self._longest = crawler.settings.getfloat("NEWSCRAWL_CRAWL_DELAY_MAX")
         self._agent: str = crawler.settings["ROBOTSTXT_USER_AGENT"]
         crawler.signals.connect(self._robots_parsed, signal=signals.robots_parsed)
 
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         delay = robotparser.crawl_delay(self._agent)
-        if not delay or delay < 0:
-            return
+        if not delay or not 0 < delay <= self._longest:
+            return  # none, nonsense, or so long that RobotsMiddleware lets nothing pass
         key = urlparse_cached(request).hostname or ""
         delay = self._crawl_delays[key] = max(delay, self._min_delay())
         downloader = self.crawler.engine.downloader

@@ -18,7 +18,7 @@ from spiders.guard import Permitted, address_of, is_public
 from spiders.news import NewsSpider
 from spiders.politeness import retry_after
 from spiders.registry import RegistrySpiderLoader
-from tests.site.demo import crawl_environment
+from tests.site.demo import demo_environment
 
 
 def loader(own_sources: str = "") -> RegistrySpiderLoader:
@@ -49,7 +49,7 @@ def test_a_class_in_spiders_serves_its_source() -> None:
 
 
 def test_an_operators_own_source_is_added(tmp_path: Path) -> None:
-    environment = crawl_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")
+    environment = demo_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")
     own = loader(environment["NEWSCRAWL_SOURCES"])
     spider = own.load("harbour-courier")
     assert issubclass(spider, NewsSpider)
@@ -89,6 +89,7 @@ def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: st
     assert str(caught.value).startswith(f"-a {name}=")
     assert advice in str(caught.value)
     assert "as in scrapy crawl ft -a since=" in str(caught.value)
+    assert "secret" not in str(caught.value)
 
 
 # --- The Financial Times ------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access
 def test_arguments_replace_the_sources_listings() -> None:
     spider = loader().load("ft")(feeds="http://127.0.0.1:8000/feed")
     assert isinstance(spider, NewsSpider)
-    assert spider._listings() == ("http://127.0.0.1:8000/feed",)
+    assert spider.listings == ("http://127.0.0.1:8000/feed",)
     assert spider.named_addresses == {("127.0.0.1", 8000)}
     assert {"ft.com", "127.0.0.1"} <= set(spider.allowed_domains)
 
@@ -145,8 +146,8 @@ def test_archives_are_read_only_when_asked_for() -> None:
     assert isinstance(asked, NewsSpider)
     archive = set(usual.source.sitemaps)
     assert archive
-    assert archive.isdisjoint(usual._listings())
-    assert archive <= set(asked._listings())
+    assert archive.isdisjoint(usual.listings)
+    assert archive <= set(asked.listings)
 
 
 def test_a_bundled_source_may_not_name_private_addresses() -> None:

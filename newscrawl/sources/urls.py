@@ -54,7 +54,7 @@ def canonical_url(url: str, base: str | None = None) -> str:
     plain = web_url(url, base)
     cleaned = courlan.clean_url(plain) or plain
     canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
-    if urlsplit(canonical).hostname != urlsplit(url_normalize(plain) or plain).hostname:
+    if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
     return canonical

@@ -7,7 +7,7 @@ import logging
 import sys
 
 from scrapy.commands import crawl
-from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
 from newscrawl.settings import SettingError
@@ -31,14 +31,14 @@ class Command(crawl.Command):
         process = self.crawler_process
         if not isinstance(process, AsyncCrawlerProcess):
             raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")
-        try:
-            task = process.crawl(self._create_crawler(args[0]), **opts.spargs)
-        except KeyError:
+        if args[0] not in process.spider_loader.list():
             self._refuse(_unknown(args[0], process.spider_loader.list()))
             return
+        crawler = self._create_crawler(args[0])
+        task = process.crawl(crawler, **opts.spargs)
         process.start()
         self._report(task)
-        if process.bootstrap_failed and not self.exitcode:
+        if not self.exitcode and (process.bootstrap_failed or _failed(crawler)):
             self.exitcode = 1
 
     def _report(self, task: "asyncio.Task[None]") -> None:
@@ -52,6 +52,13 @@ class Command(crawl.Command):
     def _refuse(self, message: str) -> None:
         sys.stderr.write(f"newscrawl: {message}\n")
         self.exitcode = 2
+
+
+def _failed(crawler: Crawler) -> bool:
+    """Whether the crawl was broken off, or could read no page of the source."""
+    reason: str = crawler.stats.get_value("finish_reason", "")
+    broken_off = reason != "finished" and not reason.startswith("closespider")
+    return broken_off or crawler.stats.get_value("newscrawl/state") == "failed"
 
 
 def _unknown(name: str, names: list[str]) -> str:

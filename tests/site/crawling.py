@@ -5,7 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,10 @@ def crawl(
     environment: Mapping[str, str] | None = None,
 ) -> Crawl:
     """Crawl a source; `arguments` go behind -a, `settings` behind -s."""
-    command = [sys.executable, "-m", "scrapy", "crawl", source]
-    for argument in arguments:
-        command += ["-a", argument]
-    for name, value in {**HASTE, **(settings or {})}.items():
-        command += ["-s", f"{name}={value}"]
-    own = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}", "PYTHONWARNINGS": "default"}
     finished = subprocess.run(
-        command,
+        crawl_command(source, arguments, settings),
         cwd=PROJECT,
-        env={**os.environ, **own, **(environment or {})},
+        env={**crawl_environment(database), **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -76,7 +70,29 @@ def crawl(
         timeout=120,
     )
     done = Crawl(finished.returncode, finished.stdout, database)
-    if done.code:
+    if not database.exists():
         return done
     (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
     return replace(done, counts=json.loads(run["counts"]))
+
+
+def crawl_command(
+    source: str, arguments: Iterable[str], settings: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return the command line of a crawl."""
+    command = [sys.executable, "-m", "scrapy", "crawl", source]
+    for argument in arguments:
+        command += ["-a", argument]
+    for name, value in {**HASTE, **(settings or {})}.items():
+        command += ["-s", f"{name}={value}"]
+    return command
+
+
+def crawl_environment(database: Path) -> dict[str, str]:
+    """Return the environment of a crawl, without the settings of whoever runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEWSCRAWL_")}
+    return kept | {
+        "NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}",
+        "NEWSCRAWL_CONTACT": "https://newscrawl.example/tests",
+        "PYTHONWARNINGS": "default",
+    }

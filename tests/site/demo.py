@@ -30,7 +30,7 @@ def main() -> int:
     with SiteServer() as site:
         print(f"A small news site (fictional, in seven languages) is up at {site.url}")
         print(f"$ scrapy crawl {SOURCE}")
-        environment = crawl_environment(site.url, folder, f"sqlite:///{database}")
+        environment = demo_environment(site.url, folder, f"sqlite:///{database}")
         since = (datetime.now(UTC) - timedelta(days=20)).date().isoformat()
         arguments = ["-a", f"since={since}", *PACE, "--logfile", str(log)]
         crawl = [sys.executable, "-m", "scrapy", "crawl", SOURCE, *arguments]
@@ -47,7 +47,7 @@ def main() -> int:
     return code
 
 
-def crawl_environment(site: str, folder: Path, database_url: str) -> dict[str, str]:
+def demo_environment(site: str, folder: Path, database_url: str) -> dict[str, str]:
     """Return the environment in which `scrapy crawl harbour-courier` crawls the site at a URL."""
     sources = folder / "sources.csv"
     row = {
