@@ -313,7 +313,7 @@ def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
     ("arguments", "advice"),
     [
         ((), "give --corpus DIR"),
-        (("--corpus", "nowhere"), "nowhere is no folder"),
+        (("--corpus", "nowhere"), "nowhere: no such folder"),
         (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
         (("--write-docs",), "run `newscrawl benchmark`"),
     ],

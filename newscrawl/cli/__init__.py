@@ -18,6 +18,7 @@ from newscrawl.cli import (
     mentions,
     plots,
     sources,
+    train,
 )
 
 app = typer.Typer(
@@ -35,6 +36,7 @@ app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
+app.command("train", epilog=train.EXAMPLE)(train.train)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
 app.add_typer(companies.app, name="companies")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of
+from newscrawl.cli.arguments import Format, FormatOption, one_of
+from newscrawl.cli.labelled import CorpusOption, corpus_from
 from newscrawl.cli.output import Column, render, say
 
 if TYPE_CHECKING:
@@ -26,10 +27,7 @@ EXAMPLE = "Example: newscrawl benchmark --corpus corpus --peers --install"
 
 
 def benchmark(
-    corpus: Annotated[
-        Path | None,
-        typer.Option(envvar="NEWSCRAWL_CORPUS", help="Folder of labelled pages.", metavar="DIR"),
-    ] = None,
+    corpus: CorpusOption = None,
     all_tools: Annotated[
         bool, typer.Option("--peers", help="Every other tool too, not our methods alone.")
     ] = False,
@@ -61,25 +59,13 @@ def benchmark(
     if write_docs:
         _write_docs()
         return
-    pages = _corpus(corpus)
+    pages = corpus_from(corpus)
     if install:
         _install()
     result = _run(pages, _chosen(tool or [], all_tools), fresh=fresh, rounds=rounds)
     result.save(RESULT)
     _show(result, form)
     _check_floors(result, lift=raise_floors)
-
-
-def _corpus(folder: Path | None) -> "Corpus":
-    from newscrawl.training.corpus import load_corpus
-
-    if folder is None or not folder.is_dir():
-        named = "none was named" if folder is None else f"{folder} is no folder"
-        raise InputError(
-            f"the benchmark needs a corpus of labelled pages and {named}: give --corpus DIR "
-            "or set NEWSCRAWL_CORPUS"
-        )
-    return load_corpus(folder)
 
 
 def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ STYLE: Any = {
     "svg.hashsalt": "newscrawl",
     "svg.fonttype": "path",
 }
+_styled = mpl.rc_context(STYLE)  # as a decorator: our style, and nobody else's changed
+
 FEATURE_TITLES = {
     "sentence_length": "average sentence length ≥",
     "sentences": "number of sentences ≥",
@@ -46,6 +48,7 @@ FEATURE_TITLES = {
 }
 
 
+@_styled
 def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
     """Figure 3 of Ziegler & Skubacz: best and mean fitness by generation, a panel a run.
 
@@ -63,6 +66,7 @@ def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
+@_styled
 def single_features(sweep: Mapping[str, Any]) -> Figure:
     """Figure 4 of Ziegler & Skubacz: score against threshold, each feature alone.
 
@@ -75,18 +79,18 @@ def single_features(sweep: Mapping[str, Any]) -> Figure:
         best = int(np.argmax(curve["similarity"]))
         peak = curve["thresholds"][best], curve["similarity"][best]
         axis.plot(*peak, "o", color=BLUE, markersize=5)
-        axis.annotate(f"{peak[1]:.2f}", peak, (0, 6), textcoords="offset points", ha="center")
-        axis.axhline(sweep["together"], color=ORANGE, linestyle="--", linewidth=1.5)
-        axis.set(title=FEATURE_TITLES[name], ylim=(0, 1))
-        axis.title.set_fontsize(10)
+        axis.annotate(f"{peak[1]:.2f}", peak, (0, -16), textcoords="offset points", ha="center")
+        together = axis.axhline(sweep["together"], color=ORANGE, linestyle="--", linewidth=1.5)
+        axis.set_title(FEATURE_TITLES[name], fontsize=10)
+        axis.set_ylim(0, 1)
     for axis in axes[::4]:
         axis.set_ylabel("similarity")
-    label = f"all eight together: {sweep['together']:.2f}"
-    axes[0].text(0.02, sweep["together"] + 0.02, label, transform=axes[0].get_yaxis_transform(),
-                 color="#B45309", fontsize=9)  # fmt: skip
+    label = f"all eight limits together: {sweep['together']:.2f}"
+    figure.legend([together], [label], loc="outside lower center")
     return figure
 
 
+@_styled
 def cetr_page(page: Mapping[str, Any]) -> Figure:
     """Figures 2 to 5 of Weninger et al. for one page: ratios, smoothed, derivatives, scatter.
 
@@ -113,11 +117,15 @@ def cetr_page(page: Mapping[str, Any]) -> Figure:
         (~content, ORANGE, "+", "the rest"),
     ):
         scatter.scatter(smoothed[mask], derivatives[mask], c=colour, marker=mark, label=label, s=28)
-    scatter.set(title="Both", xlabel="smoothed tag ratio", ylabel="absolute derivative")
-    scatter.legend(loc="upper right")
+    scatter.set(
+        title="Ratio against derivative (● content, + the rest)",
+        xlabel="smoothed tag ratio",
+        ylabel="absolute derivative",
+    )
     return figure
 
 
+@_styled
 def cetr_lambda(sweep: Mapping[str, Any]) -> Figure:
     """Figure 6 of Weninger et al.: precision and recall of CETR-TM against lambda.
 
@@ -134,6 +142,7 @@ def cetr_lambda(sweep: Mapping[str, Any]) -> Figure:
     return figure
 
 
+@_styled
 def languages(result: Benchmark, tools: int = 12) -> Figure:
     """Word F1 of the best tools on DANIEL, a column a language: where English habits fail."""
     rows = [row for row in ranked(result) if all(g in row.scores for g in LANGUAGES)][:tools]
@@ -155,6 +164,7 @@ def languages(result: Benchmark, tools: int = 12) -> Figure:
     return figure
 
 
+@_styled
 def quality_and_speed(result: Benchmark) -> Figure:
     """Mean word F1 on news against cost: the upper left is where one wants to be."""
 
@@ -176,13 +186,13 @@ def quality_and_speed(result: Benchmark) -> Figure:
     return figure
 
 
+@_styled
 def save(figure: Figure, folder: Path, name: str) -> list[Path]:
     """Write `name`.svg and `name`.png; returns their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.svg", folder / f"{name}.png"]
-    with mpl.rc_context(STYLE):
-        figure.savefig(paths[0], metadata={"Date": None})
-        figure.savefig(paths[1], dpi=144, metadata={"Software": None})
+    figure.savefig(paths[0], metadata={"Date": None})
+    figure.savefig(paths[1], dpi=144, metadata={"Software": None})
     return paths
 
 
@@ -190,7 +200,6 @@ def _figure(
     rows: int, columns: int, *, width: float, height: float, sharey: bool = False
 ) -> tuple[Figure, list[Axes]]:
     """A figure without pyplot, which would keep it in a global list."""
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
     return figure, list(axes.flat)
