@@ -12,6 +12,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from newscrawl import settings
 from newscrawl.cli import main
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.worlds import empty
@@ -113,6 +114,10 @@ def newscrawl(
     """Runs `newscrawl ARGUMENTS` in this process, 80 columns wide, in an empty folder."""
     for name in [name for name in os.environ if name.startswith("NEWSCRAWL_")]:
         monkeypatch.delenv(name)
+    # The settings were read when they were imported, maybe from a developer's environment.
+    monkeypatch.setattr(settings, "NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
+    monkeypatch.setattr(settings, "NEWSCRAWL_COMPANIES", "")
+    monkeypatch.setattr(settings, "NEWSCRAWL_SOURCES", "")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
 

@@ -211,6 +211,14 @@ def test_the_environment_names_the_database(
     assert world("mentions").code == 0
 
 
+def test_a_narrow_terminal_cuts_off_no_digits(
+    world: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = world("mentions", "-c", "Siemens", "--until", TO)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert world("mentions", "-c", "Siemens", "--until", TO).out == wide.out
+
+
 # --- articles ---
 
 

@@ -242,6 +242,21 @@ def test_languages_come_with_those_that_are_watched(
     }
 
 
+def test_a_source_is_watched_for_each_language_it_writes_in(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    covered("ok", 0)
+    covered("ok", 0, source="bbc")
+    save("a", language="cy", mentions=[body("Siemens")])
+    rows = by(database, "language", scope=Scope(since=day(0), until=day(0)))
+    assert {key: (row.reach.covered, row.reach.expected) for key, row in rows.items()} == {
+        "cy": (1, 1),
+        "en": (2, 2),
+    }
+    alone = by(database, "day", scope=Scope(since=day(0), until=day(0), language="cy"))
+    assert alone[day(0).isoformat()].reach == Reach(read=1, covered=1, expected=1)
+
+
 def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
     database: Database, covered: Callable[..., None]
 ) -> None:

@@ -1,5 +1,6 @@
 """newscrawl articles: the articles behind the numbers."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
+    Format,
     FormatOption,
     LanguageOption,
     SinceOption,
@@ -49,7 +51,7 @@ def articles(
 
     Exit code 1 where there is none.
     """
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import say
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
@@ -62,6 +64,15 @@ def articles(
             limit=limit,
             every_kind=every_kind,
         )
+    _show(rows, form, f"Articles that mention {company}" if company else "Articles")
+    if not rows:
+        say("No such article.")
+        raise typer.Exit(1)
+
+
+def _show(rows: "Sequence[ArticleRow]", form: Format, title: str) -> None:
+    from newscrawl.cli.output import Column, render
+
     columns = (
         Column(key="day", heading="day"),
         Column(key="source", heading="source", table=False),
@@ -84,11 +95,7 @@ def articles(
     )
     if form != "table":
         columns = tuple(column for column in columns if column.key != "article")
-    title = f"Articles that mention {company}" if company else "Articles"
     render([_record(row) for row in rows], columns, form, title=title)
-    if not rows:
-        say("No such article.")
-        raise typer.Exit(1)
 
 
 def _record(row: "ArticleRow") -> dict[str, object]:

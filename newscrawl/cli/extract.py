@@ -8,20 +8,23 @@ import typer
 from newscrawl.cli.arguments import one_of
 from newscrawl.cli.pages import read_page
 
+PageArgument = Annotated[
+    str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
+]
+TextFormatOption = Annotated[
+    Literal["text", "json"],
+    typer.Option("--format", "-f", help="The text to read, or json with all that was found."),
+]
+
 EXAMPLE = "Example: newscrawl extract page.html --format json"
 
 
 def extract(
-    page: Annotated[
-        str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
-    ],
+    page: PageArgument,
     method: Annotated[
         str, typer.Option(help="combined, fe, pr, tb, cetr, cetr-km or cetr-tm.")
     ] = "combined",
-    form: Annotated[
-        Literal["text", "json"],
-        typer.Option("--format", "-f", help="The text to read, or json with all that was found."),
-    ] = "text",
+    form: TextFormatOption = "text",
     url: Annotated[
         str | None, typer.Option(help="Where a file's page came from.", metavar="URL")
     ] = None,

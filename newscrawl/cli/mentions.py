@@ -8,6 +8,7 @@ import typer
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
+    Format,
     FormatOption,
     InputError,
     LanguageOption,
@@ -25,26 +26,27 @@ if TYPE_CHECKING:
 
 Grouping = Literal["company", "day", "week", "month", "source", "language"]
 
+CompanyOption = Annotated[
+    str | None,
+    typer.Option("--company", "-c", help="A company's name or alias; else all.", metavar="NAME"),
+]
+ByOption = Annotated[
+    Grouping | None,
+    typer.Option(
+        help="A row for each company, day, week, month, source or language; else for each day, "
+        "or without --company for each company.",
+        metavar="WHAT",
+    ),
+]
+
 _HEADINGS = {"week": "week of"}
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
 
 
 def mentions(
-    company: Annotated[
-        str | None,
-        typer.Option(
-            "--company", "-c", help="A company's name or alias; else all.", metavar="NAME"
-        ),
-    ] = None,
-    by: Annotated[
-        Grouping | None,
-        typer.Option(
-            help="A row for each company, day, week, month, source or language; else for each "
-            "day, or without --company for each company.",
-            metavar="WHAT",
-        ),
-    ] = None,
+    company: CompanyOption = None,
+    by: ByOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     source: SourceOption = None,
@@ -78,18 +80,17 @@ def mentions(
         if by == "company":
             ranked = queries.company_ranking(store, scope=scope)
             chosen = [row for row in ranked if company in {None, row.company}]
-            found = _show_ranking(chosen[:limit], form, scope, reach)
+            found = _show_ranking(chosen[:limit], form, _span(scope), reach)
         else:
             counts = queries.mention_counts(store, by, company=company, scope=scope)
-            found = _show_counts(counts, by, form, f"{company or 'All companies'} by {by}", scope)
+            title = f"{company or 'All companies'} by {by}{_span(scope)}"
+            found = _show_counts(counts, by, form, title, reach)
     if not found:
         _say_nothing(company, reach)
         raise typer.Exit(1)
 
 
-def _show_ranking(
-    rows: "Sequence[CompanyCount]", form: "FormatOption", scope: "Scope", reach: "Reach"
-) -> int:
+def _show_ranking(rows: "Sequence[CompanyCount]", form: Format, span: str, reach: "Reach") -> int:
     from newscrawl.cli.output import Column, render
 
     columns = (
@@ -111,16 +112,15 @@ def _show_ranking(
         }
         for row in rows
     ]
-    title = f"Companies in the news{_span(scope)}"
+    title = f"Companies in the news{span}"
     render(records, columns, form, title=title, note=_foundation(reach))
     return len(records)
 
 
 def _show_counts(
-    rows: "Sequence[MentionCount]", by: str, form: "FormatOption", title: str, scope: "Scope"
+    rows: "Sequence[MentionCount]", by: str, form: Format, title: str, reach: "Reach"
 ) -> int:
     from newscrawl.cli.output import Column, level, render
-    from newscrawl.storage.queries import Reach
 
     columns = (
         Column(key=by, heading=_HEADINGS.get(by, by), show=_key, wide=by in {"source", "language"}),
@@ -136,8 +136,7 @@ def _show_counts(
     records = [_record(by, row) for row in rows]
     if form == "table":
         records = _gaps_drawn_together(by, records)
-    total = sum((row.reach for row in rows), Reach())
-    render(records, columns, form, title=f"{title}{_span(scope)}", note=_foundation(total))
+    render(records, columns, form, title=title, note=_foundation(reach))
     return sum(row.hits.articles for row in rows if row.hits)
 
 

@@ -101,6 +101,8 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
     for row in rows:
         table.add_row(*(_cell(column, row.get(column.key)) for column in shown))
     console = Console(highlight=False)
+    # A narrower terminal breaks the lines by itself; a narrower table would cut off digits.
+    console.width = max(console.width, 80)
     # Not as the table's title and caption, which would be broken to the table's width.
     if title:
         console.print(Text(printable(title), style="bold"))

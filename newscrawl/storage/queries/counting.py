@@ -1,7 +1,7 @@
 """Counts of mentions, each beside how far it can be trusted."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Literal
@@ -100,35 +100,46 @@ def _by_period(
 
 
 def _by_source(session: Session, company: str | None, scope: Scope) -> list[MentionCount]:
-    watches = {slug: _watch([first], scope) for slug, first in first_days(session, scope).items()}
-    return _by_group(session, Source.slug, Source.slug, watches, company, scope)
+    watched_sources = {slug: {slug} for slug in first_days(session, scope)}
+    return _by_group(session, Source.slug, watched_sources, company, scope)
 
 
 def _by_language(session: Session, company: str | None, scope: Scope) -> list[MentionCount]:
-    spoken = dict(session.execute(select(Source.slug, Source.language)).all())
-    starts: dict[str, list[date]] = defaultdict(list)
-    for slug, first in first_days(session, scope).items():
-        starts[spoken[slug]].append(first)
-    watches = {language: _watch(firsts, scope) for language, firsts in starts.items()}
+    """A source is watched for its own language and for those it had articles in."""
     key = func.coalesce(Article.language, UNKNOWN_LANGUAGE)
-    return _by_group(session, key, Source.language, watches, company, scope)
+    seen = scoped(select(key, Source.slug).select_from(Article), scope).distinct()
+    sources: dict[str, set[str]] = defaultdict(set)
+    for language, slug in [*session.execute(seen), *session.execute(_own_languages(scope))]:
+        sources[language].add(slug)
+    return _by_group(session, key, sources, company, scope)
+
+
+def _own_languages(scope: Scope) -> Select[str, str]:
+    query = select(Source.language, Source.slug).where(*watched(scope))
+    return query if scope.language is None else query.where(Source.language == scope.language)
 
 
 def _by_group(
     session: Session,
     key: Any,
-    coverage_key: Any,
-    watches: Mapping[str, Reach],
+    sources: Mapping[str, Set[str]],
     company: str | None,
     scope: Scope,
 ) -> list[MentionCount]:
+    """Rows for each value of `key`, which is watched by these sources."""
     hits = _grouped_hits(session, key, company, scope)
     read = _grouped_read(session, key, scope)
-    covered = _grouped_coverage(session, coverage_key, scope)
+    covered = _grouped_coverage(session, Source.slug, scope)
+    firsts = first_days(session, scope)
     rows = []
-    for group in {*read, *watches}:
+    for group in {*read, *sources}:
+        crawled = sources.get(group, set()) & firsts.keys()
+        if group not in read and not crawled:
+            continue
         looked = replace(
-            watches.get(group, Reach()), read=read.get(group, 0), covered=covered.get(group, 0)
+            _watch([firsts[slug] for slug in crawled], scope),
+            read=read.get(group, 0),
+            covered=sum(covered.get(slug, 0) for slug in crawled),
         )
         rows.append(_count(group, hits.get(group, Hits()), looked))
     return sorted(rows, key=lambda row: (-row.hits.articles if row.hits else 1, row.key))
@@ -136,6 +147,8 @@ def _by_group(
 
 def _watch(firsts: Sequence[date], scope: Scope) -> Reach:
     """What sources that are watched since these days were to give."""
+    if not firsts:
+        return Reach()
     end = last_day(scope)
     since = scope.since or min(firsts)
     expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from newscrawl.storage.documents import COUNTED_KINDS
@@ -40,12 +40,13 @@ def between(day: InstrumentedAttribute[date], scope: Scope) -> list[ColumnElemen
 
 
 def watched(scope: Scope) -> list[ColumnElement[bool]]:
-    """The scope's sources; its language is taken as the source's."""
+    """The scope's sources: those of its language, and those that had an article in it."""
     conditions = []
     if scope.source is not None:
         conditions.append(Source.slug == scope.source)
     if scope.language is not None:
-        conditions.append(Source.language == scope.language)
+        writes = exists().where(Article.source_id == Source.id, Article.language == scope.language)
+        conditions.append(or_(Source.language == scope.language, writes))
     return conditions
 
 
