@@ -86,10 +86,16 @@ class ExtractionPipeline:
         return Document(page=page, article=article)
 
     def _paywalled(self, page: Page, article: Article) -> Document:
-        if not page.hints.title:
+        told = page.hints
+        if not told.title and article.paywalled and article.published:
+            # No feed has told of it, but the page itself does, in what it says to machines.
+            told = replace(
+                told, title=article.title, authors=article.authors, published=article.published
+            )
+        if not told.title:
             raise ConsentOrPaywall(f"a {article.kind} page, and no feed tells its headline")
         self._crawler.stats.inc_value("newscrawl/pages_paywalled")
-        shut = replace(page, access="paywalled")
+        shut = replace(page, access="paywalled", hints=told)
         return Document(page=shut, article=article_of_hints(shut))
 
     def _check(self, article: Article) -> None:

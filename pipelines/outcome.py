@@ -17,6 +17,7 @@ class Counts:
 
     found: int
     known: int
+    offsite: int
     requested: int
     fetched: int
     failed: int
@@ -43,6 +44,7 @@ class Counts:
         return cls(
             found=count("found"),
             known=count("known"),
+            offsite=count("offsite"),
             requested=count("requested"),
             fetched=count("pages_fetched"),
             failed=count("pages_failed"),
@@ -88,6 +90,8 @@ def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
 
 
 def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str] | None:
+    if counts.offsite and not counts.found:
+        return "failed", "all links lead to other sites"
     if not counts.found and not counts.newest:
         return "stale_feed", "the feeds and sitemaps list no article"
     if counts.newest and now - counts.newest > timedelta(days=recent_days):
@@ -111,6 +115,8 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
         if reasons:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
             parts.append(f"{sum(reasons.values())} {name} ({told})")
+    if counts.offsite:
+        parts.append(f"{counts.offsite} links to other sites")
     parts.append(f"{counts.mentions} mentions")
     return f"{source}: {', '.join(parts)}; state {state}{f' ({note})' if note else ''}"
 

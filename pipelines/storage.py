@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DropItem, NotConfigured
 
 from newscrawl.items import Article, Document
 from newscrawl.settings import SettingError
@@ -47,7 +47,9 @@ class StoragePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Open the database, before anything is fetched; SettingError where that fails."""
         spider: Any = crawler.spider
-        source: Source = spider.source
+        source = getattr(spider, "source", None)
+        if not isinstance(source, Source):
+            raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
         try:
             database = open_database(crawler.settings["NEWSCRAWL_DATABASE_URL"])
             database.register_source(

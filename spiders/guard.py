@@ -1,11 +1,12 @@
-"""No request leaves for an address inside our own network."""
+"""No request leaves the source's own site, nor for an address inside our own network."""
 
 import ipaddress
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -75,6 +76,15 @@ class Permitted:
     def address(self, address: IpAddress) -> bool:
         """Whether the address lies in a named network."""
         return any(address in network for network in self._networks)
+
+
+class SourceOffsiteMiddleware(OffsiteMiddleware):
+    """Keeps redirects, too, on the site that a NewsSpider covers."""
+
+    def should_follow(self, request: Request, spider: Spider) -> bool:
+        """Whether the spider covers the request's URL."""
+        covers = getattr(spider, "covers", None)
+        return covers(request.url) if covers else super().should_follow(request, spider)
 
 
 class PrivateAddressGuard:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
-from itertools import islice
 from typing import Any, ClassVar, Self
 
 from scrapy import Request, Spider, signals
@@ -26,7 +25,7 @@ from newscrawl.sources import (
     canonical_url,
     parse_feed,
     parse_sitemap,
-    site_domain,
+    site_name,
 )
 from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
 from spiders.arguments import parse_arguments
@@ -64,8 +63,10 @@ class NewsSpider(Spider):
         self.arguments = parse_arguments(given)
         self.known = nothing_known
         self.listings = self._listings()
-        self.allowed_domains = self._allowed_domains()
+        self._hosts = {address_of(url)[0] for url in (*self.listings, *self.source.feeds)}
+        self._name = site_name(self.source.home)
         self._seen: set[str] = set()
+        self._strangers: set[str] = set()
         self._limit = 0
         self._sitemaps_left = 0
         self._recent = datetime.now(UTC)
@@ -112,6 +113,15 @@ class NewsSpider(Spider):
         for url in self.listings:
             yield self._listing_request(url, allow_offsite=True)
 
+    def covers(self, url: str) -> bool:
+        """Whether a URL is of this source: its name under any top-level domain, or a feed's host.
+
+        The BBC's listings at bbc.co.uk lead to bbc.com as well.
+        """
+        if address_of(url)[0] in self._hosts:
+            return True
+        return self._name is not None and site_name(url) == self._name
+
     # What a site may need otherwise ----------------------------------------------------------
 
     def wants(self, url: str) -> bool:  # noqa: ARG002 - for those who override it
@@ -132,11 +142,6 @@ class NewsSpider(Spider):
         # Ordinary sitemaps list whole archives: for when an archive is asked for, or nothing else
         # is there.
         return (*short, *source.sitemaps) if self.since or not short else short
-
-    def _allowed_domains(self) -> list[str]:
-        """Return the domain of the source, and the hosts of all its feeds and sitemaps."""
-        hosts = (address_of(url)[0] for url in (*self.listings, *self.source.feeds))
-        return list(dict.fromkeys((site_domain(self.source.home), *hosts)))
 
     def _days(self) -> list[date]:
         today = datetime.now(UTC).date()
@@ -206,19 +211,20 @@ class NewsSpider(Spider):
         """Yield a request for each article that is new to us, the newest first."""
         # An archive is asked for by naming it, too.
         oldest = self.since or (self._recent if archive and not self.arguments.sitemaps else None)
-        waiting = iter(_newest_first(entries))
-        while batch := list(islice(waiting, _BATCH)):
-            offered = dict(self._offered(batch, oldest))
+        waiting = _newest_first(entries)
+        for start in range(0, len(waiting), _BATCH):
+            if self._limit <= 0:
+                self._count("over_limit", len(waiting) - start)
+                return
+            offered = dict(self._offered(waiting[start : start + _BATCH], oldest))
             known = await asyncio.to_thread(self.known, list(offered))
             self._count("known", len(known))
-            for url, entry in offered.items():
-                if url in known:
-                    continue
-                if self._limit <= 0:
-                    self._count("over_limit")
-                    continue
-                self._limit -= 1
-                self._count("requested")
+            fresh = [(url, entry) for url, entry in offered.items() if url not in known]
+            asked = fresh[: self._limit]
+            self._count("over_limit", len(fresh) - len(asked))
+            self._limit -= len(asked)
+            self._count("requested", len(asked))
+            for url, entry in asked:
                 yield self._article_request(url, entry)
 
     def _offered(
@@ -237,9 +243,18 @@ class NewsSpider(Spider):
                 continue
             if url in self._seen or not self.wants(entry.url):
                 continue
+            if not self.covers(url):
+                self._refuse_host(address_of(url)[0])
+                continue
             self._seen.add(url)
             self._count("found")
             yield url, entry
+
+    def _refuse_host(self, host: str) -> None:
+        self._count("offsite")
+        if host not in self._strangers:
+            self._strangers.add(host)
+            self.logger.info("Links to %s are not followed: it is another site", host)
 
     def _article_request(self, url: str, entry: Entry) -> Request:
         return Request(

@@ -156,7 +156,9 @@ def test_each_page_is_found_and_told_once(world: World) -> None:
 def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> None:
     with SiteServer() as inner, SiteServer(routes=dict(NO_ROBOTS)) as site:
         inside = f"http://127.0.0.1:{inner.port}"
-        links = ("/fault/fine", "/leads-inside", f"{inside}/secret", "http://localhost:1/x")
+        out = "http://localhost:1/x"
+        links = ("/fault/fine", "/leads-inside", "/leads-away", f"{inside}/secret", out)
+        site.routes["/leads-away"] = answer(status=302, headers=(("Location", out),))
         site.routes["/feed.xml"] = answer(listing(site.url, links), kind=XML)
         site.routes["/leads-inside"] = answer(
             status=302, headers=(("Location", f"{inside}/other-secret"),)
@@ -166,7 +168,8 @@ def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> 
     assert done.code == 0
     assert done.counts["newscrawl/pages_failed/private address"] == 2
     assert "127.0.0.1 is the private address 127.0.0.1" in done.output
-    assert done.counts["offsite/filtered"] == 1
+    assert done.counts["newscrawl/pages_failed/offsite"] == 1
+    assert "Links to localhost are not followed: it is another site" in done.output
     assert [row["url"] for row in done.rows("SELECT url FROM articles")] == [
         f"{site.url}/fault/fine"
     ]

@@ -67,6 +67,7 @@ def test_a_crawl_that_found_only_what_is_known_is_ok() -> None:
         ({"pages_disallowed": 6}, "blocked_by_robots"),
         ({"pages_disallowed": 1, "pages_paywalled": 5}, "paywalled"),
         ({"pages_failed": 6}, "failed"),
+        ({"found": 0, "requested": 0, "known": 0, "offsite": 30}, "failed"),
         ({"newest_entry": NOW - timedelta(days=9)}, "stale_feed"),
         ({"found": 0, "requested": 0, "known": 0, "newest_entry": None}, "stale_feed"),
     ],

@@ -19,7 +19,7 @@ from newscrawl.sources import (
     load_sources,
     parse_feed,
     parse_sitemap,
-    site_domain,
+    site_name,
     web_url,
 )
 from newscrawl.sources.registry import COLUMNS
@@ -58,7 +58,7 @@ def test_every_source_can_be_crawled(source: Source) -> None:
     assert urls
     assert all(web_url(url) == canonical_scheme(url) for url in urls)
     assert not any("{" in url for url in urls)
-    assert site_domain(source.home)
+    assert site_name(source.home)
 
 
 def canonical_scheme(url: str) -> str:
@@ -370,8 +370,10 @@ def test_no_more_entries_are_read_than_the_protocol_allows() -> None:
         b'<!DOCTYPE urlset [<!ENTITY a "b">]><urlset><url><loc>&a;</loc></url></urlset>',
         b'<!DOCTYPE urlset SYSTEM "file:///etc/passwd"><urlset></urlset>',
         b"\x1f\x8bnot gzip at all",
+        b"<urlset>" + b"<a>" * 100_000,
+        b"<urlset><url>" + b"<a/>" * 100_000,
     ],
-    ids=["empty", "HTML", "entities", "document type", "broken gzip"],
+    ids=["empty", "HTML", "entities", "document type", "broken gzip", "deep", "wide"],
 )
 def test_what_is_no_sitemap_is_refused(body: bytes) -> None:
     with pytest.raises(SitemapError):

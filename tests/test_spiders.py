@@ -136,7 +136,33 @@ def test_arguments_replace_the_sources_listings() -> None:
     assert isinstance(spider, NewsSpider)
     assert spider.listings == ("http://127.0.0.1:8000/feed",)
     assert spider.named_addresses == {("127.0.0.1", 8000)}
-    assert {"ft.com", "127.0.0.1"} <= set(spider.allowed_domains)
+
+
+@pytest.mark.parametrize(
+    ("url", "covered"),
+    [
+        ("https://www.bbc.co.uk/news/1", True),
+        ("https://www.bbc.com/news/1", True),
+        ("https://feeds.bbc.co.uk/news/rss.xml", True),
+        ("https://bbc.co.uk.evil.example/news/1", False),
+        ("https://evil.example/bbc.co.uk", False),
+        ("https://www.bbci.example/", False),
+        ("http://127.0.0.1/", False),
+        ("http://localhost/", False),
+    ],
+)
+def test_a_spider_covers_its_source(url: str, covered: bool) -> None:
+    spider = loader().load("bbc-news")()
+    assert isinstance(spider, NewsSpider)
+    assert spider.covers(url) is covered
+
+
+def test_a_source_at_a_bare_address_covers_that_alone(tmp_path: Path) -> None:
+    own = demo_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
+    spider = loader(own).load("harbour-courier")()
+    assert isinstance(spider, NewsSpider)
+    assert spider.covers("http://127.0.0.1:8000/a")
+    assert not spider.covers("http://127.0.0.2:8000/a")
 
 
 def test_archives_are_read_only_when_asked_for() -> None:

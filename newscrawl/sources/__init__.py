@@ -3,7 +3,7 @@
 from newscrawl.sources.feeds import Entry, Feed, FeedError, parse_feed
 from newscrawl.sources.registry import Source, SourceError, load_sources
 from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_sitemap
-from newscrawl.sources.urls import UrlError, canonical_url, site_domain, web_url
+from newscrawl.sources.urls import UrlError, canonical_url, site_name, web_url
 
 __all__ = [
     "Entry",
@@ -18,6 +18,6 @@ __all__ = [
     "load_sources",
     "parse_feed",
     "parse_sitemap",
-    "site_domain",
+    "site_name",
     "web_url",
 ]

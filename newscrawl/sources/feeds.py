@@ -14,6 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 from newscrawl.items import Hints
 from newscrawl.sources.urls import UrlError, web_url
 
+# The largest feeds of the registry's sites stay below 2 MB.
+MAX_BYTES = 8 * 1024 * 1024
 # Real feeds hold 10 to 300 entries; the rest of a longer one is old or hostile.
 MAX_ENTRIES = 2_000
 # A standfirst is a paragraph; feeds that carry whole articles in it are cut here.
@@ -60,6 +62,8 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
 
     Raises FeedError where there is no feed in `body` and where it declares XML entities.
     """
+    if len(body) > MAX_BYTES:
+        raise FeedError(f"is larger than {MAX_BYTES} bytes")
     if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
         raise FeedError("declares XML entities, which are never expanded")
     headers = {"content-location": url} | ({"content-type": content_type} if content_type else {})

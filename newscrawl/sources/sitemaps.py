@@ -19,6 +19,8 @@ from newscrawl.sources.urls import UrlError, web_url
 # Both limits are the protocol's own for one sitemap file.
 MAX_ENTRIES = 50_000
 MAX_BYTES = 50 * 1024 * 1024
+# Elements within one entry: a news entry with a thousand pictures has fewer.
+_MAX_ELEMENTS = 10_000
 _ROOT = re.compile(rb"<(?:\w+:)?(?:urlset|sitemapindex)\b")
 _GZIP = b"\x1f\x8b"
 
@@ -83,6 +85,8 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
                 break
     except DefusedXmlException as error:
         raise SitemapError("declares a document type or entities, which are refused") from error
+    except SitemapError:
+        raise
     except (ParseError, LookupError, ValueError) as error:
         damage = f"is broken XML ({error})"
     return Sitemap(
@@ -96,13 +100,20 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
 def _elements(text: bytes) -> Iterator[tuple[str, Element]]:
     """Yield each <url> and <sitemap>, then forget it, so that memory stays flat."""
     root: Element | None = None
+    waiting = 0
     for event, element in iterparse(io.BytesIO(text), events=("start", "end"), forbid_dtd=True):
         if root is None:
             root = element
+        if event == "start":
+            waiting += 1
+            if waiting > _MAX_ELEMENTS:
+                raise SitemapError(f"holds more than {_MAX_ELEMENTS} elements in one entry")
+            continue
         kind = _name(element)
-        if event == "end" and kind in {"url", "sitemap"}:
+        if kind in {"url", "sitemap"}:
             yield kind, element
             root.clear()
+            waiting = 0
 
 
 def _entry(element: Element, base: str) -> Entry:

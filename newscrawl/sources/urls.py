@@ -74,14 +74,21 @@ def declared_url(html: bytes, url: str) -> str | None:
         return None
     if (
         not target.strip()
-        or site_domain(claim) != site_domain(url)
+        or not _same_site(claim, url)
         or urlsplit(claim).path in {"", "/"}
     ):
         return None
     return claim
 
 
-def site_domain(url: str) -> str:
-    """Return the registered domain of a URL ("www.bbc.co.uk" → "bbc.co.uk"), or its bare host."""
+def site_name(url: str) -> str | None:
+    """Return the name in a URL's registered domain ("news.bbc.co.uk" → "bbc"); None for an IP."""
     domain: str | None = courlan.extract_domain(url)
-    return domain or urlsplit(url).hostname or ""
+    return domain.partition(".")[0] if domain else None
+
+
+def _same_site(one: str, other: str) -> bool:
+    if urlsplit(one).hostname == urlsplit(other).hostname:
+        return True
+    domain = courlan.extract_domain(one)
+    return domain is not None and domain == courlan.extract_domain(other)
