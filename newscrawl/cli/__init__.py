@@ -15,6 +15,7 @@ from newscrawl.cli import (
     database,
     explain,
     extract,
+    label,
     mentions,
     plots,
     sources,
@@ -38,6 +39,7 @@ app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("train", epilog=train.EXAMPLE)(train.train)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
+app.command("label", epilog=label.EXAMPLE)(label.label)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
 app.add_typer(companies.app, name="companies")
 app.add_typer(sources.app, name="sources")

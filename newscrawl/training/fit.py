@@ -16,7 +16,7 @@ from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.profiles import ProfileName
 from newscrawl.training import metrics
 from newscrawl.training.corpus import CorpusError, GoldPage
-from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness
+from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness, one_thread_a_product
 from newscrawl.training.pso import Flight, Generation, SwarmSettings, fly
 from newscrawl.training.scores import gold_headline, without_headline
 
@@ -29,7 +29,7 @@ RANGE_QUANTILE = 0.95
 
 # The two runs of Figure 3. The paper says that both components are about 2 and that the
 # cognitive one outweighs the social one in the first run; by how much is ours.
-FIGURE_3 = {"cognition": {"tau": 2.5, "phi": 1.5}, "equal": {"tau": 2.0, "phi": 2.0}}
+FIGURE_3 = {"cognition": (2.5, 1.5), "equal": (2.0, 2.0)}  # tau, phi
 
 _SAMPLE = (
     "<h1>Bank cuts rates</h1><p>The <b>central</b> bank has cut its rates, <a href=x>it says</a>. "
@@ -107,7 +107,8 @@ def fit_limits(
     flights: list[Flight] = []
     for number in range(populations):
         seeded = replace(settings, seed=settings.seed + number)
-        flights.append(fly(fitness, len(NAMES), seeded, on_generation))
+        with one_thread_a_product():
+            flights.append(fly(fitness, len(NAMES), seeded, on_generation))
         if flights[-1].interrupted:
             break
     best = max(flights, key=lambda flight: flight.fitness)

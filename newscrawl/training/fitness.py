@@ -8,6 +8,7 @@ below 2²⁴, so these products are exact in single precision and in any order o
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -73,6 +74,15 @@ class PageVectors:
         delta = np.minimum(lengths, self.gold_length) / np.maximum(lengths, self.gold_length)
         norms = np.sqrt(np.maximum(squares, 1.0)) * self.gold_norm
         return np.asarray(delta.astype(np.float64) * dots / norms, dtype=np.float64)
+
+
+def one_thread_a_product() -> AbstractContextManager[object]:
+    """Products this small are slower on several cores; needs scikit-learn's threadpoolctl."""
+    try:
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415  speed only, so optional
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 class SwarmFitness:

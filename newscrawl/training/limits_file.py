@@ -28,7 +28,6 @@ class Origin:
     fingerprint: str
     pages: int
     seed: int
-    split_seed: int
     command: str
 
 
@@ -70,7 +69,6 @@ def write_limits(path: Path, profile: ProfileName, fit: LimitsFit, origin: Origi
             "fingerprint": origin.fingerprint,
             "pages": origin.pages,
             "seed": origin.seed,
-            "split_seed": origin.split_seed,
             "train_score": fit.train_score,
             "test_score": fit.test_score,
             "command": origin.command,

@@ -1,0 +1,47 @@
+"""What commands over labelled pages share: the corpus option, its filters, a progress bar."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl.cli.arguments import InputError
+
+if TYPE_CHECKING:
+    from newscrawl.training.corpus import Corpus
+
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option(envvar="NEWSCRAWL_CORPUS", help="Folder of labelled pages.", metavar="DIR"),
+]
+SetsOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Only this set; may be repeated.", metavar="NAME")
+]
+LangsOption = Annotated[
+    list[str] | None,
+    typer.Option("--lang", help="Only this language; may be repeated.", metavar="CODE"),
+]
+
+
+def corpus_from(folder: Path | None) -> "Corpus":
+    """The corpus of the option or the environment; raises InputError where there is none."""
+    from newscrawl.training.corpus import load_corpus
+
+    if folder is None:
+        raise InputError("which labelled pages? give --corpus DIR or set NEWSCRAWL_CORPUS")
+    return load_corpus(folder)
+
+
+@contextmanager
+def progress(name: str, steps: int) -> Iterator[Callable[[str], None]]:
+    """A bar on standard error, gone when done; call what it yields after each step, with a note."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    more = (TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
+    with Progress(*columns, *more, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=steps, note="")
+        yield lambda note: bar.update(task, advance=1, note=note)

@@ -1,0 +1,212 @@
+"""newscrawl train: learn the limits of FE from labelled pages."""
+
+import shlex
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from newscrawl.cli.arguments import Format, FormatOption
+from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
+from newscrawl.cli.output import Column, render, say
+
+if TYPE_CHECKING:
+    from newscrawl.training.corpus import Corpus
+    from newscrawl.training.fit import LimitsFit
+    from newscrawl.training.learning import Plan, Vectors
+    from newscrawl.training.pso import Generation
+    from newscrawl.training.splits import Split
+
+EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3 --figures results"
+
+
+def train(
+    corpus: CorpusOption = None,
+    sets: SetsOption = None,
+    langs: LangsOption = None,
+    page_types: Annotated[
+        list[str] | None,
+        typer.Option("--page-type", help="Pages of this type, may be repeated; else articles."),
+    ] = None,
+    profile: Annotated[
+        Literal["html5", "2007"], typer.Option(help="Which elements end a block.")
+    ] = "html5",
+    run: Annotated[
+        Literal["equal", "cognition"],
+        typer.Option(help="Run of Figure 3: tau and phi are 2 and 2, or 2.5 and 1.5."),
+    ] = "equal",
+    tau: Annotated[float | None, typer.Option(help="Cognitive component.")] = None,
+    phi: Annotated[float | None, typer.Option(help="Social component.")] = None,
+    omega: Annotated[float, typer.Option(help="Inertia; close to 1 in the paper.")] = 0.7,
+    largest_step: Annotated[
+        float,
+        typer.Option(help="Bound of a step, in shares of a range; 0 for none, as in the paper."),
+    ] = 0.1,
+    particles: Annotated[int, typer.Option(min=1, help="Particles of a population.")] = 100,
+    generations: Annotated[int, typer.Option(min=0, help="Generations of a population.")] = 100,
+    populations: Annotated[int, typer.Option(min=1, help="Populations, a seed each.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first population.")] = 0,
+    split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0,
+    folds: Annotated[
+        int | None,
+        typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="Write figure3.json and figure4.json here.", metavar="DIR")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Limits file; else ours.", metavar="FILE")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite better limits too.")] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
+
+    Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
+    keeps the best so far. The same seed gives the same limits to the last digit.
+    """
+    from newscrawl.training.fit import FIGURE_3
+    from newscrawl.training.learning import Plan, learn, write_figures
+    from newscrawl.training.pso import SwarmSettings
+    from newscrawl.training.splits import folds_by_site, split_by_site
+
+    pages = corpus_from(corpus).select(
+        sets=sets or (), langs=langs or (), page_types=page_types or ["article"], with_text=True
+    )
+    settings = SwarmSettings(
+        particles=particles,
+        generations=generations,
+        tau=FIGURE_3[run][0] if tau is None else tau,
+        phi=FIGURE_3[run][1] if phi is None else phi,
+        omega=omega,
+        largest_step=largest_step or None,
+        seed=seed,
+    )
+    plan = Plan(profile, settings, populations)
+    if folds:
+        _cross_validate(pages, folds_by_site(pages, k=folds, seed=split_seed), plan, form)
+        return
+    split = split_by_site(pages, seed=split_seed)
+    vectors = _read(pages, plan)
+    with _swarm(plan, "swarm") as told:
+        fit = learn(split, vectors, plan, told)
+    _show(fit, split, plan, form)
+    if figures:
+        for path in write_figures(figures, split, vectors, plan, fit.limits):
+            say(f"{path} written")
+    _write(fit, split, vectors, plan, output=output, force=force)
+    if fit.interrupted:
+        raise typer.Exit(1)
+
+
+def _read(pages: "Corpus", plan: "Plan") -> "Vectors":
+    from newscrawl.training.learning import vectors_of
+
+    start = time.perf_counter()
+    with progress("features", len(pages)) as step:
+        vectors = vectors_of(pages, plan, lambda: step(""))
+    say(f"features of {len(pages)} pages: {time.perf_counter() - start:.1f} s")
+    return vectors
+
+
+@contextmanager
+def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Generation], None]]":
+    """A bar with best and mean fitness; afterwards the time it took."""
+    steps = swarms * plan.populations * (plan.settings.generations + 1)
+    start = time.perf_counter()
+    with progress(name, steps) as step:
+        yield lambda now: step(f"best {now.best_so_far:.4f}, mean {now.mean:.4f}")
+    seconds = time.perf_counter() - start
+    say(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
+
+
+def _show(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
+    from newscrawl.extraction.features import NAMES, UPPER_LIMITS
+
+    rows = [
+        {"feature": name, "side": "at most" if name in UPPER_LIMITS else "at least", "limit": limit}
+        for name, limit in zip(NAMES, fit.limits.tolist(), strict=True)
+    ]
+    columns = [
+        Column(key="feature", heading="feature"),
+        Column(key="side", heading="kept if"),
+        Column(key="limit", heading="limit", number=True, show=_four),
+    ]
+    render(rows, columns, form, title=f"limits of profile {plan.profile}")
+    say(
+        f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
+        f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
+    )
+
+
+def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", form: Format) -> None:
+    from newscrawl.training.learning import cross_validate
+
+    vectors = _read(pages, plan)
+    with _swarm(plan, f"{len(splits)} folds", len(splits)) as told:
+        scores = cross_validate(splits, vectors, plan, told)
+    groups = defaultdict(list)
+    for score in scores:
+        for group in (score.page.set, f"{score.page.set} {score.page.lang}", "all"):
+            groups[group].append(score)
+    rows = [
+        {
+            "group": group,
+            "pages": len(found),
+            "fe": sum(score.fe for score in found) / len(found),
+            "pr": sum(score.pr for score in found) / len(found),
+        }
+        for group, found in sorted(groups.items())
+    ]
+    columns = [
+        Column(key="group", heading="pages of"),
+        Column(key="pages", heading="pages", number=True),
+        Column(key="fe", heading="FE", number=True, show=_four),
+        Column(key="pr", heading="PR", number=True, show=_four),
+    ]
+    render(rows, columns, form, title=f"similarity on unseen sites, {len(splits)} folds by site")
+
+
+def _write(
+    fit: "LimitsFit",
+    split: "Split",
+    vectors: "Vectors",
+    plan: "Plan",
+    *,
+    output: Path | None,
+    force: bool,
+) -> None:
+    from newscrawl.training import limits_file
+    from newscrawl.training.corpus import Corpus
+    from newscrawl.training.learning import score_on
+
+    path = output or limits_file.LIMITS_FILE
+    if not force:
+        known = limits_file.read_limits(path, plan.profile)
+        known_score = None if known is None else score_on(split.test, vectors, known)
+        limits_file.check_better(fit, known_score, path)
+    corpus = Corpus(split.train.name, (*split.train, *split.test))
+    origin = limits_file.Origin(
+        corpus=corpus.name,
+        fingerprint=corpus.fingerprint,
+        pages=len(corpus),
+        seed=plan.settings.seed,
+        command=_command(),
+    )
+    limits_file.write_limits(path, plan.profile, fit, origin)
+    say(f"{path}: limits of profile {plan.profile} written")
+
+
+def _command() -> str:
+    """How to run this again: the options as given, the corpus by its folder's name alone."""
+    words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
+    return shlex.join(["newscrawl", *words])
+
+
+def _four(value: object) -> str:
+    return f"{value:.4f}"

@@ -1,0 +1,118 @@
+"""A training session: vectors of both sides of a split, the swarm, the figures of section 4."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newscrawl.extraction.profiles import ProfileName
+from newscrawl.training.corpus import Corpus, GoldPage
+from newscrawl.training.fit import (
+    FIGURE_3,
+    NO_LIMITS,
+    UPPER,
+    LimitsFit,
+    fit_limits,
+    read_vectors,
+    score_limits,
+)
+from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness
+from newscrawl.training.pso import Generation, SwarmSettings
+from newscrawl.training.single_features import single_feature_curves
+from newscrawl.training.splits import Split
+
+Vectors = Mapping[GoldPage, PageVectors]
+OnGeneration = Callable[[Generation], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to learn and how; populations have seeds counting up from the settings' seed."""
+
+    profile: ProfileName
+    settings: SwarmSettings
+    populations: int = 1
+
+
+@dataclass(frozen=True)
+class UnseenScore:
+    """Similarity of a page by limits learned without its site (FE) and with all blocks (PR)."""
+
+    page: GoldPage
+    fe: float
+    pr: float
+
+
+def vectors_of(corpus: Corpus, plan: Plan, on_page: Callable[[], None]) -> Vectors:
+    """Each page's vectors under the plan's profile."""
+    pages = corpus.pages
+    return dict(zip(pages, read_vectors(pages, plan.profile, on_page=on_page), strict=True))
+
+
+def learn(split: Split, vectors: Vectors, plan: Plan, on_generation: OnGeneration) -> LimitsFit:
+    """Limits from the training side, scored on the test side."""
+    return fit_limits(
+        _of(vectors, split.train),
+        _of(vectors, split.test),
+        plan.settings,
+        populations=plan.populations,
+        on_generation=on_generation,
+    )
+
+
+def cross_validate(
+    splits: Sequence[Split], vectors: Vectors, plan: Plan, on_generation: OnGeneration
+) -> list[UnseenScore]:
+    """Learn once a split; every test page scored by limits that never saw its site."""
+    scores = []
+    for split in splits:
+        fit = learn(split, vectors, plan, on_generation)
+        fitness = SwarmFitness(_of(vectors, split.test), UPPER, np.ones(len(UPPER)))
+        both = fitness.by_page(np.stack([fit.limits, NO_LIMITS])).tolist()
+        scores += [
+            UnseenScore(page, fe, pr) for page, (fe, pr) in zip(split.test, both, strict=True)
+        ]
+    return scores
+
+
+def score_on(corpus: Corpus, vectors: Vectors, limits: Floats) -> float:
+    """Mean similarity of the blocks within the limits."""
+    return score_limits(_of(vectors, corpus), limits)
+
+
+def write_figures(
+    folder: Path, split: Split, vectors: Vectors, plan: Plan, limits: Floats
+) -> tuple[Path, Path]:
+    """The data of Figures 3 and 4: both runs by generation; each feature alone on test pages."""
+    runs = []
+    for name, (tau, phi) in FIGURE_3.items():
+        settings = replace(plan.settings, tau=tau, phi=phi)
+        fit = learn(split, vectors, replace(plan, settings=settings, populations=1), lambda _: None)
+        history = [asdict(generation) for generation in fit.flights[0].history]
+        runs.append({"name": name, "settings": asdict(settings), "history": history})
+    test = _of(vectors, split.test)
+    sweep = {
+        "together": score_limits(test, limits),
+        "everything": score_limits(test, NO_LIMITS),
+        "features": {
+            name: {
+                "thresholds": curve.thresholds.tolist(),
+                "similarity": curve.similarity.tolist(),
+            }
+            for name, curve in single_feature_curves(test).items()
+        },
+    }
+    return _write(folder / "figure3.json", runs), _write(folder / "figure4.json", sweep)
+
+
+def _of(vectors: Vectors, corpus: Corpus) -> list[PageVectors]:
+    return [vectors[page] for page in corpus]
+
+
+def _write(path: Path, content: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    return path
