@@ -102,7 +102,7 @@ def explain(
 
 def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in view.blocks.raw]
-    taken = {name: _taken(texts, articles[name].paragraphs) for name in EVIDENCE}
+    taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
     limits = thresholds.learned_limits().values
     for number, text in enumerate(texts):
         yield BlockReading(
@@ -119,7 +119,7 @@ def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
         )
 
 
-def _taken(blocks: Sequence[str], paragraphs: Sequence[str]) -> list[bool]:
+def taken_blocks(blocks: Sequence[str], paragraphs: Sequence[str]) -> list[bool]:
     """Which blocks a method's paragraphs hold: those that are paragraphs, in order; or, for
     methods that cut otherwise, those of whose shingles the text holds at least half."""
     taken, position = [], 0

@@ -1,19 +1,10 @@
-"""The page of `newscrawl explain`: one file, no scripts, nothing of the explained page live.
+"""The page of `newscrawl explain`: one file, no scripts, nothing of the explained page live."""
 
-The document is built as a tree, so that a page's text can only ever become text; the
-policy in its head forbids scripts, images and connections on top of that.
-"""
-
-import base64
-import hashlib
-import re
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 from itertools import groupby
 from urllib.parse import urlsplit
 
 from lxml import etree
-from lxml.builder import ElementMaker
 
 from newscrawl.training.explain import (
     BlockReading,
@@ -22,6 +13,7 @@ from newscrawl.training.explain import (
     LineReading,
     MethodReading,
 )
+from newscrawl.training.web_page import E, document, plain
 
 MAX_BLOCKS = 1000  # shown; a longer page says how many are left out
 MAX_BLOCK_CHARS = 4000
@@ -30,10 +22,6 @@ PREVIEW_CHARS = 160
 CHART_WIDTH, CHART_HEIGHT = 600, 120
 MAX_BARS = 300
 
-# What XML can't hold, and marks that turn the direction of all text after them around.
-_UNFIT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
-)
 _LABELS = {
     "sentence_length": "words a sentence",
     "sentences": "sentences",
@@ -46,38 +34,20 @@ _LABELS = {
 }
 _COUNTS = frozenset(("sentence_length", "sentences"))  # all other features are shares
 
-E = ElementMaker()
-
 
 def render(explanation: Explanation) -> str:
     """The whole HTML document."""
-    style = files("newscrawl.training").joinpath("explain.css").read_text("utf-8")
-    title = _text(explanation.article.title or "A page without a headline")
-    document = E.html(
-        E.head(
-            E.meta(charset="utf-8"),
-            E.meta({"http-equiv": "Content-Security-Policy", "content": _policy(style)}),
-            E.meta(name="referrer", content="no-referrer"),
-            E.meta(name="viewport", content="width=device-width, initial-scale=1"),
-            E.title(f"{title} – newscrawl explain"),
-            E.style(style),
-        ),
-        E.body(
+    title = plain(explanation.article.title or "A page without a headline")
+    return document(
+        f"{title} – newscrawl explain",
+        [
             *_header(explanation, title),
             *_methods(explanation.methods, explanation.article.method),
             *_chart(explanation.lines),
             *_blocks(explanation),
-        ),
-        lang="en",
+        ],
+        style="explain.css",
     )
-    return str(
-        etree.tostring(document, method="html", encoding="unicode", doctype="<!DOCTYPE html>")
-    )
-
-
-def _policy(style: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
 def _header(explanation: Explanation, title: str) -> Iterator[etree._Element]:
@@ -96,14 +66,14 @@ def _header(explanation: Explanation, title: str) -> Iterator[etree._Element]:
         "authors": ", ".join(article.authors) or "–",
         "page size": f"{explanation.size / 1024:.0f} KiB",
     }
-    pairs = [cell for name, value in facts.items() for cell in (E.dt(name), E.dd(_text(value)))]
+    pairs = [cell for name, value in facts.items() for cell in (E.dt(name), E.dd(plain(value)))]
     yield E.dl(*pairs, {"class": "facts"})
 
 
 def _address(url: str) -> etree._Element:
     if urlsplit(url).scheme in {"http", "https"}:
-        return E.a(_text(url), href=_text(url), rel="noopener noreferrer nofollow")
-    return E.span(_text(url))
+        return E.a(plain(url), href=plain(url), rel="noopener noreferrer nofollow")
+    return E.span(plain(url))
 
 
 def _methods(readings: Sequence[MethodReading], method: str) -> Iterator[etree._Element]:
@@ -194,7 +164,7 @@ def _folded(blocks: Sequence[BlockReading], items: Sequence[etree._Element]) -> 
     words = sum(block.words for block in blocks)
     start = " · ".join(block.text for block in blocks)[:PREVIEW_CHARS]
     head = f"{len(blocks)} blocks dropped, {words} words: "
-    summary = E.summary(head, E.span(_text(start), {"dir": "auto"}), "…")
+    summary = E.summary(head, E.span(plain(start), {"dir": "auto"}), "…")
     return E.details(summary, E.ol(*items), {"class": "run"})
 
 
@@ -210,7 +180,7 @@ def _block(block: BlockReading, method: str) -> etree._Element:
             *chips,
             {"class": "head"},
         ),
-        E.p(_text(block.text[:MAX_BLOCK_CHARS]), {"class": "words", "dir": "auto"}),
+        E.p(plain(block.text[:MAX_BLOCK_CHARS]), {"class": "words", "dir": "auto"}),
         E.details(
             E.summary("features"),
             E.div(*map(_reading, block.readings), {"class": "readings"}),
@@ -249,7 +219,3 @@ def _figure(name: str, value: float) -> str:
     if name in _COUNTS:
         return f"{value:.1f}".removesuffix(".0")
     return f"{value:.0%}" if value >= 0.1 or value == 0 else f"{value:.1%}"
-
-
-def _text(text: str) -> str:
-    return _UNFIT.sub("\ufffd", text)

@@ -1,0 +1,215 @@
+"""`newscrawl label`: a person ticks blocks in a local page, and a corpus grows."""
+
+import gzip
+import http.client
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from lxml import html as lxml_html
+
+import newscrawl
+from newscrawl.training.corpus import load_corpus
+from newscrawl.training.label import Candidate, Draft, Label, LabelError, LabelledSet
+from newscrawl.training.label_page import render
+from newscrawl.training.label_server import LabelServer
+
+PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
+PAGE = PAGES / "northwind-factory.html"
+HTML = PAGE.read_bytes()
+HOSTILE = (
+    b"<title>&lt;script&gt;alert(1)&lt;/script&gt;</title><p>One &lt;img src=x onerror=alert(2)&gt;"
+    b" two</p><script>alert(3)</script><form action=//evil.example><input name=kept value=9></form>"
+)
+
+
+def candidate(html: bytes = HTML) -> Candidate:
+    return Candidate("page.html", html, "https://news.example/a")
+
+
+def label(**changes: object) -> Label:
+    facts = {"kept": (0,), "lang": "en", "site": "news.example", "title": "A title"}
+    return Label(**{**facts, **changes})  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> LabelledSet:
+    return LabelledSet(tmp_path / "corpus" / "mine")
+
+
+def test_a_label_becomes_a_page_of_a_corpus(target: LabelledSet) -> None:
+    page = candidate()
+    draft = Draft.begin(page)
+    page_id = target.add(page, draft.label)
+    (gold,) = load_corpus(target.folder).pages
+    assert gold.id == page_id
+    assert gold.html == HTML
+    assert gold.text == "\n\n".join(page.blocks[number] for number in draft.label.kept)
+    assert (gold.lang, gold.site, gold.url) == ("en", "news.example", "https://news.example/a")
+    assert gold.title == newscrawl.extract(HTML).title
+
+
+def test_the_draft_ticks_what_our_method_takes() -> None:
+    page = candidate()
+    kept = [page.blocks[number] for number in Draft.begin(page).label.kept]
+    assert kept == list(newscrawl.extract(HTML, page.url).paragraphs)
+
+
+def test_labels_are_added_to_those_that_are_there(target: LabelledSet) -> None:
+    target.add(candidate(), label())
+    target.add(candidate(HTML + b"<p>more</p>"), label())
+    assert len(load_corpus(target.folder)) == 2
+
+
+def test_a_page_whose_charset_only_its_header_told_is_kept_as_utf_8(target: LabelledSet) -> None:
+    page = Candidate("p", "<p>Заря над рекой".encode("cp1251"), None, "windows-1251")
+    page_id = target.add(page, label(lang="ru"))
+    stored = gzip.decompress((target.folder / "pages" / f"{page_id}.html.gz").read_bytes())
+    assert "Заря" in stored.decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kept": ()}, "tick at least one block"),
+        ({"kept": (9999, -1)}, "tick at least one block"),
+        ({"lang": "english"}, "'english' is no language"),
+        ({"lang": ""}, "is no language"),
+        ({"site": " "}, "give the site"),
+    ],
+)
+def test_a_label_that_lacks_something_is_not_saved(
+    changes: dict[str, object], message: str, target: LabelledSet
+) -> None:
+    with pytest.raises(LabelError, match=message):
+        target.add(candidate(), label(**changes))
+    assert not target.folder.exists()
+
+
+def test_a_page_is_labelled_once(target: LabelledSet) -> None:
+    target.add(candidate(), label())
+    with pytest.raises(LabelError, match="has a label already"):
+        target.add(candidate(), label())
+    assert len(load_corpus(target.folder)) == 1
+
+
+def test_a_broken_gold_file_is_left_as_it_is(target: LabelledSet) -> None:
+    target.folder.mkdir(parents=True)
+    (target.folder / "gold.jsonl").write_text("{broken\n")
+    with pytest.raises(LabelError, match="not a file of gold lines"):
+        target.add(candidate(), label())
+    assert (target.folder / "gold.jsonl").read_text() == "{broken\n"
+
+
+def test_a_hostile_page_is_text_in_the_form() -> None:
+    page = lxml_html.document_fromstring(render(Draft.begin(candidate(HOSTILE)), 0, 1))
+    assert len(page.xpath("//script")) == 1  # ours
+    assert len(page.xpath("//form")) == 1
+    assert not page.xpath("//img")
+    assert "<img src=x onerror=alert(2)>" in page.text_content()
+    (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert "unsafe" not in policy
+    assert re.search(r"script-src 'sha256-[^' ]+'$", policy)
+
+
+@pytest.fixture
+def server(target: LabelledSet) -> Iterator[LabelServer]:
+    pages = (candidate(), candidate(HTML + b"<p>another</p>"))
+    served = LabelServer(pages, target)
+    thread = Thread(target=served.run)
+    thread.start()
+    yield served
+    served.finished = True
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+
+
+def ask(
+    url: str, form: list[tuple[str, str]] | None = None, headers: dict[str, str] | None = None
+) -> tuple[int, str]:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+    body = None if form is None else urlencode(form)
+    connection.request("GET" if form is None else "POST", parts.path, body, headers or {})
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def form_for(position: int, **fields: str) -> list[tuple[str, str]]:
+    facts = {"position": str(position), "lang": "en", "site": "news.example", "kept": "3"}
+    return list({**facts, **fields}.items())
+
+
+def test_pages_are_shown_and_saved_one_after_another(server: LabelServer) -> None:
+    assert "Page 1 of 2" in ask(server.url)[1]
+    assert (
+        ask(f"{server.url}save", [*form_for(0), ("kept", "5"), ("authors", "A B; C D")])[0] == 303
+    )
+    assert "Page 2 of 2" in ask(server.url)[1]
+    ask(f"{server.url}save", form_for(1, do="skip"))
+    assert "1 page saved" in ask(server.url)[1]
+    (gold,) = load_corpus(server.target.folder).pages
+    blocks = server.candidates[0].blocks
+    assert gold.text == f"{blocks[3]}\n\n{blocks[5]}"
+    assert gold.authors == ("A B", "C D")
+
+
+def test_a_form_that_could_not_be_saved_comes_back_as_it_was(server: LabelServer) -> None:
+    ask(f"{server.url}save", form_for(0, lang="klingon", title="My own title"))
+    shown = lxml_html.document_fromstring(ask(server.url)[1])
+    assert "'klingon' is no language" in shown.find_class("complaint")[0].text_content()
+    assert shown.xpath("//input[@name='title']/@value") == ["My own title"]
+    assert shown.xpath("//input[@name='kept'][@checked]/@value") == ["3"]
+
+
+def test_a_form_sent_twice_counts_once(server: LabelServer) -> None:
+    for _ in range(2):
+        ask(f"{server.url}save", form_for(0))
+    assert (server.saved, server.position) == (1, 1)
+
+
+@pytest.mark.parametrize("headers", [
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Host": "evil.example"},
+], ids=["other origin", "no origin", "name bound to this machine"])  # fmt: skip
+def test_a_form_from_elsewhere_is_refused(headers: dict[str, str], server: LabelServer) -> None:
+    assert ask(f"{server.url}save", form_for(0), headers)[0] == 404
+    assert server.position == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/save", "/wrong/", "/wrong/save"])
+def test_without_the_token_there_is_nothing(path: str, server: LabelServer) -> None:
+    assert ask(server.origin + path) == (404, "")
+    assert ask(server.origin + path, form_for(0)) == (404, "")
+
+
+def test_a_form_that_is_too_large_is_refused(server: LabelServer) -> None:
+    many = [("kept", "1")] * 30_000
+    assert ask(f"{server.url}save", many)[0] == 413
+    assert ask(f"{server.url}save", form_for(0, title="x" * 2_000_000))[0] == 413
+    assert server.position == 0
+
+
+def test_the_command_prints_its_address_and_ends_after_the_last_page(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "newscrawl.cli", "label", str(PAGE), "--no-browser"]
+    with subprocess.Popen(
+        [*command, "--set", "mine"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stderr
+        url = re.search(r"http://\S+", child.stderr.readline())
+        assert url
+        ask(f"{url[0]}save", form_for(0))
+        assert "1 page saved" in ask(url[0])[1]
+        assert child.wait(timeout=30) == 0
+        assert "1 saved in mine" in child.stderr.read()
+    lines = (tmp_path / "mine" / "gold.jsonl").read_text().splitlines()
+    assert [json.loads(line)["site"] for line in lines] == ["news.example"]
