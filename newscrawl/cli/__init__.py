@@ -13,6 +13,7 @@ from newscrawl.cli import (
     benchmark,
     companies,
     database,
+    evaluate,
     explain,
     extract,
     label,
@@ -37,6 +38,7 @@ app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
+app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE)(train.train)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.command("label", epilog=label.EXAMPLE)(label.label)

@@ -1,30 +1,29 @@
-"""Every method over every page of a corpus, in several processes; and means of the scores."""
+"""Every method over every page of a corpus, in several processes."""
 
 import multiprocessing
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cache, partial
 
 from newscrawl.extraction.article import extract
+from newscrawl.items import Article
+from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores
 from newscrawl.training.corpus import GoldPage
-from newscrawl.training.metrics import harmonic_mean
 
-Grouping = Literal["all", "set", "lang", "site", "page_type"]
-RESAMPLES = 1000  # ours: the ends of a 95 % interval stay put in the third digit
-CONFIDENCE = 0.95
+MENTIONS = "mentions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageScore:
-    """What one method reached on one page. `values` are named as in scores.score_page."""
+    """What one method reached on one page. `values` are named as in scores.score_page.
+
+    Counts of companies, where asked for, are "mentions.found", "mentions.wanted" and
+    "mentions.common" (companies), "mentions.count" and "mentions.gold_count" (mentions).
+    """
 
     method: str
     id: str
@@ -32,18 +31,9 @@ class PageScore:
     lang: str
     site: str
     page_type: str
+    path: str
     seconds: float
     values: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A mean over pages, and the ends of its confidence interval by resampling sites."""
-
-    value: float
-    low: float
-    high: float
-    pages: int
 
 
 def evaluate(
@@ -88,6 +78,9 @@ def evaluate_page(
         start = time.perf_counter()
         article = extract(html, page.url, method=method)
         seconds = time.perf_counter() - start
+        values = scores.score_page(page, article.text, article.title, measures)
+        if MENTIONS in measures and page.text is not None:
+            values |= _mention_counts(page, article)
         results.append(
             PageScore(
                 method=method,
@@ -96,78 +89,29 @@ def evaluate_page(
                 lang=page.lang,
                 site=page.owner,
                 page_type=page.page_type,
+                path=str(page.path),
                 seconds=seconds,
-                values=scores.score_page(page, article.text, article.title, measures),
+                values=values,
             )
         )
     return results
 
 
-def group(page_scores: Iterable[PageScore], by: Grouping) -> dict[str, list[PageScore]]:
-    """Scores by the value of a field, in order of that value; "all" makes one group."""
-    groups: dict[str, list[PageScore]] = defaultdict(list)
-    for score in page_scores:
-        groups["all" if by == "all" else getattr(score, by)].append(score)
-    return dict(sorted(groups.items()))
+def _mention_counts(page: GoldPage, article: Article) -> dict[str, float]:
+    found, gold = (
+        Counter(mention.company for mention in _companies().find(text, language=page.lang))
+        for text in scores.settled(page, article.text, article.title)
+    )
+    return {
+        f"{MENTIONS}.found": len(found),
+        f"{MENTIONS}.wanted": len(gold),
+        f"{MENTIONS}.common": len(found.keys() & gold.keys()),
+        f"{MENTIONS}.count": found.total(),
+        f"{MENTIONS}.gold_count": gold.total(),
+    }
 
 
-def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Mean | None:
-    """The mean of a value over the pages that have it; None where none has.
-
-    "M.f1_of_means" is the F1 of the mean precision and mean recall, the F of Barbaresi &
-    Lejeune's tables; "M.f1" is the mean of the pages' F1.
-    """
-    overlap, of_means, _ = measure.partition(".f1_of_means")
-    names = [f"{overlap}.precision", f"{overlap}.recall"] if of_means else [measure]
-    table = [
-        (score.site, [score.values[name] for name in names])
-        for score in page_scores
-        if names[0] in score.values
-    ]
-    if not table:
-        return None
-    combine = _f1_of_means if of_means else _first
-    by_site, counts = _sums([site for site, _ in table], np.array([row for _, row in table]))
-    value = combine((by_site.sum(axis=0) / counts.sum())[None])[0]
-    drawn = _resamples(len(counts), seed)
-    resampled = combine((drawn @ by_site) / (drawn @ counts)[:, None])
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
-    return Mean(float(value), float(low), float(high), len(table))
-
-
-def spread(page_scores: Iterable[PageScore], measure: str) -> float:
-    """The standard deviation over pages that have the value, 0 where none has."""
-    found = [score.values[measure] for score in page_scores if measure in score.values]
-    return float(np.std(found)) if found else 0.0
-
-
-def worst(page_scores: Iterable[PageScore], measure: str, count: int) -> list[PageScore]:
-    """The pages that a measure likes least, worst first."""
-    having = [score for score in page_scores if measure in score.values]
-    sign = -1 if measure in scores.SMALLER_IS_BETTER else 1
-    return sorted(having, key=lambda score: (sign * score.values[measure], score.id))[:count]
-
-
-def _sums(
-    sites: Sequence[str], rows: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of rows and numbers of pages by site."""
-    _, index, counts = np.unique(np.array(sites), return_inverse=True, return_counts=True)
-    sums = np.zeros((len(counts), rows.shape[1]))
-    np.add.at(sums, index, rows)
-    return sums, counts.astype(np.float64)
-
-
-def _resamples(sites: int, seed: int) -> NDArray[np.float64]:
-    """How often each site is drawn in each resample of as many sites, with replacement."""
-    random = np.random.default_rng(seed)
-    return random.multinomial(sites, np.full(sites, 1 / sites), size=RESAMPLES).astype(np.float64)
-
-
-def _first(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    return means[:, 0]
-
-
-def _f1_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.array([harmonic_mean(precision, recall) for precision, recall in means])
+@cache
+def _companies() -> Companies:
+    """The bundled registry, read once a process."""
+    return load_companies()

@@ -82,7 +82,8 @@ def one_thread_a_product() -> AbstractContextManager[object]:
         from threadpoolctl import threadpool_limits  # noqa: PLC0415  speed only, so optional
     except ImportError:
         return nullcontext()
-    return threadpool_limits(limits=1, user_api="blas")
+    limit: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    return limit
 
 
 class SwarmFitness:

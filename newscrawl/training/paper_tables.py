@@ -1,0 +1,110 @@
+"""The papers' tables on our pages, in the papers' own shape.
+
+Table 1 is that of Ziegler & Skubacz 2007; 5 to 14 are those of Barbaresi & Lejeune 2020,
+whose pages are the set daniel: f-scores of mean precision and mean recall, in percent, best
+first, with standard deviations over pages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from newscrawl.training.aggregation import group, mean, spread
+from newscrawl.training.corpus import CorpusError
+from newscrawl.training.evaluation import PageScore
+
+STRATEGIES = {"FE": "fe", "PR": "pr", "TB": "tb"}  # Z&S section 4.2; HL needs a second human
+DISTANCES = {"KL div.": "kl", "Euclidean": "euclidean", "Cosine": "cosine"}
+PAPER_SET = "daniel"
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """`measure` is "" for the table of distances, `lang` empty for all languages."""
+
+    number: int
+    title: str
+    measure: str
+    lang: str = ""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return (self.measure,) if self.measure else tuple(DISTANCES.values())
+
+
+TABLES = {
+    table.number: table
+    for table in (
+        PaperTable(1, "Performance benchmark scores", "similarity"),
+        PaperTable(5, "clean_eval", "clean"),
+        PaperTable(6, "voc_eval", "voc"),
+        PaperTable(7, "occ_eval", "word"),
+        PaperTable(8, "KL_eval, Euclidean and cosine distances", ""),
+        PaperTable(9, "clean_eval, documents in English", "clean", "en"),
+        PaperTable(10, "occ_eval, documents in English", "word", "en"),
+        PaperTable(11, "occ_eval, documents in Greek", "word", "el"),
+        PaperTable(12, "occ_eval, documents in Polish", "word", "pl"),
+        PaperTable(13, "occ_eval, documents in Russian", "word", "ru"),
+        PaperTable(14, "occ_eval, documents in Chinese, by character", "word", "zh"),
+    )
+}
+
+
+def paper_table(number: int, page_scores: Sequence[PageScore]) -> list[Row]:
+    """The rows of a table; Table 1 has one row, with a column a strategy.
+
+    Raises:
+        CorpusError: no page of the table's language among the scores.
+    """
+    table = TABLES[number]
+    chosen = [score for score in page_scores if not table.lang or score.lang == table.lang]
+    if not chosen:
+        raise CorpusError(f"table {number}: no page in {table.lang}; choose other pages")
+    by_method = group(chosen, "method")
+    if number == 1:
+        return [_strategies(by_method)]
+    rows = [
+        (_distances(method, scores) if not table.measure else _overlap(method, scores, table))
+        for method, scores in by_method.items()
+    ]
+    rows.sort(key=lambda row: row[0])
+    return [row for _, row in rows]
+
+
+def _strategies(by_method: dict[str, list[PageScore]]) -> Row:
+    row = {"Strategy": "similarity"}
+    for name, method in STRATEGIES.items():
+        reached = mean(by_method.get(method, []), "similarity")
+        row[name] = f"{reached.value:.3f}" if reached else "–"
+    return row
+
+
+def _overlap(method: str, scores: list[PageScore], table: PaperTable) -> tuple[float, Row]:
+    row = {"Tool": method}
+    order = 0.0
+    for heading, name in (
+        ("f-score", "f1_of_means"),
+        ("precision", "precision"),
+        ("recall", "recall"),
+    ):
+        measure = f"{table.measure}.{name}"
+        reached = mean(scores, measure)
+        if reached is None:
+            row[heading] = "–"
+        elif name == "f1_of_means":
+            order = -reached.value
+            row[heading] = f"{100 * reached.value:.2f}"
+        else:
+            row[heading] = f"{100 * reached.value:.2f} (± {100 * spread(scores, measure):.0f})"
+    return order, row
+
+
+def _distances(method: str, scores: list[PageScore]) -> tuple[float, Row]:
+    row = {"Tool": method}
+    order = 0.0
+    for heading, measure in reversed(DISTANCES.items()):
+        reached = mean(scores, measure)
+        order = reached.value if reached else order
+        row[heading] = f"{reached.value:.2f} (± {spread(scores, measure):.1f})" if reached else "–"
+    return order, {"Tool": method} | {heading: row[heading] for heading in DISTANCES}
