@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
@@ -12,18 +13,21 @@ dev: $(VENV)/.ready-dev
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3,11) <= sys.version_info[:2] <= (3,13) else "newscrawl needs Python 3.11 to 3.13; this is " + sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making an environment in $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 $(VENV)/.ready: requirements.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@echo "Installing what a crawl needs (about a minute) ..."
+	@$(PIP) -r requirements.txt
 	@touch $@
 
 $(VENV)/.ready-dev: requirements.txt pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt -e '.[dev]'
+	@echo "Installing what development needs (about two minutes) ..."
+	@$(PIP) -r requirements.txt -e '.[dev]'
 	@touch $@ $(VENV)/.ready
 
 demo: setup
-	$(BIN)/python -m tests.site.demo
+	@$(BIN)/python -m tests.site.demo
 
 test: lint types contracts pytest
 
