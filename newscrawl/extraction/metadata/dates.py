@@ -54,7 +54,7 @@ _MONTH_FIRST: Final = re.compile(
 )
 _CLOCK: Final = re.compile(
     r"(?<![\d:.])(?P<h>[01]?\d|2[0-4])\s?[:h.：]\s?(?P<min>[0-5]\d)(?:[:.](?P<s>[0-5]\d)(?:\.\d+)?)?"
-    r"(?![\d.:])\s*(?P<half>[ap]\.?\s?m\b\.?)?(?:\s*(?:Uhr|Uhr\.|hrs|hs|ч)\b)?"
+    r"(?![\d.:])\s*(?P<half>[apAP]\.?\s?[mM]\b\.?)?(?:\s*(?:Uhr|Uhr\.|hrs|hs|ч)\b)?"
     r"\s*\(?(?P<zone>(?:UTC|GMT)?\s?[+-]\d\d?(?::?\d\d)?|[A-Za-zМмСсКк]{1,4}\b)?",
 )
 _EPOCH: Final = re.compile(r"(\d{10})(?:\d{3})?(?:\.\d+)?")

@@ -13,19 +13,22 @@ from typing import Any, Final
 Node = dict[str, Any]
 
 # Ours: bounds on hostile input. The longest script of the development corpus has 41,127 characters.
-MAX_SCRIPT: Final = 2_000_000
-MAX_SALVAGED: Final = 100_000
+MAX_SCRIPT: Final = 1_000_000
+MAX_REPAIRED: Final = 200_000
 MAX_SCRIPTS: Final = 40
 MAX_NODES: Final = 2_000
 MAX_DEPTH: Final = 8
 
 # Names of schema.org types in lower case.
 ARTICLE_ENDINGS: Final = ("article", "posting", "report", "blogpost")
+OTHER_TYPES: Final = frozenset(
+    {"jobposting", "discussionforumposting", "qapage", "product", "productgroup", "profilepage"}
+)
 WORK_TYPES: Final = frozenset({"review", "recipe", "howto", "creativework", "newsitem", "qapage"})
 PAGE_TYPES: Final = frozenset({"webpage", "itempage", "medicalwebpage", "contentpage", "aboutpage"})
 VIDEO_TYPES: Final = frozenset({"videoobject", "movie", "episode", "tvepisode", "clip"})
 GALLERY_TYPES: Final = frozenset({"imagegallery", "mediagallery"})
-LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist", "profilepage"})
+LIST_TYPES: Final = frozenset({"collectionpage", "searchresultspage", "itemlist"})
 
 _WRAPPERS: Final = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)+")
 _CLOSERS: Final = re.compile(r"(?:-->|//\s*\]\]>|\]\]>|/\*\s*\]\]>\s*\*/|;)\s*$")
@@ -93,6 +96,8 @@ def parse(script: str) -> list[Any]:
 
 
 def _parse_repaired(text: str) -> list[Any]:
+    if len(text) > MAX_REPAIRED:
+        return []
     text = _CLOSERS.sub("", _WRAPPERS.sub("", text)).strip()
     for repaired in (text, _repair(text), _repair(unescape(text))):
         values = _leading_values(repaired)
@@ -105,7 +110,7 @@ def _salvage(text: str) -> list[Any]:
     """Read single fields out of an article that is no JSON, often for quotes within quotes."""
     if not (article := _ARTICLE_TYPE.search(text)):
         return []
-    return [{"@type": article[1], **dict(_FIELD.findall(text[:MAX_SALVAGED]))}]
+    return [{"@type": article[1], **dict(_FIELD.findall(text))}]
 
 
 def _repair(text: str) -> str:
@@ -159,7 +164,11 @@ def types_of(node: Node) -> tuple[str, ...]:
 
 
 def is_article(node: Node) -> bool:
-    return any(name.endswith(ARTICLE_ENDINGS) for name in types_of(node))
+    return hold_article(types_of(node))
+
+
+def hold_article(types: Iterable[str]) -> bool:
+    return any(name.endswith(ARTICLE_ENDINGS) and name not in OTHER_TYPES for name in types)
 
 
 def text_of(value: object) -> str | None:

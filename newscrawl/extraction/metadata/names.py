@@ -39,7 +39,7 @@ _SPLIT: Final = re.compile(
     r"\s*[;|·・•▪\n\t/]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
     r"|\s+(?:&|\+|and|und|et|och|og|oraz|και|ve|и)\s+|\s+[-–—]\s+"
 )
-_SPLIT_WEAK: Final = re.compile(r"\s+(?:y|e|i|en|a|with|mit|con|avec|és|ja|şi|si|in)\s+")
+_SPLIT_WEAK: Final = re.compile(r"\s+(?:y|e|i|en|with|mit|con|avec|és|ja|şi|si)\s+")
 _TRAILING: Final = re.compile(
     r"\s*(?:\([^)]*\)|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|\bin\s[A-Z].+|\baus\s[A-Z].+"
     r"|\bupdated\b.*|\bpublished\b.*|\bposted\b.*|\bon\s.*\d.*|\bam\s\d.*|@\S+|\d{1,2}[./]\d.*"
@@ -52,16 +52,15 @@ _DAY_AFTER: Final = re.compile(
 _ROLES: Final = frozenset(words("bylines", "roles"))
 _ROLES_OF_WORDS: Final = tuple(role for role in _ROLES if " " in role)
 _PARTS: Final = re.compile(r"[\s/,()|-]+")
-_ROLE_SUFFIX: Final = re.compile(rf"(?:{any_of(words('bylines', 'suffixes'))})$")
+_ROLE_SUFFIX: Final = re.compile(rf"\s*(?:{any_of(words('bylines', 'suffixes'))})$")
 _NOBODY: Final = frozenset(words("bylines", "nobody"))
 _ADDRESS: Final = re.compile(r"https?://|www\.|\.(?:com|org|net|de|php|html?)\b|@", re.IGNORECASE)
 _PARTICLES: Final = frozenset(words("bylines", "particles"))
 # A capital or a letter of a script without capitals, and whatever letters follow.
 _NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
-_PLAIN_NAME: Final = re.compile(
-    r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]+(?: [^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]*\.?){0,2}"
-    r" [^\W\d_a-zß-öø-ÿα-ωа-я][\w'’-]+"
-)
+# Most authors of JSON-LD: two to four words of Latin, Greek or Cyrillic with capitals.
+_PLAIN_WORD: Final = r"[A-ZÀ-ÖØ-ÞΆ-ΫА-Я][\w'’-]*\.?"
+_PLAIN_NAME: Final = re.compile(rf"{_PLAIN_WORD}(?: {_PLAIN_WORD}){{1,3}}(?<!\.)")
 _MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
 _LETTER: Final = re.compile(r"[^\W\d_]")
 

@@ -29,6 +29,11 @@ def read(evidence: Evidence, now: datetime) -> tuple[datetime | None, datetime |
     return published, modified
 
 
+def is_stated(evidence: Evidence) -> bool:
+    """Tell whether a field gives a date of publication."""
+    return next(_stated(evidence), None) is not None
+
+
 def _stated(evidence: Evidence) -> Iterator[Stamp]:
     """Dates of publication that fields give, the most trusted first."""
     article, signals = evidence.article, evidence.signals

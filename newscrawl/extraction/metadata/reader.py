@@ -24,7 +24,8 @@ class Metadata:
 
     `published` and `modified` are aware and not in the future. `language` is ISO 639-1 as the
     page declares it; `paywalled` is None where the page doesn't say. `kind` is what metadata alone
-    tells; `kind_of` settles it once the text is known. `article_body` is JSON-LD's, raw.
+    tells, `could_be_front` that a section's front is possible; `kind_of` settles it once the text
+    is known. `article_body` is JSON-LD's, raw.
     `headline_candidates` are all titles found, the most trusted place first.
     """
 
@@ -38,6 +39,7 @@ class Metadata:
     site_name: str | None = None
     paywalled: bool | None = None
     kind: Kind = "article"
+    could_be_front: bool = False
     article_body: str | None = None
     headline_candidates: tuple[str, ...] = ()
 
@@ -57,6 +59,13 @@ def read(
     evidence = collect(tree, url, language)
     published, modified = publication.read(evidence, now or datetime.now(UTC))
     signals = evidence.signals
+    stated = kinds.stated_kind(
+        signals.data,
+        signals.meta("og:type") or "",
+        url,
+        evidence.title or signals.title,
+        dated=publication.is_stated(evidence),
+    )
     return Metadata(
         title=evidence.title,
         authors=authors.read(evidence),
@@ -67,9 +76,8 @@ def read(
         image=_image(evidence),
         site_name=evidence.site_name,
         paywalled=_paywalled(evidence),
-        kind=kinds.stated_kind(
-            signals.data, signals.meta("og:type") or "", url, evidence.title or signals.title
-        ),
+        kind=stated.kind,
+        could_be_front=stated.section,
         article_body=jsonld.text_of(evidence.article.get("articleBody")),
         headline_candidates=tuple(dict.fromkeys(each.text for each in evidence.title_candidates)),
     )
@@ -81,9 +89,9 @@ def kind_of(metadata: Metadata, *, words: int, link_words: int, text: str = "") 
     `words` counts the body text's words, `link_words` those of the page that stand within links;
     `text` is the body text (its beginning is enough).
     """
-    return kinds.settled_kind(
-        metadata.kind, kinds.Size(words, link_words), paywalled=metadata.paywalled, text=text
-    )
+    stated = kinds.Stated(metadata.kind, metadata.could_be_front)
+    size = kinds.Size(words, link_words)
+    return kinds.settled_kind(stated, size, paywalled=metadata.paywalled, text=text)
 
 
 def _section(evidence: Evidence) -> str | None:

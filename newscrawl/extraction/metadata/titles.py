@@ -89,15 +89,21 @@ def _likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
 
 def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> str:
     """Cut what isn't headline off both ends: the site's name, or all beyond another candidate."""
+    prefix, _, rest = title.partition(": ")
+    if rest and _compact(prefix) in sites:
+        title = rest
     cuts = [(match.start(), match.end()) for match in _SEPARATOR.finditer(title)]
     for start, _ in reversed(cuts):
         head = title[:start].strip()
         if words_of(head) in known and not _is_site(_compact(head), sites):
             return head
+    named = False
     while cuts:
         (first_start, first_end), (start, end) = cuts[0], cuts[-1]
         head, tail = title[:start].strip(), title[end:].strip()
-        if head and (_is_site(_compact(tail), sites) or _is_tag(head, title[start:end], tail)):
+        is_site = _is_site(_compact(tail), sites)
+        if head and (is_site or _is_tag(head, title[start:end], tail, beside_site=named)):
+            named = named or is_site
             title = head
             cuts.pop()
         elif title[first_end:].strip() and _is_site(_compact(title[:first_start]), sites):
@@ -108,12 +114,12 @@ def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> s
     return title.strip()
 
 
-def _is_tag(head: str, separator: str, tail: str) -> bool:
-    """Tell whether a bar parts a headline from the few words of a section or slogan."""
-    return (
-        not _BAR.isdisjoint(separator)
-        and len(words_of(tail)) <= MAX_TAG_WORDS
-        and len(words_of(head)) >= MIN_HEADLINE_WORDS
+def _is_tag(head: str, separator: str, tail: str, *, beside_site: bool) -> bool:
+    """Tell whether a text of few words is a section or slogan: after a bar, or before the site."""
+    if len(words_of(head)) < MIN_HEADLINE_WORDS:
+        return False
+    return len(words_of(tail)) <= (
+        MAX_TAG_WORDS if not _BAR.isdisjoint(separator) else int(beside_site)
     )
 
 
@@ -132,9 +138,12 @@ def _compact_names(names: Sequence[str]) -> frozenset[str]:
 
 
 def _is_site(compact: str, sites: Set[str]) -> bool:
-    """Tell whether a text without blanks is the site's name, or one holds the other."""
+    """Tell whether a text without blanks is the site's name, or half of one is the other."""
     if not compact or compact in sites:
         return bool(compact)
     return len(compact) > 3 and any(
-        len(site) > 3 and (compact in site or site in compact) for site in sites
+        len(site) > 3
+        and 2 * min(len(site), len(compact)) >= max(len(site), len(compact))
+        and (compact in site or site in compact)
+        for site in sites
     )

@@ -19,8 +19,3 @@ def words(table: str, name: str) -> tuple[str, ...]:
 def any_of(entries: Iterable[str]) -> str:
     """A pattern that matches any of these literally, the longest first."""
     return "|".join(sorted(map(re.escape, entries), key=len, reverse=True))
-
-
-def phrases(name: str) -> re.Pattern[str]:
-    """What finds any of a list of phrases."""
-    return re.compile("|".join(words("phrases", name)), re.IGNORECASE)

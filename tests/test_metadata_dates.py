@@ -1,0 +1,156 @@
+"""Dates as pages write them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.metadata import dates
+from newscrawl.extraction.metadata.dates import Dialect
+
+NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
+DAY = datetime(2026, 3, 5)  # noqa: DTZ001 - dates without a zone are the subject
+
+
+def zoned(hours: float, *moment: int) -> datetime:
+    return datetime(*moment, tzinfo=timezone(timedelta(hours=hours)))  # type: ignore[arg-type,misc]
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("2026-03-05T10:30:00+01:00", zoned(1, 2026, 3, 5, 10, 30)),
+        ("2026-03-05T10:30:00.123Z", zoned(0, 2026, 3, 5, 10, 30, 0, 123_000)),
+        ("2026-03-05T10:30:00+0100", zoned(1, 2026, 3, 5, 10, 30)),
+        ("2026-03-05 10:30:00 +0100", zoned(1, 2026, 3, 5, 10, 30)),
+        ("Thu, 05 Mar 2026 10:30:00 GMT", zoned(0, 2026, 3, 5, 10, 30)),
+        ("Thu Mar 05 2026 10:30:00 GMT+0200 (EET)", zoned(2, 2026, 3, 5, 10, 30)),
+        ("March 5, 2026 at 10:30 pm EST", zoned(-5, 2026, 3, 5, 22, 30)),
+        ("1772706600", zoned(0, 2026, 3, 5, 10, 30)),
+        ("1772706600000", zoned(0, 2026, 3, 5, 10, 30)),
+        ("2026-03-05", DAY),
+        ("20260305", DAY),
+        ("2026/3/5", DAY),
+        ("1923-03-05", datetime(1923, 3, 5)),  # noqa: DTZ001
+    ],
+)
+def test_values_meant_to_be_dates(written: str, moment: datetime) -> None:
+    stamp = dates.read(written)
+    assert stamp is not None
+    assert stamp.moment == moment
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("en", "Published March 5, 2026"),
+        ("en", "5th March 2026"),
+        ("en", "Mar. 5, 2026"),
+        ("de", "Veröffentlicht am 5. März 2026"),
+        ("de", "Stand: 05.03.2026"),
+        ("de", "5.3.26"),
+        ("fr", "Publié le 5 mars 2026"),
+        ("es", "5 de marzo de 2026"),
+        ("pt", "5 de março de 2026"),
+        ("it", "5 marzo 2026"),
+        ("nl", "5 maart 2026"),
+        ("pl", "5 marca 2026"),
+        ("ru", "5 марта 2026 года"),
+        ("uk", "5 березня 2026"),
+        ("el", "5 Μαρτίου 2026"),
+        ("cs", "5. března 2026"),
+        ("sv", "5 mars 2026"),
+        ("tr", "5 Mart 2026"),
+        ("fi", "5. maaliskuuta 2026"),
+        ("zh", "2026年3月5日"),
+        ("ja", "2026年3月5日（木）"),
+        ("ko", "2026년 3월 5일"),
+    ],
+)
+def test_days_in_texts(language: str, written: str) -> None:
+    stamp = dates.find(written, Dialect(language))
+    assert stamp is not None
+    assert stamp.moment == DAY
+
+
+@pytest.mark.parametrize(
+    ("text", "hour", "minute"),
+    [
+        ("5 March 2026, 10:30", 10, 30),
+        ("05.03.2026 - 10.30 Uhr", 10, 30),
+        ("5 mars 2026 à 10h30", 10, 30),
+        ("March 5, 2026 | 9:15 PM", 21, 15),
+        ("12:05 a.m., March 5, 2026", 0, 5),
+        ("2026年3月5日 10:30", 10, 30),
+    ],
+)
+def test_time_of_day_beside_the_day(text: str, hour: int, minute: int) -> None:
+    stamp = dates.find(text)
+    assert stamp is not None
+    assert stamp.moment == DAY.replace(hour=hour, minute=minute)
+    assert stamp.timed
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written", "day"),
+    [
+        (Dialect("en", month_first=True), "03/05/2026", DAY),
+        (Dialect("en"), "05/03/2026", DAY),
+        (Dialect("en", month_first=True), "05.03.2026", DAY),
+        (Dialect("en", month_first=True), "25/03/2026", DAY.replace(day=25)),
+        (Dialect("hr"), "5. listopada 2026", DAY.replace(month=10)),
+        (Dialect("pl"), "5 listopada 2026", DAY.replace(month=11)),
+    ],
+)
+def test_what_depends_on_the_dialect(dialect: Dialect, written: str, day: datetime) -> None:
+    stamp = dates.find(written, dialect)
+    assert stamp is not None
+    assert stamp.moment == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Windows 2000", "room 20260", "in March 2026", "31.02.2026", "0001-01-01", "1970-01-01",
+     "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999"],
+)  # fmt: skip
+def test_what_is_no_date(text: str) -> None:
+    assert dates.read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "day"),
+    [
+        ("https://a.example/2026/03/05/rates-rise", DAY),
+        ("https://a.example/news/2026-03-05-rates", DAY),
+        ("https://a.example/news/2026/mar/05/rates", DAY),
+        ("https://a.example/rates-20260305.html", DAY),
+        ("https://a.example/2026/12/19/rates", DAY.replace(month=12, day=19)),
+        ("https://a.example/2026/12/rates", None),
+        ("https://a.example/1912/04/15/titanic", None),
+        ("https://a.example/id/920260305999", None),
+        (None, None),
+    ],
+)
+def test_days_in_addresses(url: str | None, day: datetime | None) -> None:
+    stamp = dates.from_url(url)
+    assert (stamp and stamp.moment) == day
+
+
+def test_a_date_without_zone_takes_the_page_s_other_zone() -> None:
+    berlin = timezone(timedelta(hours=1))
+    assert dates.settle(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(1, 2026, 3, 5, 10, 30)
+    assert dates.settle(dates.read("2026-03-05T10:30"), None, NOW) == zoned(0, 2026, 3, 5, 10, 30)
+
+
+def test_a_local_time_ahead_of_utc_is_east_of_greenwich() -> None:
+    settled = dates.settle(dates.read("2026-11-10T19:30"), None, NOW)
+    assert settled == zoned(8, 2026, 11, 10, 19, 30)
+    assert settled <= NOW
+
+
+@given(st.text(max_size=60) | st.datetimes().map(str) | st.from_regex(r"\d{1,4}[-/. ]\d\d?.*"))
+def test_no_text_yields_the_future_or_an_error(text: str) -> None:
+    for stamp in (dates.read(text), dates.find(text), dates.from_url(text)):
+        settled = dates.settle(stamp, None, NOW)
+        assert settled is None or settled <= NOW

@@ -1,0 +1,64 @@
+"""JSON-LD as publishers write it."""
+
+import pytest
+
+from newscrawl.extraction.metadata import jsonld
+
+ARTICLE = '{"@type": "NewsArticle", "headline": "Rates rise"}'
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        ARTICLE,
+        f"[{ARTICLE}]",
+        f'{{"@graph": [{{"@type": "WebSite"}}, {ARTICLE}]}}',
+        f'{{"@type": "WebPage", "mainEntity": {ARTICLE}}}',
+        f"<!-- {ARTICLE} -->",
+        f"//<![CDATA[\n{ARTICLE}\n//]]>",
+        f"/* data */ {ARTICLE} // end",
+        f"{ARTICLE};",
+        '{"@type": "NewsArticle", "headline": "Rates rise",}',
+        '{"@type": ["NewsArticle"], "headline": "Rates rise", "tags": ["a", "b",],}',
+        '{"@type": "http://schema.org/NewsArticle", "headline": "Rates rise"}',
+        '{"@type": "NewsArticle", "text": "one\ntwo\x01", "headline": "Rates rise"}',
+        '{"@type": "NewsArticle", "text": "don\\\'t", "headline": "Rates rise"}',
+        f"{ARTICLE}{ARTICLE}",
+        '{"@type": "NewsArticle", "text": "he said "no"", "headline": "Rates rise"}',
+        ARTICLE.replace('"', "&quot;"),
+    ],
+    ids=["plain", "list", "graph", "main entity", "HTML comment", "CDATA", "comments", "semicolon",
+         "trailing comma", "trailing commas", "type as address", "control characters",
+         "wrong escape", "twice", "quotes within quotes", "escaped"],
+)  # fmt: skip
+def test_the_article_is_found(script: str) -> None:
+    article = next(jsonld.read([script]).articles)
+    assert article["headline"] == "Rates rise"
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["", "no JSON", "{", "[" * 100_000, '{"@graph":' * 5_000, '"text"', "null", "[1, 2]",
+     '{"@type": 5}', '{"@type": "Product", "isRelatedTo": ' + ARTICLE + "}"],
+    ids=["empty", "text", "cut", "deep lists", "deep objects", "string", "null", "numbers",
+         "type no text", "article of another page"],
+)  # fmt: skip
+def test_no_article_is_made_up(script: str) -> None:
+    assert list(jsonld.read([script]).articles) == []
+
+
+def test_references_are_resolved() -> None:
+    person = '{"@type": "Person", "@id": "#a", "name": "Jane Doe"}'
+    data = jsonld.read([f'[{{"@type": "Article", "author": {{"@id": "#a"}}}}, {person}]'])
+    author = data.resolve(next(data.articles)["author"])
+    assert isinstance(author, dict)
+    assert author["name"] == "Jane Doe"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [(True, True), (False, False), ("False", False), ("http://schema.org/True", True), (0, False),
+     ({"@value": "true"}, True), ("perhaps", None), (None, None), ([], None)],
+)  # fmt: skip
+def test_truth(value: object, wanted: bool | None) -> None:
+    assert jsonld.truth_of(value) is wanted

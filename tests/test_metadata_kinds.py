@@ -1,0 +1,113 @@
+"""What a page is, if it isn't an article."""
+
+from datetime import UTC, datetime
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.extraction import metadata
+
+NOW = datetime(2026, 11, 10, tzinfo=UTC)
+STORY = "https://pier.example/news/harbour-reopens-after-storm-1234"
+BODY = "The harbour reopened on Monday after the storm. " * 60
+ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+
+
+def kind(html: str, url: str | None = STORY, *, text: str = BODY, link_words: int = 50) -> str:
+    found = metadata.read(LexborHTMLParser(html), url, now=NOW)
+    return metadata.kind_of(found, words=len(text.split()), link_words=link_words, text=text)
+
+
+def data(kind_of_node: str) -> str:
+    return f'<script type="application/ld+json">{{"@type": "{kind_of_node}"}}</script>'
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "text", "wanted"),
+    [
+        (ARTICLE, STORY, BODY, "article"),
+        ("<h1>Harbour reopens</h1>", None, BODY, "article"),
+        ("<h1>Harbour reopens</h1>", STORY, "Short and complete.", "article"),
+        ("<h1>港口重新开放</h1>", STORY, "港口在暴风雨后重新开放。" * 40, "article"),
+        (data("LiveBlogPosting"), STORY, BODY, "live"),
+        ("", "https://pier.example/liveticker/storm-42", BODY, "live"),
+        (data("ImageGallery"), STORY, "One. Two.", "gallery"),
+        ("", "https://pier.example/bildergalerie/hafen-42", "Eins. Zwei.", "gallery"),
+        ('<meta property="og:type" content="video.other">', STORY, "Watch.", "video"),
+        ('<meta property="og:type" content="video.other">', STORY, BODY * 2, "article"),
+        (data("Product"), STORY, BODY, "other"),
+        (data("DiscussionForumPosting"), STORY, BODY, "other"),
+        (data("CollectionPage"), STORY, BODY, "front"),
+        ("", "https://pier.example/", BODY, "front"),
+        ("", "https://pier.example/de/index.html", BODY, "front"),
+    ],
+)
+def test_kind_by_types_and_address(html: str, url: str | None, text: str, wanted: str) -> None:
+    assert kind(html, url, text=text) == wanted
+
+
+def test_a_section_full_of_links_is_a_front() -> None:
+    section = "https://pier.example/business/"
+    assert kind("<h1>Business</h1>", section, link_words=900) == "front"
+    assert kind("<h1>Business</h1>", section, link_words=20) == "article"
+    assert kind(ARTICLE, section, link_words=900) == "article"
+    dated = '<meta property="article:published_time" content="2026-11-01">'
+    assert kind(dated, section, link_words=900) == "article"
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Just a moment...", "Access Denied", "Attention Required! | Cloudflare", "404 Not Found",
+     "Page not found - The Pier", "Error 503", "Seite nicht gefunden", "Page introuvable",
+     "Página no encontrada", "Nie znaleziono strony", "Страница не найдена", "找不到页面",
+     "Доступ ограничен", "403 Forbidden"],
+)  # fmt: skip
+def test_errors_and_robot_checks_by_title(title: str) -> None:
+    assert kind(f"<title>{title}</title>", text="Nothing here.") == "error"
+
+
+@pytest.mark.parametrize(
+    "title", ["Just a moment in history", "Access denied: how banks lock out the poor", "Area 404"]
+)
+def test_an_article_with_such_a_title_stays_one(title: str) -> None:
+    assert kind(f"<h1>{title}</h1>") == "article"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We use cookies. Your privacy matters. Accept all",
+        "Mit Ihrer Zustimmung setzen wir Cookies zu Werbezwecken ein. Datenschutz",
+        "Nous utilisons des cookies avec votre consentement.",
+        "Usamos cookies con su consentimiento. Privacidad",
+        "Χρησιμοποιούμε cookies με τη συγκατάθεσή σας",
+        "Мы используем cookie с вашего согласия",
+    ],
+)
+def test_consent_pages(text: str) -> None:
+    assert kind("<title>The Pier</title>", text=text) == "consent"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The harbour reopened. Subscribe to continue reading.",
+        "Der Hafen ist offen. Jetzt weiterlesen mit unserem Abo.",
+        "Le port rouvre. Cet article est réservé aux abonnés.",
+        "El puerto reabre. Contenido para suscriptores.",
+        "Порт открыт. Продолжение доступно по подписке.",
+        "港が再開した。この記事は有料会員限定です。",
+    ],
+)
+def test_paywall_teasers_by_words(text: str) -> None:
+    assert kind("<h1>The harbour</h1>", text=text) == "paywall"
+
+
+def test_paywall_teasers_by_data() -> None:
+    locked = ARTICLE.replace("}", ', "isAccessibleForFree": false}')
+    assert kind(locked, text="The harbour reopened. " * 20) == "paywall"
+    assert kind(locked, text=BODY) == "article"
+
+
+def test_a_short_report_that_mentions_cookies_is_an_article() -> None:
+    assert kind(ARTICLE, text="The bakery recalled its cookies on Monday.") == "article"

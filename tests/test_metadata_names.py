@@ -1,0 +1,85 @@
+"""Names in bylines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.metadata import names
+
+
+@pytest.mark.parametrize(
+    ("byline", "wanted"),
+    [
+        ("Jane Doe", ["Jane Doe"]),
+        ("By Jane Doe", ["Jane Doe"]),
+        ("BY JANE DOE", ["JANE DOE"]),
+        ("By Jane Doe and Tom Ray", ["Jane Doe", "Tom Ray"]),
+        ("Jane Doe, Tom Ray & Ann Lee", ["Jane Doe", "Tom Ray", "Ann Lee"]),
+        ("By Jane Doe, Senior Editor", ["Jane Doe"]),
+        ("By Jane Doe in Berlin", ["Jane Doe"]),
+        ("Jane Doe, Berlin", ["Jane Doe"]),
+        ("By Jane Doe | March 5, 2026", ["Jane Doe"]),
+        ("Jane Doe Sep 4", ["Jane Doe"]),
+        ("Written by: Jane Doe (Reuters)", ["Jane Doe"]),
+        ("Jane Doe https://x.example/jane", ["Jane Doe"]),
+        ("Jane Doe @janedoe", ["Jane Doe"]),
+        ("Von Max Weber und Eva Klein", ["Max Weber", "Eva Klein"]),
+        ("Ein Gastbeitrag von Max Weber", ["Max Weber"]),
+        ("Von Max Weber, Hamburg", ["Max Weber"]),
+        ("Max von der Heide", ["Max von der Heide"]),
+        ("Text: Max Weber", ["Max Weber"]),
+        ("Par Anne Petit et Luc Roy", ["Anne Petit", "Luc Roy"]),
+        ("Por Ana Ruiz y Juan Gil", ["Ana Ruiz", "Juan Gil"]),
+        ("Di Mario Rossi", ["Mario Rossi"]),
+        ("De Niro", ["De Niro"]),
+        ("Door Jan de Vries", ["Jan de Vries"]),
+        ("Autor: Jan Kowalski", ["Jan Kowalski"]),
+        ("Автор: Иван Петров", ["Иван Петров"]),
+        ("Συντάκτης: Νίκος Παππάς", ["Νίκος Παππάς"]),
+        ("作者:张三", ["张三"]),
+        ("记者 李四", ["李四"]),
+        ("山田太郎 記者", ["山田太郎"]),
+        ("det/dpa", ["det", "dpa"]),
+        ("Reuters", ["Reuters"]),
+    ],
+)  # fmt: skip
+def test_names_out_of_a_byline(byline: str, wanted: list[str]) -> None:
+    assert names.split(byline) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["admin", "Written by", "https://x.example/author/jane", "5 min read", "Staff Writer", "",
+     "{{author}}", "jane@x.example", "Share", "12345678",
+     "The quick brown fox jumps over a lazy dog again"],
+)  # fmt: skip
+def test_what_names_nobody(text: str) -> None:
+    assert names.split(text) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        (["Jane Doe", "Dec 19"], ("Jane Doe",)),
+        (["By Jane Doe", "Mehr"], ("Jane Doe",)),
+        (["by printing one of our examples"], ()),
+        (["Doe", "Jane Doe"], ("Jane Doe",)),
+        (["August Weber"], ("August Weber",)),
+        (["李四"], ("李四",)),
+    ],
+)
+def test_persons_among_texts_of_the_markup(texts: list[str], wanted: tuple[str, ...]) -> None:
+    assert names.persons(texts) == wanted
+
+
+def test_a_desk_stands_for_persons_where_nobody_is_named() -> None:
+    assert names.clean(["Sports Editors"]) == ()
+    assert names.desks(["Sports Editors"]) == ("Sports Editors",)
+
+
+@given(st.lists(st.text(max_size=120), max_size=5))
+def test_names_are_few_short_and_distinct(texts: list[str]) -> None:
+    found = names.clean(texts)
+    assert len(found) <= names.MAX_AUTHORS
+    assert len({name.casefold() for name in found}) == len(found)
+    assert all(0 < len(name) <= names.MAX_NAME for name in found)
