@@ -14,11 +14,11 @@ from newscrawl.mentions import Company
 from newscrawl.mentions.companies import Companies
 from newscrawl.training import benchmark_install, benchmark_speed, peers
 from newscrawl.training.benchmark import Benchmark, Row, groups, score
-from newscrawl.training.benchmark_floors import falls, raised
 from newscrawl.training.benchmark_install import Installed, Missing, find
 from newscrawl.training.benchmark_run import AnswerStore, Runner, ToolError, source_version
 from newscrawl.training.benchmark_tables import TABLES, write
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.floors import falls, moved
 
 MINI = Path(__file__).parent / "corpus" / "mini"
 
@@ -225,23 +225,18 @@ def test_a_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
 
 
 def test_floors_rise_and_never_fall(mini: Corpus) -> None:
-    high, low = result_of(mini, **{"word.f1": 0.9}), result_of(mini, **{"word.f1": 0.5})
-    floors = raised(high, {})
-    assert raised(low, floors) == floors
-    assert raised(high, raised(low, {})) == floors
+    high, low = (result_of(mini, **{"word.f1": value}).reached() for value in (0.9, 0.5))
+    floors = moved(high, mini.fingerprint, {})
+    assert floors[mini.fingerprint]["fe"]["mini"]["word.f1"] == pytest.approx(0.898)
+    assert moved(low, mini.fingerprint, floors) == floors
 
 
 def test_a_method_below_its_floor_is_named(mini: Corpus) -> None:
-    floors = raised(result_of(mini, **{"word.f1": 0.9}), {})
-    assert falls(result_of(mini, **{"word.f1": 0.9}), floors) == []
-    (fall,) = falls(result_of(mini, **{"word.f1": 0.85}), floors)
-    assert "newscrawl fe: word.f1 on mini is 0.8500" in str(fall)
-
-
-def test_floors_of_another_corpus_bind_nobody(mini: Corpus) -> None:
-    floors = raised(result_of(mini, **{"word.f1": 0.9}), {})
-    other = replace(result_of(mini, **{"word.f1": 0.1}), fingerprint="of another corpus")
-    assert falls(other, floors) == []
+    floors = moved(result_of(mini, **{"word.f1": 0.9}).reached(), mini.fingerprint, {})
+    fallen = list(result_of(mini, **{"word.f1": 0.85}).reached())
+    (line,) = falls(fallen, mini.fingerprint, floors)
+    assert "fe: word.f1 on mini is 0.8500, below its floor 0.8980" in line
+    assert falls(fallen, "another corpus", floors) == []
 
 
 def test_a_result_survives_its_file(mini: Corpus, tmp_path: Path) -> None:

@@ -160,17 +160,17 @@ def _line(row: "Row", groups: Sequence[str]) -> dict[str, object]:
 
 
 def _check_floors(result: "Benchmark", *, lift: bool) -> None:
-    from newscrawl.training.benchmark_floors import falls, load_floors, raised, save_floors
+    from newscrawl.training.floors import falls, load_floors, moved, save_floors
 
-    floors = load_floors()
-    below = falls(result, floors)
+    floors, means = load_floors(), list(result.reached())
+    below = falls(means, result.fingerprint, floors)
     for fall in below:
         say(f"below its floor: {fall}")
     if lift:
-        save_floors(raised(result, floors))
+        save_floors(moved(means, result.fingerprint, floors))
         say("floors lifted to what was reached")
     elif result.fingerprint not in floors:
-        say("no floors on file for this corpus: --raise-floors sets them")
+        say("no floors on file for these pages: --raise-floors sets them")
     if below:
         raise typer.Exit(1)
 

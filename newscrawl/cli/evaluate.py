@@ -45,7 +45,8 @@ def evaluate(
         Literal["all", "set", "lang", "site", "page_type"], typer.Option(help="Group pages by.")
     ] = "set",
     unseen: Annotated[
-        bool, typer.Option("--unseen", help="Only sites that train leaves for testing.")
+        bool,
+        typer.Option("--unseen", help="Only articles of sites that train, by default, tests on."),
     ] = False,
     split_seed: Annotated[int, typer.Option(min=0, help="The split of --unseen.")] = 0,
     worst: Annotated[
@@ -73,13 +74,10 @@ def evaluate(
     docs/training.md.
     """
     tables = _known_tables(table or [])
-    pages = corpus_from(corpus).select(
-        sets=sets or (), langs=langs or (), page_types=page_types or ()
-    )
+    pages = corpus_from(corpus)
     if unseen:
-        from newscrawl.training.splits import split_by_site
-
-        pages = split_by_site(pages, seed=split_seed).test
+        pages = _unseen(pages, split_seed)
+    pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
     wanted = _known_measures(measures or [m for t in tables for m in _measures_of(t)] or SHOWN)
     found = _run(pages, _known_methods(methods or []), wanted)
     if tables:
@@ -90,6 +88,14 @@ def evaluate(
         _show_worst(found, wanted[0], worst)
     if check_floors or raise_floors or lower_floors:
         _floors(found, pages, move=raise_floors or lower_floors, lower=lower_floors)
+
+
+def _unseen(pages: "Corpus", seed: int) -> "Corpus":
+    """What `newscrawl train` with its own defaults leaves for testing."""
+    from newscrawl.training.learning import learnable
+    from newscrawl.training.splits import split_by_site
+
+    return split_by_site(learnable(pages), seed=seed).test
 
 
 def _known_methods(names: Sequence[str]) -> list[str]:
@@ -219,15 +225,15 @@ def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
 
 
 def _floors(found: "list[PageScore]", pages: "Corpus", *, move: bool, lower: bool) -> None:
-    from newscrawl.training.benchmark_floors import load_floors, save_floors
-    from newscrawl.training.floors import falls, moved
+    from newscrawl.training.floors import falls, load_floors, moved, reached, save_floors
 
     floors = load_floors()
-    below = falls(found, pages.fingerprint, floors)
+    means = list(reached(found))
+    below = falls(means, pages.fingerprint, floors)
     for line in below:
         say(f"below its floor: {line}")
     if move:
-        save_floors(moved(found, pages.fingerprint, floors, lower=lower))
+        save_floors(moved(means, pages.fingerprint, floors, lower=lower))
         say("floors set to what was reached" if lower else "floors lifted to what was reached")
     elif pages.fingerprint not in floors:
         say("no floors on file for these pages: --raise-floors sets them")

@@ -9,7 +9,7 @@ import json
 import os
 import platform
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,6 +23,8 @@ from newscrawl.training import benchmark_speed, peers
 from newscrawl.training.benchmark_install import Installed, Missing, find
 from newscrawl.training.benchmark_run import Answer, AnswerStore, Runner, ToolError, source_version
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
+from newscrawl.training.floors import MEASURES as FLOOR_MEASURES
+from newscrawl.training.floors import Reached
 from newscrawl.training.metrics import mention_agreement
 from newscrawl.training.peers import Peer
 from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
@@ -59,6 +61,17 @@ class Benchmark:
     made_at: str
     machine: str
     rows: tuple[Row, ...]
+
+    def reached(self) -> Iterator[Reached]:
+        """The means of our methods that quality floors are kept for."""
+        for row in self.rows:
+            if peers.PEERS[row.name].environment != peers.MAIN_ENV:
+                continue
+            method = row.name.removeprefix("newscrawl ")
+            for group, measures in row.scores.items():
+                for measure in FLOOR_MEASURES:
+                    if measure in measures and " " not in group:
+                        yield Reached(method, group, measure, measures[measure])
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
