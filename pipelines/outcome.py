@@ -81,7 +81,7 @@ def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
     if not counts.requested:
         return None
     if counts.disallowed == counts.requested:
-        return "blocked_by_robots", "no article page may be fetched"
+        return "blocked_by_robots", "robots.txt or the server refuses all article pages"
     if counts.disallowed + counts.paywalled == counts.requested:
         return "paywalled", "headlines and standfirsts only"
     if counts.failed == counts.requested:

@@ -81,6 +81,9 @@ class Permitted:
 class SourceOffsiteMiddleware(OffsiteMiddleware):
     """Keeps redirects, too, on the site that a NewsSpider covers."""
 
+    def request_scheduled(self, request: Request, spider: Spider) -> None:
+        """Leave it to process_request: of what is dropped here, no errback ever hears."""
+
     def should_follow(self, request: Request, spider: Spider) -> bool:
         """Whether the spider covers the request's URL."""
         covers = getattr(spider, "covers", None)

@@ -63,7 +63,8 @@ class NewsSpider(Spider):
         self.arguments = parse_arguments(given)
         self.known = nothing_known
         self.listings = self._listings()
-        self._hosts = {address_of(url)[0] for url in (*self.listings, *self.source.feeds)}
+        urls = (self.source.home, *self.source.feeds, *self.listings)
+        self._hosts = {address_of(url)[0] for url in urls}
         self._name = site_name(self.source.home)
         self._seen: set[str] = set()
         self._strangers: set[str] = set()
@@ -187,14 +188,20 @@ class NewsSpider(Spider):
             self._count("listings_failed")
             self.logger.warning("Sitemap index %s is nested too deeply; it is left", url)
             return
+        oldest = self._oldest(archive=True)
         for child in _newest_first(children):
-            if child.modified and child.modified < (self.since or self._recent):
+            if oldest and child.modified and child.modified < oldest:
                 continue
             if self._sitemaps_left <= 0:
                 self._count("sitemaps_over_limit")
                 continue
             self._sitemaps_left -= 1
             yield self._listing_request(child.url, nesting=nesting)
+
+    def _oldest(self, *, archive: bool) -> datetime | None:
+        """Return the moment before which pages are left; an archive may be asked for by name."""
+        usual = self._recent if archive and not self.arguments.sitemaps else None
+        return self.since or usual
 
     def listing_failed(self, failure: Failure) -> None:
         """Count and report a feed or sitemap that couldn't be fetched."""
@@ -209,8 +216,7 @@ class NewsSpider(Spider):
 
     async def _follow(self, entries: Iterable[Entry], *, archive: bool) -> AsyncIterator[Request]:
         """Yield a request for each article that is new to us, the newest first."""
-        # An archive is asked for by naming it, too.
-        oldest = self.since or (self._recent if archive and not self.arguments.sitemaps else None)
+        oldest = self._oldest(archive=archive)
         waiting = _newest_first(entries)
         for start in range(0, len(waiting), _BATCH):
             if self._limit <= 0:
@@ -296,7 +302,10 @@ class NewsSpider(Spider):
     def request_dropped(self, request: Request) -> None:
         """Report a redirect that leads where this crawl has been already."""
         before: list[str] = request.meta.get("redirect_urls", [])
-        if request.url in before:
+        if request.url in before and request.callback == self.parse_listing:
+            self._count("listings_failed")
+            self.logger.warning("Can't read %s: it redirects in a circle", before[0])
+        elif request.url in before:
             self._failed(before[0], Cause("redirect loop", "it redirects in a circle"))
         elif before:
             self._count("pages_met_twice")

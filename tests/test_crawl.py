@@ -8,7 +8,7 @@ import pytest
 
 from tests.site import content
 from tests.site.crawling import Crawl, crawl
-from tests.site.demo import SOURCE, demo_environment
+from tests.site.demo import SOURCE, demo_settings
 from tests.site.server import SiteServer, Visit
 
 FACTS = content.facts()
@@ -33,7 +33,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("crawl")
     database = folder / "news.sqlite"
     with SiteServer() as site:
-        environment = demo_environment(site.url, folder, f"sqlite:///{database}")
+        environment = demo_settings(site.url, folder, f"sqlite:///{database}")
+        environment["NEWSCRAWL_COMPANIES"] = ""  # the bundled ones
         since = f"since={min(page.moment for page in FACTS):%Y-%m-%d}"
         first = crawl(SOURCE, since, database=database, environment=environment)
         seen = len(site.visits)

@@ -47,7 +47,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         crawl("ft", f"feeds={site.url}/before.xml", database=database)
         done = crawl(
             "ft",
-            f"feeds={site.url}/fault/no-feed,{site.url}/fault/gone.xml,{site.url}/fault/feed.xml",
+            f"feeds={site.url}/fault/no-feed,{site.url}/fault/gone.xml,"
+            f"{site.url}/fault/circle.xml,{site.url}/fault/feed.xml",
             f"sitemaps={site.url}/fault/entities.xml",
             database=database,
             settings={"LOG_LEVEL": "INFO"},
@@ -118,6 +119,7 @@ def test_a_refused_page_is_told_by_its_feed(world: World, path: str, access: str
         ("no-feed", "it is neither RSS nor Atom nor RDF"),
         ("entities.xml", "it declares a document type or entities, which are refused"),
         ("gone.xml", "the server answered 404"),
+        ("circle.xml", "it redirects in a circle"),
     ],
 )
 def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
@@ -126,7 +128,7 @@ def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
     assert re.search(
         rf"Can't (use|read) {re.escape(world.site.url)}/fault/{path}: {reason}", world.crawl.output
     )
-    assert world.crawl.counts["newscrawl/listings_failed"] == 3
+    assert world.crawl.counts["newscrawl/listings_failed"] == 4
 
 
 def test_an_overloaded_server_gets_the_rest_it_asks_for(world: World) -> None:

@@ -18,7 +18,7 @@ from spiders.guard import Permitted, address_of, is_public
 from spiders.news import NewsSpider
 from spiders.politeness import retry_after
 from spiders.registry import RegistrySpiderLoader
-from tests.site.demo import demo_environment
+from tests.site.demo import demo_settings
 
 
 def loader(own_sources: str = "") -> RegistrySpiderLoader:
@@ -49,7 +49,7 @@ def test_a_class_in_spiders_serves_its_source() -> None:
 
 
 def test_an_operators_own_source_is_added(tmp_path: Path) -> None:
-    environment = demo_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")
+    environment = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
     own = loader(environment["NEWSCRAWL_SOURCES"])
     spider = own.load("harbour-courier")
     assert issubclass(spider, NewsSpider)
@@ -158,7 +158,7 @@ def test_a_spider_covers_its_source(url: str, covered: bool) -> None:
 
 
 def test_a_source_at_a_bare_address_covers_that_alone(tmp_path: Path) -> None:
-    own = demo_environment("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
+    own = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
     spider = loader(own).load("harbour-courier")()
     assert isinstance(spider, NewsSpider)
     assert spider.covers("http://127.0.0.1:8000/a")

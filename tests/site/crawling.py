@@ -89,10 +89,15 @@ def crawl_command(
 
 
 def crawl_environment(database: Path) -> dict[str, str]:
-    """Return the environment of a crawl, without the settings of whoever runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEWSCRAWL_")}
-    return kept | {
+    """Return the environment of a crawl, with a small companies file of the tests' own."""
+    return clean_environment() | {
         "NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}",
         "NEWSCRAWL_CONTACT": "https://newscrawl.example/tests",
+        "NEWSCRAWL_COMPANIES": str(Path(__file__).with_name("companies.toml")),
         "PYTHONWARNINGS": "default",
     }
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment without the newscrawl settings of whoever is at the keyboard."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("NEWSCRAWL_")}

@@ -5,7 +5,6 @@ file, and the companies that its articles mention are counted from there.
 """
 
 import csv
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,9 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newscrawl.sources.registry import COLUMNS
+from tests.site.crawling import PROJECT, clean_environment
 from tests.site.server import SiteServer
 
-PROJECT = Path(__file__).parents[2]
 SOURCE = "harbour-courier"
 # The site asks for its own pace in robots.txt; nothing slows us further.
 PACE = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_START_DELAY=0")
@@ -30,7 +29,8 @@ def main() -> int:
     with SiteServer() as site:
         print(f"A small news site (fictional, in seven languages) is up at {site.url}")
         print(f"$ scrapy crawl {SOURCE}")
-        environment = demo_environment(site.url, folder, f"sqlite:///{database}")
+        settings = demo_settings(site.url, folder, f"sqlite:///{database}")
+        environment = clean_environment() | settings
         since = (datetime.now(UTC) - timedelta(days=20)).date().isoformat()
         arguments = ["-a", f"since={since}", *PACE, "--logfile", str(log)]
         crawl = [sys.executable, "-m", "scrapy", "crawl", SOURCE, *arguments]
@@ -47,8 +47,8 @@ def main() -> int:
     return code
 
 
-def demo_environment(site: str, folder: Path, database_url: str) -> dict[str, str]:
-    """Return the environment in which `scrapy crawl harbour-courier` crawls the site at a URL."""
+def demo_settings(site: str, folder: Path, database_url: str) -> dict[str, str]:
+    """Return the settings with which `scrapy crawl harbour-courier` crawls the site at a URL."""
     sources = folder / "sources.csv"
     row = {
         "slug": SOURCE,
@@ -65,7 +65,7 @@ def demo_environment(site: str, folder: Path, database_url: str) -> dict[str, st
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerow(row)
-    return os.environ | {
+    return {
         "NEWSCRAWL_SOURCES": str(sources),
         "NEWSCRAWL_DATABASE_URL": database_url,
         "NEWSCRAWL_CONTACT": "https://newscrawl.example/demo",

@@ -118,6 +118,7 @@ FAULTS: dict[str, Callable[[str, int], Answer]] = {
         body=listing(site, tuple(PAGES)), kind="application/rss+xml"
     ),
     **{f"/fault/spiral/{n}": lambda _s, _v, n=n: _further(n) for n in range(1, 20)},
+    "/fault/circle.xml": _fixed(Answer(status=302, headers=(("Location", "/fault/circle.xml"),))),
     "/fault/no-feed": _fixed(Answer(body=b"<html><body><p>Welcome</p></body></html>")),
     "/fault/entities.xml": _entities,
 }
