@@ -8,7 +8,7 @@ rules of training.scores, counts companies in them, measures speed, and returns 
 import json
 import os
 import platform
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -27,7 +27,7 @@ from newscrawl.training.floors import MEASURES as FLOOR_MEASURES
 from newscrawl.training.floors import Reached
 from newscrawl.training.metrics import mention_agreement
 from newscrawl.training.peers import Peer
-from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
+from newscrawl.training.scores import score_page, settled
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
 SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
@@ -213,9 +213,9 @@ def score(
         text, title = answers[key]["text"], answers[key].get("title")
         values[key] = score_page(page, text, title, MEASURES)
         if page.text is not None:
-            ours = _companies_in(_with_headline_settled(page, text, title), page, companies)
-            gold = _companies_in(_with_headline_settled(page, page.text, None), page, companies)
-            counts[key] = ours, gold
+            both = settled(page, text, title)
+            found, gold = (_companies_in(each, page.lang, companies) for each in both)
+            counts[key] = found, gold
     means = {}
     for group, pages in groups(corpus).items():
         keys = [(page.set, page.id) for page in pages]
@@ -227,18 +227,8 @@ def score(
     return {"pages": len(corpus), "errors": errors, "scores": means}
 
 
-def _with_headline_settled(page: GoldPage, text: str, title: str | None) -> str:
-    """The rule of training.scores for texts that keep their characters."""
-    if page.set not in HEADLINE_IN_TEXT:
-        return without_headline(text, page.title)
-    return text if not title or text.lstrip().startswith(title) else f"{title}\n\n{text}"
-
-
-def _companies_in(text: str, page: GoldPage, companies: Companies) -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for mention in companies.find(text, language=page.lang):
-        counts[mention.company] += 1
-    return dict(counts)
+def _companies_in(text: str, language: str, companies: Companies) -> dict[str, int]:
+    return Counter(mention.company for mention in companies.find(text, language=language))
 
 
 def _mention_measures(
