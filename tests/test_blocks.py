@@ -1,0 +1,217 @@
+"""Text blocks by DOM merge: what ends a block, what stays in it, what is recorded."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.blocks import LINK_END, LINK_START, BlockPage, clean, read_blocks
+from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.profiles import FIGURE_2, HTML5, Action, ProfileName, tag_id
+
+PROFILES: tuple[ProfileName, ...] = ("html5", "2007")
+# The parser itself drops these from where other elements may stand, or reads their insides as
+# text or as nothing.
+_PARSED_OTHERWISE = {
+    "area", "base", "basefont", "bgsound", "caption", "col", "colgroup", "embed", "frame", "frameset", "head",
+    "hr", "iframe", "image", "img", "input", "link", "meta", "noembed", "noframes", "option",
+    "param", "source", "track", "wbr", "br", "svg", "math",
+}  # fmt: skip
+
+
+def blocks(html: str, profile: ProfileName = "html5") -> BlockPage:
+    return read_blocks(parse(html.encode()), profile)
+
+
+def _members(table: dict[Action, str], action: Action) -> list[str]:
+    return [name for name in table[action].split() if name not in _PARSED_OTHERWISE]
+
+
+_CASES = [(profile, table) for profile, table in (("2007", FIGURE_2), ("html5", HTML5))]
+_REMOVED = [(p, name) for p, table in _CASES for name in _members(table, Action.REMOVE)]
+_SPACED = [(p, name) for p, table in _CASES for name in _members(table, Action.REMOVE_WITH_SPACE)]
+_PRUNED = [(p, name) for p, table in _CASES for name in _members(table, Action.PRUNE)]
+
+
+@pytest.mark.parametrize(("profile", "name"), _REMOVED)
+def test_removed_element_leaves_its_text_without_a_blank(profile: ProfileName, name: str) -> None:
+    page = blocks(f"<body>un<{name}>break</{name}>able", profile)
+    assert page.texts == ["unbreakable"]
+
+
+@pytest.mark.parametrize(("profile", "name"), _SPACED)
+def test_removed_element_leaves_its_text_between_blanks(profile: ProfileName, name: str) -> None:
+    page = blocks(f"<body>one<{name}>two</{name}>three", profile)
+    assert page.texts == ["one two three"]
+
+
+@pytest.mark.parametrize(("profile", "name"), _REMOVED + _SPACED)
+def test_removed_element_is_recorded_in_its_block(profile: ProfileName, name: str) -> None:
+    page = blocks(f"<body><table><tr><td>none<td>a<{name}>b</{name}>c</table>", profile)
+    recorded = [
+        page.removed[start:end].tolist()
+        for start, end in zip(page.removed_from[:-1], page.removed_from[1:], strict=True)
+    ]
+    assert recorded == [[], [tag_id(name)]]
+
+
+@pytest.mark.parametrize(("profile", "name"), _PRUNED)
+def test_pruned_element_takes_its_text_with_it(profile: ProfileName, name: str) -> None:
+    page = blocks(f"<body>before <{name}>gone</{name}> after", profile)
+    assert page.texts == ["before after"]
+
+
+@pytest.mark.parametrize("name", ["p", "div", "li", "h2", "section", "article", "td", "blockquote"])
+def test_boundary_parts_blocks(name: str) -> None:
+    table = ("<table><tr>", "</table>") if name == "td" else ("", "")
+    page = blocks(f"<body>{table[0]}<{name}>one</{name}><{name}>two</{name}>{table[1]}")
+    assert page.texts == ["one", "two"]
+    assert [page.elements.tags[owner] for owner in page.owners] == [tag_id(name)] * 2
+
+
+def test_2007_merges_paragraphs_within_a_cell_and_parts_cells() -> None:
+    page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>", "2007")
+    assert page.texts == ["One. Two.", "Three."]
+
+
+def test_html5_parts_paragraphs_within_a_cell() -> None:
+    page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>")
+    assert page.texts == ["One.", "Two.", "Three."]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_sentence_around_a_link_is_one_block(profile: ProfileName) -> None:
+    """The fragment of the paper's Figure 1."""
+    page = blocks('<p>Mr. Bush said in a <a href="#">press release</a> yesterday</p>', profile)
+    assert page.texts == ["Mr. Bush said in a press release yesterday"]
+    assert page.raw[0].count(LINK_START) == page.raw[0].count(LINK_END) == 1
+
+
+@pytest.mark.parametrize(
+    ("html", "texts", "breaks"),
+    [
+        ("<td>One.<br><br>Two.", ["One.", "Two."], [False, True]),
+        ("<td>One.<br> <br/>Two.", ["One.", "Two."], [False, True]),
+        ("<td>One.<br>Two.", ["One. Two."], [False]),
+        ("<td>One.<br>x<br>Two.", ["One. x Two."], [False]),
+        ("<td>One.<br><br><br><br>Two.", ["One.", "Two."], [False, True]),
+    ],
+    ids=["empty line", "with blanks", "one break", "a short line", "four breaks"],
+)
+def test_empty_line_parts_paragraphs(html: str, texts: list[str], breaks: list[bool]) -> None:
+    page = blocks(f"<table><tr>{html}</table>")
+    assert page.texts == texts
+    assert page.breaks.tolist() == breaks
+
+
+def test_2007_does_not_part_at_empty_lines() -> None:
+    assert blocks("<td>One.<br><br>Two.", "2007").texts == ["One. Two."]
+
+
+def test_link_over_several_blocks_is_marked_in_each_open_and_closed_once() -> None:
+    page = blocks("<a href=x><div>one</div><div>two</div></a><p>three</p>")
+    joined = "".join(page.raw)
+    assert page.texts == ["one", "two", "three"]
+    assert joined.index(LINK_START) < joined.index("one")
+    assert joined.index("two") < joined.index(LINK_END) < joined.index("three")
+
+
+def test_unknown_element_within_a_paragraph_is_inline() -> None:
+    assert blocks("<p>A <x-hint>new</x-hint> word</p>").texts == ["A new word"]
+
+
+def test_unknown_element_elsewhere_is_a_boundary() -> None:
+    assert blocks("<div>a<x-card>b</x-card>c</div>").texts == ["a", "b", "c"]
+
+
+def test_text_of_a_form_a_header_and_an_aside_is_there() -> None:
+    page = blocks("<form>one<header>two</header></form><aside>three</aside>")
+    assert page.texts == ["one", "two", "three"]
+
+
+def test_tags_count_starts_and_ends_since_the_block_before() -> None:
+    page = blocks("<body><p>one</p><div><div><p>two <b>and</b> a half</p></div></div>")
+    assert page.tags.tolist() == [2, 8]
+
+
+def test_images_are_counted_before_the_block_they_lead_to() -> None:
+    page = blocks("<p>one</p><img src=a><figure><img src=b></figure><p>two</p>")
+    assert page.images.tolist() == [0, 2]
+
+
+def test_elements_form_a_tree() -> None:
+    page = blocks("<body><section><p>one</p><div>two</div></section><p>three</p>")
+    elements = page.elements
+    names = [node.tag for node in elements.nodes]
+    assert names == ["body", "section", "p", "div", "p"]
+    assert elements.parents.tolist() == [-1, 0, 1, 1, 0]
+    assert elements.depths.tolist() == [0, 1, 2, 2, 1]
+
+
+def test_clean_leaves_nothing_invisible() -> None:
+    assert clean("\x02Zei\xadtung\x03 \u200bheute\ufeff") == "Zeitung heute"
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("html", ["", "<!-- x -->", "<script>x</script>", "<p> </p>", "<br><br>"])
+def test_page_without_text_has_no_blocks(html: str, profile: ProfileName) -> None:
+    page = blocks(html, profile)
+    assert len(page) == 0
+    assert page.removed_from.tolist() == [0]
+
+
+def test_deep_nesting_needs_no_stack() -> None:
+    page = blocks("<div>" * 10_000 + "deep")
+    assert page.texts == ["deep"]
+
+
+@st.composite
+def soups(draw: st.DrawFn) -> tuple[str, Counter[str], Counter[str]]:
+    """HTML of nested and misnested elements around numbered words: those to see and the others."""
+    opening = st.sampled_from(
+        "p div span b i a li ul h2 section article form blockquote table tr td br em font x-y".split()
+    )
+    parts: list[str] = []
+    seen: Counter[str] = Counter()
+    gone: Counter[str] = Counter()
+    for number in range(draw(st.integers(1, 25))):
+        kind = draw(st.integers(0, 9))
+        name = draw(opening)
+        if kind < 4:
+            parts.append(f"<{name}>")
+        elif kind < 6:
+            parts.append(f"</{name}>")
+        elif kind < 9:
+            parts.append(f" word{number} ")
+            seen[f"word{number}"] += 1
+        else:
+            holder = draw(st.sampled_from(["script", "style", "textarea"]))
+            parts.append(f"<{holder}> word{number} </{holder}>")
+            gone[f"word{number}"] += 1
+    return "".join(parts), seen, gone
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(soup=soups())
+def test_no_visible_word_is_lost_or_doubled(
+    profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
+) -> None:
+    html, seen, gone = soup
+    found = Counter(word for text in blocks(html, profile).texts for word in text.split())
+    assert found == seen
+    assert not found & gone
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@given(soup=soups())
+def test_columns_of_a_page_fit_together(
+    profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
+) -> None:
+    page = blocks(soup[0], profile)
+    columns = (page.owners, page.tags, page.images, page.breaks, page.removed_from[1:])
+    assert {len(column) for column in columns} == {len(page)}
+    assert all((page.elements.parents[1:] >= 0) & (page.elements.depths[1:] > 0))
+    assert (page.owners < len(page.elements.tags)).all()
+    assert (page.removed_from[1:] >= page.removed_from[:-1]).all()
+    assert page.removed_from[-1] <= len(page.removed)
