@@ -21,7 +21,10 @@ MINI = Path(__file__).parent / "corpus" / "mini"
 TAG_RATIOS = ROOT / "docs" / "data" / "tag-ratios"
 
 HISTORY = [{"number": n, "best": 0.5 + n / 10, "mean": 0.3 + n / 10} for n in range(4)]
-SWARM = [{"name": "cognition", "history": HISTORY}, {"name": "equal", "history": HISTORY}]
+SETTINGS = {"tau": 2.0, "phi": 2.0}
+SWARM = [
+    {"name": name, "settings": SETTINGS, "history": HISTORY} for name in ("cognition", "equal")
+]
 SWEEP = {
     "features": {name: {"thresholds": [0, 1, 2], "similarity": [0.2, 0.6, 0.1]} for name in NAMES},
     "together": 0.8,

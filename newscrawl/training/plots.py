@@ -36,6 +36,8 @@ STYLE: Any = {
 }
 _styled = mpl.rc_context(STYLE)  # as a decorator: our style, and nobody else's changed
 
+BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5, "alpha": 0.8}
+RUNS = {"cognition": "Cognition over society", "equal": "Both alike"}
 FEATURE_TITLES = {
     "sentence_length": "average sentence length ≥",
     "sentences": "number of sentences ≥",
@@ -52,7 +54,8 @@ FEATURE_TITLES = {
 def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
     """Figure 3 of Ziegler & Skubacz: best and mean fitness by generation, a panel a run.
 
-    A run has a `name` and a `history` of generations with `number`, `best` and `mean`.
+    A run has a `name`, its `settings` and a `history` of generations with `number`, `best` and
+    `mean`.
     """
     figure, axes = _figure(1, len(runs), width=4.6 * len(runs), height=3.6, sharey=True)
     for axis, run in zip(axes, runs, strict=True):
@@ -60,7 +63,9 @@ def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
         for key, colour, label in (("best", BLUE, "best particle"), ("mean", ORANGE, "mean")):
             values = [generation[key] for generation in run["history"]]
             axis.plot(numbers, values, color=colour, label=label, linewidth=1.8)
-        axis.set(title=run["name"], xlabel="generation", ylim=(0, 1))
+        settings = run["settings"]
+        title = f"{RUNS.get(run['name'], run['name'])} (τ {settings['tau']}, φ {settings['phi']})"
+        axis.set(title=title, xlabel="generation", ylim=(0, 1))
     axes[0].set_ylabel("fitness (similarity)")
     axes[0].legend(loc="lower right")
     return figure
@@ -79,7 +84,7 @@ def single_features(sweep: Mapping[str, Any]) -> Figure:
         best = int(np.argmax(curve["similarity"]))
         peak = curve["thresholds"][best], curve["similarity"][best]
         axis.plot(*peak, "o", color=BLUE, markersize=5)
-        axis.annotate(f"{peak[1]:.2f}", peak, (0, -16), textcoords="offset points", ha="center")
+        axis.annotate(f"{peak[1]:.2f}", peak, (4, 5), textcoords="offset points", bbox=BEHIND)
         together = axis.axhline(sweep["together"], color=ORANGE, linestyle="--", linewidth=1.5)
         axis.set_title(FEATURE_TITLES[name], fontsize=10)
         axis.set_ylim(0, 1)
