@@ -1,6 +1,7 @@
 """All that a page gives as evidence of its metadata, what is costly only when asked for."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -15,6 +16,10 @@ from newscrawl.extraction.metadata.vocabulary import words
 
 _SITE: Final = words("metas", "site")
 _LANGUAGE: Final = words("metas", "language")
+# Countries, and endings that are sold to all of them.
+_MONTH_FIRST: Final = frozenset({"us", "ph", "io", "co", "tv", "ai", "me"})
+_LESSER_HEADINGS: Final = "h2,h3,h4,[class*=title],[class*=headline]"
+MAX_LESSER_HEADINGS: Final = 60
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
 _REGION: Final = re.compile(r"\ben[-_]([a-z]{2})\b")
 _OTHER_CODES: Final = {
@@ -60,8 +65,19 @@ class Evidence:
         """How the page writes days; only American and Philippine English put the month first."""
         locale = self.signals.meta("og:locale") or ""
         region = _REGION.search(f"{self.signals.html_language or ''} {locale}".lower())
+        country = region[1] if region else self._host.rpartition(".")[2]
         english = self.language in ("en", None)
-        return Dialect(self.language, english and (region is None or region[1] in ("us", "ph")))
+        return Dialect(self.language, english and (country in _MONTH_FIRST or len(country) != 2))
+
+    @cached_property
+    def _host(self) -> str:
+        for address in (self.url, self.signals.canonical, self.signals.meta("og:url")):
+            try:
+                if host := urlsplit(address or "").hostname:
+                    return host
+            except ValueError:
+                continue
+        return ""
 
     @cached_property
     def site_name(self) -> str | None:
@@ -81,15 +97,10 @@ class Evidence:
     @cached_property
     def site_names(self) -> tuple[str, ...]:
         """All that the site may call itself, its host names among them."""
-        names = [self.site_name or "", *(self.signals.meta(name) or "" for name in _SITE)]
-        for address in (self.url, self.signals.canonical, self.signals.meta("og:url")):
-            try:
-                host = urlsplit(address or "").hostname or ""
-            except ValueError:
-                continue
-            labels = host.removeprefix("www.").split(".")
-            names.extend((host, max(labels, key=len)))
-        return tuple(name for name in names if name)
+        host = self._host
+        name = max(host.removeprefix("www.").split("."), key=len)
+        metas = (self.signals.meta(name) for name in _SITE)
+        return tuple(filter(None, (self.site_name, *metas, host, name)))
 
     @cached_property
     def title_candidates(self) -> tuple[titles.Candidate, ...]:
@@ -116,12 +127,21 @@ class Evidence:
 
     @property
     def _heading(self) -> LexborNode | None:
+        """The element that shows the title, or the first of the main headings."""
         headings = self.signals.headings
+        likeness, best = self._likest(headings)
+        if likeness < 0.5:
+            others = self.signals.tree.css(_LESSER_HEADINGS)[:MAX_LESSER_HEADINGS]
+            likeness, other = self._likest(others)
+            best = other if likeness >= 0.8 else best
+        return best
+
+    def _likest(self, nodes: Sequence[LexborNode]) -> tuple[float, LexborNode | None]:
         wanted = titles.words_of(self.title or "")
-        for node in headings:
-            if titles.words_of(squeeze(node.text())) == wanted:
-                return node
-        return headings[0] if headings else None
+        rated = [
+            (titles.likeness(titles.words_of(squeeze(node.text())), wanted), node) for node in nodes
+        ]
+        return max(rated, key=lambda each: each[0], default=(0.0, None))
 
 
 def collect(tree: LexborHTMLParser, url: str | None, language: str | None) -> Evidence:

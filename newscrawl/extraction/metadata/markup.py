@@ -39,6 +39,7 @@ _DATE_HINTS: Final = (
     "kalend", " day ",
 )  # fmt: skip
 _MODIFIED: Final = re.compile(any_of(words("bylines", "updated")), re.IGNORECASE)
+_PUBLISHED: Final = re.compile(rf"\b(?:{any_of(words('bylines', 'dated'))})", re.IGNORECASE)
 _DATE_LABEL: Final = re.compile(any_of((*words("bylines", "updated"), *words("bylines", "dated"))))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
@@ -206,7 +207,7 @@ class _Reader:
             self.found.published.append((Sighting(rank, distance), stamp))
 
     def _date(self, text: str, hints: str, sighting: Sighting) -> None:
-        if not 6 <= len(text) < MAX_TEXT:
+        if not 6 <= len(text) < MAX_TEXT or "©" in text:
             return
         stamp = dates.find(text, self._dialect)
         if stamp is None:
@@ -214,6 +215,8 @@ class _Reader:
         if _MODIFIED.search(f"{hints} {self._label} {text}"):
             self.found.modified.append(stamp)
         elif len(self.found.published) < MAX_FOUND:
+            if _PUBLISHED.search(f"{self._label} {text}"):
+                sighting = Sighting(0, sighting.distance)
             self.found.published.append((sighting, stamp))
 
     def _text(self, node: LexborNode, distance: int) -> None:
@@ -231,7 +234,7 @@ class _Reader:
                 self._byline_around(node, distance)
             elif _BYLINE.match(text):
                 self._add(text, Sighting(2, distance))
-        self._label = text if len(text) < 30 else ""
+        self._label = text if len(text) < 30 and not dates.YEAR.search(text) else ""
 
     def _dateline(self, text: str, distance: int) -> None:
         """Read the date of an agency's first sentence: "LIMA, Dec. 20, 2025 (ANA) - ..."."""

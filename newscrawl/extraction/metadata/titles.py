@@ -76,15 +76,16 @@ def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> f
     """How much the other places agree with a candidate, plus the trust in its own best place."""
     agreement: dict[str, float] = {}
     for other, their_places in places.items():
-        likeness = 1.0 if other == key else _likeness(key, other)
+        alike = 1.0 if other == key else likeness(key, other)
         for place in their_places:
-            agreement[place] = max(agreement.get(place, 0.0), likeness)
+            agreement[place] = max(agreement.get(place, 0.0), alike)
     return sum(agreement.values()) + max(_TRUST[place] for place in places[key])
 
 
-def _likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+    """Dice's coefficient of the two sets of words, 1 for the same and 0 for nothing shared."""
     mine, theirs = set(one), set(other)
-    return 2 * len(mine & theirs) / (len(mine) + len(theirs))
+    return 2 * len(mine & theirs) / ((len(mine) + len(theirs)) or 1)
 
 
 def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> str:

@@ -1,0 +1,153 @@
+"""Bylines and dates in the markup."""
+
+from datetime import UTC, datetime
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from newscrawl.extraction import metadata
+from newscrawl.extraction.metadata import Metadata
+
+NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
+DAY = datetime(2026, 11, 3, tzinfo=UTC)
+PROSE = "<p>" + "The harbour of the town reopened after a week of storms. " * 8 + "</p>"
+
+
+def read(
+    beside: str, *, before: str = "", language: str = "en", url: str | None = None
+) -> Metadata:
+    html = f"<html lang={language}><body>{before}<h1>Harbour reopens</h1>{beside}{PROSE}</body>"
+    return metadata.read(LexborHTMLParser(html), url, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("beside", "wanted"),
+    [
+        ('<a rel="author" href="/jane">Jane Doe</a>', ("Jane Doe",)),
+        ('<span itemprop="author"><b itemprop="name">Jane Doe</b> Editor</span>', ("Jane Doe",)),
+        (
+            '<div class="article-byline"><i>Jane Doe</i><i>Tom Ray</i></div>',
+            ("Jane Doe", "Tom Ray"),
+        ),
+        ('<p class="author">Jane Doe<br>3 November 2026</p>', ("Jane Doe",)),
+        ("<p>By Jane Doe</p>", ("Jane Doe",)),
+        ("<p>By <a>Jane Doe</a> and <a>Tom Ray</a></p>", ("Jane Doe", "Tom Ray")),
+        ("<p>Von <b>Max Weber</b></p>", ("Max Weber",)),
+        ("<p>Par Anne Petit</p>", ("Anne Petit",)),
+        ("<p>Por Ana Ruiz</p>", ("Ana Ruiz",)),
+        ("<p>Autor: Jan Kowalski</p>", ("Jan Kowalski",)),
+        ("<p>Автор: Иван Петров</p>", ("Иван Петров",)),
+        ("<p>作者：张三</p>", ("张三",)),
+        ('<div class="author-bio">Jane Doe</div>', ()),
+        ('<div class="comment-author-x related">Jane Doe</div>', ()),
+        ("<p>By the end of the week all was calm.</p>", ()),
+    ],
+)
+def test_authors_beside_the_headline(beside: str, wanted: tuple[str, ...]) -> None:
+    assert read(beside).authors == wanted
+
+
+def test_a_byline_at_the_end_is_found() -> None:
+    assert read(PROSE * 20 + '<p class="author">Jane Doe</p>').authors == ("Jane Doe",)
+
+
+def test_persons_shown_are_preferred_to_the_site_as_author() -> None:
+    site = (
+        '<meta property="og:site_name" content="The Pier"><meta name="author" content="The Pier">'
+    )
+    assert read("<p>By Jane Doe</p>", before=site).authors == ("Jane Doe",)
+    assert read("", before=site).authors == ("The Pier",)
+
+
+@pytest.mark.parametrize(
+    ("language", "beside"),
+    [
+        ("en", '<time datetime="2026-11-03">Tuesday</time>'),
+        ("en", "<time>3 November 2026</time>"),
+        ("en", '<span itemprop="datePublished" content="2026-11-03"></span>'),
+        ("en", '<span class="post-date">Nov 3, 2026</span>'),
+        ("en", "<p>Posted on November 3, 2026 in News</p>"),
+        ("en", "<p>Nov 3,2026</p>"),
+        ("de", "<p>3. November 2026</p>"),
+        ("de", "<p>Stand: 03.11.2026</p>"),
+        ("fr", "<p>Publié le 3 novembre 2026</p>"),
+        ("ru", "<p>3 ноября 2026</p>"),
+        ("el", "<p>3 Νοέμβρη 2026</p>"),
+        ("zh", "<p>2026年11月03日</p>"),
+        ("ja", "<p>2026年11月3日</p>"),
+        ("en", "<p>PORT TOWN, Nov. 3, 2026 (ANA) - " + "The harbour reopened. " * 30 + "</p>"),
+    ],
+)
+def test_date_beside_the_headline(language: str, beside: str) -> None:
+    assert read(beside, language=language).published == DAY
+
+
+def test_the_date_nearest_to_the_headline_is_taken() -> None:
+    found = read(
+        '<p class="date">3 November 2026</p>',
+        before='<p class="date">10 November 2026</p>' + "<p>menu</p>" * 30,
+    )
+    assert found.published == DAY
+
+
+def test_the_first_date_is_not_that_of_the_update() -> None:
+    found = read("<p>Updated: 5 November 2026</p><p>Published: 3 November 2026</p>")
+    assert found.published == DAY
+    only = read("<p>Updated: 3 November 2026</p>")
+    assert only.published == DAY
+
+
+def test_copyright_lines_date_nothing() -> None:
+    assert read("<p>© 3 November 2026 The Pier</p>").published is None
+
+
+def test_a_label_dates_a_page_from_its_end() -> None:
+    assert read(PROSE * 20 + "<p>Last modified: 3 November 2026</p>").published == DAY
+
+
+def test_the_address_dates_a_page() -> None:
+    assert read("", url="https://pier.example/2026/11/03/harbour").published == DAY
+
+
+@pytest.mark.parametrize(
+    ("language", "url", "day"),
+    [
+        ("en-US", None, datetime(2026, 3, 11, tzinfo=UTC)),
+        ("en-GB", None, DAY),
+        ("en", "https://pier.example.co.uk/harbour", DAY),
+        ("en", "https://pier.example.com/harbour", datetime(2026, 3, 11, tzinfo=UTC)),
+        ("es", None, DAY),
+    ],
+)
+def test_day_and_month_in_the_country_s_order(
+    language: str, url: str | None, day: datetime
+) -> None:
+    assert read("<p>03/11/2026</p>", language=language, url=url).published == day
+
+
+def test_a_visible_day_earlier_than_both_fields_is_the_first() -> None:
+    built = (
+        '<script type="application/ld+json">{"@type": "Article", "datePublished": "Nov 9, 2026",'
+        ' "dateModified": "Nov 9, 2026"}</script>'
+    )
+    assert read('<p class="date">Nov 3, 2026</p>', before=built).published == DAY
+
+
+def test_of_the_same_day_the_moment_with_a_time_is_taken() -> None:
+    found = read(
+        "",
+        before='<meta name="date" content="2026-11-03"><meta property="article:published_time" '
+        'content="2026-11-03T08:15:00+02:00">',
+    )
+    assert found.published is not None
+    assert found.published.hour == 8
+
+
+def test_a_date_without_zone_takes_that_of_another_date() -> None:
+    found = read(
+        "",
+        before='<meta property="article:published_time" content="2026-11-03T08:15:00">'
+        '<meta property="article:modified_time" content="2026-11-03T09:15:00+02:00">',
+    )
+    assert found.published is not None
+    assert found.published.isoformat() == "2026-11-03T08:15:00+02:00"

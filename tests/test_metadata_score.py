@@ -1,0 +1,79 @@
+"""Scores of titles, authors, dates and languages over labelled pages."""
+
+import json
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from newscrawl.training import metadata_score
+from newscrawl.training.corpus import load_corpus
+from newscrawl.training.metadata_score import Fields
+
+PAGE = """<html lang="en"><head><title>Harbour reopens | The Pier</title>
+<meta name="author" content="Jane Doe"><meta name="date" content="2026-03-05"></head>
+<body><h1>Harbour reopens</h1><p>Ships sail again after a week of storms.</p></body></html>"""
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "pages").mkdir()
+    rows = []
+    for number, title in enumerate(("Harbour reopens", "Harbour stays shut")):
+        (tmp_path / "pages" / f"{number}.html").write_text(PAGE, "utf-8")
+        rows.append(
+            {"id": str(number), "lang": "en", "site": f"pier{number}.example", "url": None,
+             "page_type": "article", "title": title, "authors": ["Jane Doe", "Tom Ray"],
+             "date": "2026-03-05", "text": "Ships sail again after a week of storms."}
+        )  # fmt: skip
+    lines = "\n".join(map(json.dumps, rows))
+    (tmp_path / "gold.jsonl").write_text(lines, "utf-8")
+    return tmp_path
+
+
+def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
+    pages = metadata_score.labelled(load_corpus(corpus))
+    scores = metadata_score.score(pages, metadata_score.read_page)["all"]
+    assert scores["title exact"].mean == 0.5
+    assert scores["authors F1"].mean == pytest.approx(2 / 3)
+    assert scores["day"].mean == 1
+    assert scores["language"].mean == 1
+    assert scores["day"].pages == 2
+
+
+def test_a_method_that_finds_nothing_scores_nothing(corpus: Path) -> None:
+    pages = metadata_score.labelled(load_corpus(corpus))
+    scores = metadata_score.score(pages, lambda _: Fields())["all"]
+    assert {name: score.mean for name, score in scores.items()} == dict.fromkeys(scores, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("found", "gold", "wanted"),
+    [
+        (datetime(2026, 3, 5, 23, 30, tzinfo=UTC), "2026-03-05", True),
+        (datetime(2026, 3, 5, 23, 30, tzinfo=UTC), "2026-03-06T00:30:00+01:00", True),
+        (date(2026, 3, 5), "2026-03-05T10:00:00+00:00", True),
+        (date(2026, 3, 5), "2026-03-07", False),
+        (None, "2026-03-05", False),
+        (date(2026, 3, 5), "2026-03", None),
+    ],
+)
+def test_same_day(found: datetime | date | None, gold: str, wanted: bool | None) -> None:
+    assert metadata_score.same_day(found, gold) is wanted
+
+
+def test_halves_share_no_site(corpus: Path) -> None:
+    loaded = load_corpus(corpus)
+    halves = [{page.site for page in metadata_score.labelled(loaded, half=n)} for n in (0, 1)]
+    assert halves[0] | halves[1] == {"pier0.example", "pier1.example"}
+    assert not halves[0] & halves[1]
+
+
+def test_command_prints_a_table(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert metadata_score.main([str(corpus)]) == 0
+    assert "0.500 (2)" in capsys.readouterr().out
+
+
+def test_command_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert metadata_score.main([str(tmp_path / "none")]) == 2
+    assert "no such folder" in capsys.readouterr().err
