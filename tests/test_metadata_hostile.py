@@ -70,9 +70,15 @@ values = st.recursive(
 )  # fmt: skip
 
 
+FIELDS = (
+    "headline", "author", "image", "datePublished", "publisher", "hasPart", "isAccessibleForFree",
+    "articleSection", "inLanguage", "articleBody", "@id",
+)  # fmt: skip
+
+
 @given(values)
 def test_any_json_under_an_article(value: object) -> None:
-    node = {"@type": "NewsArticle"} | dict.fromkeys(("headline", "author", "image", "datePublished", "publisher", "hasPart", "isAccessibleForFree", "articleSection", "inLanguage", "articleBody", "@id"), value)  # fmt: skip
+    node = {"@type": "NewsArticle"} | dict.fromkeys(FIELDS, value)
     for data in (value, node):
         found = metadata.read(LexborHTMLParser(ld(json.dumps(data))), "https://a.example/x")
         assert metadata.kind_of(found, words=0, link_words=0)
