@@ -15,6 +15,25 @@ def _env(name: str, default: str) -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def whole_number(name: str, value: object) -> int:
+    """Return the value of a setting that counts something; SettingError unless it is above 0."""
+    text = str(value).strip()
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise SettingError(f"{name}={text}: not a whole number above 0")
+    return int(text)
+
+
+def seconds(name: str, value: object) -> float:
+    """Return the value of a setting that is a time; SettingError unless it is 0 or above."""
+    try:
+        found = float(str(value))
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise SettingError(f"{name}={value}: not a number of seconds, 0 or above")
+    return found
+
+
 def user_agent(contact: str) -> str:
     """Return how the crawler introduces itself; `contact` is a URL or an e-mail address."""
     name = f"newscrawl/{version('newscrawl')}"

@@ -15,7 +15,7 @@ import newscrawl
 from newscrawl.extraction.language import settle_language
 from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Article, Document, Hints, Kind, Page
-from newscrawl.settings import SettingError
+from newscrawl.settings import SettingError, whole_number
 from newscrawl.sources.urls import declared_url
 
 # Pages without an article of their own, whatever text was found on them.
@@ -55,7 +55,8 @@ class ExtractionPipeline:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._method: str = crawler.settings["NEWSCRAWL_METHOD"]
-        self._least = crawler.settings.getint("NEWSCRAWL_MIN_CHARACTERS")
+        least = crawler.settings["NEWSCRAWL_MIN_CHARACTERS"]
+        self._least = whole_number("NEWSCRAWL_MIN_CHARACTERS", least)
         # One thread: more would only contend for the interpreter's lock.
         self._worker = ThreadPoolExecutor(1, "extraction")
 

@@ -13,7 +13,7 @@ from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.items import Access, Hints, Page
-from newscrawl.settings import SettingError, user_agent
+from newscrawl.settings import user_agent, whole_number
 from newscrawl.sources import (
     Entry,
     Feed,
@@ -83,10 +83,13 @@ class NewsSpider(Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Build the spider; SettingError for an argument or setting that can't work."""
         spider = super().from_crawler(crawler, *args, **kwargs)
-        settings = crawler.settings
-        spider._limit = spider.arguments.limit or whole_number(settings, "NEWSCRAWL_LIMIT")
-        spider._sitemaps_left = whole_number(settings, "NEWSCRAWL_SITEMAPS")
-        days = timedelta(days=whole_number(settings, "NEWSCRAWL_RECENT_DAYS"))
+
+        def number(name: str) -> int:
+            return whole_number(name, crawler.settings[name])
+
+        spider._limit = spider.arguments.limit or number("NEWSCRAWL_LIMIT")
+        spider._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
+        days = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         spider._recent = datetime.now(UTC) - days
         crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
         return spider
@@ -349,14 +352,6 @@ def _read_listing(response: Response) -> Feed | Sitemap:
     header = response.headers.get("Content-Type")
     content_type = header.decode("latin-1") if header else None
     return parse_feed(body, response.url, content_type=content_type)
-
-
-def whole_number(settings: BaseSettings, name: str) -> int:
-    """Return a setting that must be a whole number above 0; SettingError otherwise."""
-    text = str(settings.get(name)).strip()
-    if not text.isascii() or not text.isdigit() or int(text) == 0:
-        raise SettingError(f"{name}={text}: not a whole number above 0")
-    return int(text)
 
 
 def _newest_first(entries: Iterable[Entry]) -> list[Entry]:

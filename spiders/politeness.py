@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from typing import Any
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Slot
@@ -14,7 +13,10 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.extensions.throttle import AutoThrottle
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
+from scrapy.settings import BaseSettings
 from scrapy.utils.httpobj import urlparse_cached
+
+from newscrawl.settings import seconds
 
 _OVERLOADED = frozenset({429, 503})
 _ALLOW_NOTHING = b"User-agent: *\nDisallow: /\n"
@@ -33,7 +35,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._longest = crawler.settings.getfloat("NEWSCRAWL_CRAWL_DELAY_MAX")
+        self._longest = _seconds(crawler.settings, "NEWSCRAWL_CRAWL_DELAY_MAX")
         self._agent: str = crawler.settings["ROBOTSTXT_USER_AGENT"]
 
     def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
@@ -63,7 +65,7 @@ class CrawlDelayThrottle(AutoThrottle):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._crawl_delays: dict[str, float] = {}
-        self._longest = crawler.settings.getfloat("NEWSCRAWL_CRAWL_DELAY_MAX")
+        self._longest = _seconds(crawler.settings, "NEWSCRAWL_CRAWL_DELAY_MAX")
         self._agent: str = crawler.settings["ROBOTSTXT_USER_AGENT"]
         crawler.signals.connect(self._robots_parsed, signal=signals.robots_parsed)
 
@@ -89,10 +91,10 @@ class CrawlDelayThrottle(AutoThrottle):
 class RetryAfterMiddleware(RetryMiddleware):
     """Retries as Scrapy does, and leaves an overloaded server alone for as long as it asks."""
 
-    def __init__(self, settings: Any) -> None:
+    def __init__(self, settings: BaseSettings) -> None:
         super().__init__(settings)
-        self._pause = settings.getfloat("NEWSCRAWL_RETRY_PAUSE")
-        self._longest = settings.getfloat("NEWSCRAWL_RETRY_AFTER_MAX")
+        self._pause = _seconds(settings, "NEWSCRAWL_RETRY_PAUSE")
+        self._longest = _seconds(settings, "NEWSCRAWL_RETRY_AFTER_MAX")
 
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response
@@ -131,3 +133,7 @@ def retry_after(response: Response) -> float | None:
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _seconds(settings: BaseSettings, name: str) -> float:
+    return seconds(name, settings[name])

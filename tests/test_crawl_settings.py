@@ -26,6 +26,7 @@ def refused(done: Crawl) -> str:
         ([], {}, {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, "/nowhere.toml"),
         ([], {}, {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, "/nowhere.csv: can't be read"),
         ([], {}, {"NEWSCRAWL_LIMIT": "many"}, "NEWSCRAWL_LIMIT=many: not a whole number"),
+        ([], {"NEWSCRAWL_RETRY_PAUSE": "soon"}, {}, "NEWSCRAWL_RETRY_PAUSE=soon: not a number of"),
         ([], {}, {"NEWSCRAWL_ALLOW_PRIVATE": "10.0.0.0/99"}, "NEWSCRAWL_ALLOW_PRIVATE: '10.0."),
         (
             [],
@@ -41,6 +42,7 @@ def refused(done: Crawl) -> str:
         "companies",
         "sources",
         "limit",
+        "pause",
         "private hosts",
         "database",
     ],
