@@ -1,0 +1,100 @@
+"""The eight features of a block."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.blocks import read_blocks
+from newscrawl.extraction.features import NAMES, UPPER_LIMITS, Features, measure
+from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.profiles import ProfileName
+
+SHARES = ("characters", "stop_words", "anchors")
+
+
+def features(html: str, profile: ProfileName = "html5") -> Features:
+    return measure(read_blocks(parse(html.encode()), profile))
+
+
+def value(html: str, name: str, profile: ProfileName = "html5") -> float:
+    (row,) = features(html, profile).values
+    return float(row[NAMES.index(name)])
+
+
+@pytest.mark.parametrize(
+    ("name", "html", "expected"),
+    [
+        ("sentence_length", "<p>One two three. Four five.", 2.5),
+        ("sentence_length", "<p>no end at all", 4.0),
+        ("sentence_length", "<p>银行降息了。", 5.0),
+        ("sentences", "<p>One. Two! Three?", 3.0),
+        ("characters", "<p>ab 12 ...", 4 / 7),
+        ("characters", "<p>***", 0.0),
+        ("stop_words", "<p>the cat and the dog", 3 / 5),
+        ("stop_words", "<p>der Hund und die Katze", 3 / 5),
+        ("anchors", "<p>see <a href=x>the report</a> here", 2 / 4),
+        ("anchors", "<p><a href=x>Home</a> <a href=y>News</a>", 1.0),
+        ("formats", "<p>a <b>bold</b> and an <i>oblique</i> word", 2 / 6),
+        ("lists", "<ul><li>two words</ul>", 1 / 2),
+        ("structure", "<p>four words stand here", 1 / 4),
+        ("structure", "<div>four words stand here", 0.0),
+    ],
+)
+def test_feature(name: str, html: str, expected: float) -> None:
+    assert value(html, name) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("structure", 2 / 4), ("lists", 3 / 4), ("formats", 0.0)]
+)
+def test_2007_counts_what_it_removed_and_not_the_cell(name: str, expected: float) -> None:
+    html = "<table><tr><td><h1>One</h1><p>two</p><ul><li>three<li>four</ul></table>"
+    assert value(html, name, "2007") == pytest.approx(expected)
+
+
+def test_stop_word_ratio_is_the_highest_of_all_lists() -> None:
+    """A Spanish sentence is as good as an English one."""
+    spanish = "<p>El banco dijo que no es la última de las bajadas</p>"
+    english = "<p>The bank said that it is not the last of the cuts</p>"
+    assert min(value(spanish, "stop_words"), value(english, "stop_words")) > 0.5
+
+
+def test_a_row_for_each_block_in_the_order_of_the_paper() -> None:
+    found = features("<p>one</p><p>two</p><p>three</p>")
+    assert found.values.shape == (3, len(NAMES))
+    assert len(NAMES) == 8
+    assert set(NAMES) >= UPPER_LIMITS
+
+
+@pytest.mark.parametrize("profile", ["html5", "2007"])
+def test_page_without_blocks(profile: ProfileName) -> None:
+    assert features("", profile).values.shape == (0, len(NAMES))
+
+
+@pytest.mark.parametrize("profile", ["html5", "2007"])
+@given(
+    parts=st.lists(
+        st.sampled_from(
+            ["<p>", "<b>", "</b>", "<a href=x>", "</a>", "<li>", "<td>", "the ", "Bank. ", "12,5 ",
+             "新闻。", "…", "*** ", "<h2>", "</h2>", "<br>", "<span>", "</span>"]
+        ),
+        max_size=40,
+    )
+)  # fmt: skip
+def test_ranges(profile: ProfileName, parts: list[str]) -> None:
+    found = features("".join(parts), profile)
+    assert np.isfinite(found.values).all()
+    assert (found.values >= 0).all()
+    shares = found.values[:, [NAMES.index(name) for name in SHARES]]
+    assert (shares <= 1).all()
+
+
+@given(words=st.lists(st.sampled_from(["the", "cat", "Bank", "12", "sat"]), min_size=1))
+def test_more_links_raise_only_the_anchor_ratio(words: list[str]) -> None:
+    plain, linked = " ".join(words), " ".join(f"<a href=x>{word}</a>" for word in words)
+    one, other = features(f"<p>{plain}.").values[0], features(f"<p>{linked}.").values[0]
+    anchors = NAMES.index("anchors")
+    assert (one[anchors], other[anchors]) == (0.0, 1.0)
+    rest = np.arange(len(NAMES)) != anchors
+    assert one[rest] == pytest.approx(other[rest])
