@@ -76,13 +76,13 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     unusable, damage = 0, None
     try:
         for kind, element in _elements(text):
+            if len(found[kind]) == MAX_ENTRIES:
+                damage = f"lists more than {MAX_ENTRIES} entries; the rest is left"
+                break
             try:
                 found[kind].append(_entry(element, url))
             except UrlError:
                 unusable += 1
-            if len(found[kind]) >= MAX_ENTRIES:
-                damage = f"lists more than {MAX_ENTRIES} entries; the rest is left"
-                break
     except DefusedXmlException as error:
         raise SitemapError("declares a document type or entities, which are refused") from error
     except SitemapError:
