@@ -1,0 +1,80 @@
+"""Blocks are aligned with the gold text in order, so that only one of two twins is content."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.training.labels import COVERED, label
+
+FIRST = "The old harbour will not be sold, the council said on Monday after a long meeting."
+SECOND = "Boats that lie there now may stay until the end of the year, at the same price."
+THIRD = "What comes after that is open, and so is the question of who should pay for it."
+GOLD = f"{FIRST}\n\n{SECOND}\n\n{THIRD}"
+
+
+def content(texts: list[str], gold: str = GOLD) -> list[bool]:
+    found = label(texts, gold)
+    return [bool(m and m >= COVERED * n) for m, n in zip(found.matched, found.words, strict=True)]
+
+
+def test_paragraphs_are_content_and_the_rest_is_not() -> None:
+    texts = ["Home", "World news", FIRST, SECOND, "Advertisement", THIRD, "Imprint and privacy"]
+    assert content(texts) == [False, False, True, True, False, True, False]
+
+
+def test_teaser_that_repeats_the_first_sentence_is_not_content() -> None:
+    assert content([FIRST, FIRST, SECOND, THIRD]).count(True) == 3
+
+
+def test_menu_entry_of_a_word_of_the_article_is_not_content() -> None:
+    assert content(["Price", FIRST, SECOND, THIRD, "Meeting"]) == [False, True, True, True, False]
+
+
+def test_short_paragraph_in_its_place_is_content() -> None:
+    gold = f"{FIRST}\n\nWhy?\n\n{SECOND}"
+    assert content([FIRST, "Why?", SECOND], gold) == [True, True, True]
+
+
+def test_paragraphs_cut_otherwise_than_in_the_gold_are_content() -> None:
+    half, other_half = (
+        "The old harbour will not be sold, the council said",
+        "on Monday after a long",
+    )
+    assert content([half, other_half, f"meeting. {SECOND} {THIRD}"]) == [True] * 3
+
+
+def test_paragraph_with_a_few_words_more_is_content() -> None:
+    found = label([f"{FIRST} Read more here", SECOND], GOLD)
+    assert found.matched.tolist() == [len(FIRST.split()), len(SECOND.split())]
+
+
+def test_chinese_is_aligned_by_character() -> None:
+    gold = "市议会表示，他们不会出售这个旧的港口。\n\n现在在那里的船也都可以留到年底。"
+    texts = ["新闻", "市议会表示，他们不会出售这个旧的港口。", "现在在那里的船也都可以留到年底。"]
+    assert content(texts, gold) == [False, True, True]
+
+
+@pytest.mark.parametrize(("texts", "gold"), [([], GOLD), ([FIRST], ""), (["", "..."], GOLD)])
+def test_nothing_to_align(texts: list[str], gold: str) -> None:
+    assert label(texts, gold).matched.tolist() == [0] * len(texts)
+
+
+FEW = ("the", "old", "harbour", "council", "boats", "stay", "year", "price", "pay", "open")
+TEXT = st.lists(st.sampled_from(FEW), max_size=15).map(" ".join)
+
+
+@given(texts=st.lists(TEXT, max_size=8), gold=TEXT)
+def test_no_block_matches_more_than_there_is(texts: list[str], gold: str) -> None:
+    found = label(texts, gold)
+    assert found.words.tolist() == [len(text.split()) for text in texts]
+    assert (found.matched <= found.words).all()
+    assert found.matched.max(initial=0) <= len(gold.split())
+
+
+@given(lengths=st.lists(st.integers(1, 30), max_size=8))
+def test_page_of_nothing_but_its_gold_text_is_all_content(lengths: list[int]) -> None:
+    texts = [
+        " ".join(f"w{number}x{place}" for place in range(length))
+        for number, length in enumerate(lengths)
+    ]
+    assert label(texts, "\n\n".join(texts)).matched.tolist() == lengths

@@ -1,0 +1,75 @@
+"""Which language a text is in: the declared one, unless its words speak against it."""
+
+import pytest
+
+from newscrawl.extraction.language import SURE_WORDS, settle_language
+
+TEXTS = {
+    "en": "The council has said that it will not sell the old harbour, and that the boats which are"
+    " there now may stay until the end of the year. It was not clear what would come after that,"
+    " or who should pay for it, but there are some who have an idea of their own.",
+    "de": "Der Rat hat gesagt, dass er den alten Hafen nicht verkaufen wird und dass die Boote, die"
+    " jetzt dort sind, bis zum Ende des Jahres bleiben dürfen. Es war nicht klar, was danach kommen"
+    " soll und wer dafür bezahlen wird, aber es gibt einige, die eine Idee haben.",
+    "fr": "Le conseil a dit qu'il ne vendra pas le vieux port et que les bateaux qui y sont encore"
+    " pourront rester jusqu'à la fin de l'année. On ne sait pas ce qui viendra après, ni qui doit"
+    " payer pour cela, mais il y en a qui ont déjà une idée, et ce n'est pas la même.",
+    "es": "El consejo ha dicho que no va a vender el viejo puerto y que los barcos que están allí"
+    " se pueden quedar hasta el final del año. No se sabe qué es lo que vendrá después, ni quién lo"
+    " va a pagar, pero hay quienes ya tienen una idea, y no es la misma para todos.",
+    "el": "Το συμβούλιο είπε ότι δεν θα πουλήσει το παλιό λιμάνι και ότι τα σκάφη που είναι εκεί"
+    " μπορούν να μείνουν ως το τέλος του χρόνου. Δεν είναι σαφές τι θα γίνει μετά από αυτό και"
+    " ποιος θα το πληρώσει, αλλά υπάρχουν κάποιοι που έχουν μια ιδέα για το πώς και με τι.",
+    "ru": "Совет сказал, что он не будет продавать старый порт и что лодки, которые там стоят,"
+    " могут остаться до конца года. Не ясно, что будет после этого и кто за это заплатит, но есть и"
+    " такие, у которых уже есть своя идея о том, как это можно было бы сделать для всех.",
+    "zh": "市议会表示，他们不会出售这个旧的港口，现在在那里的船也都可以留到年底。"
+    "这以后会怎么样，谁来付这笔钱，还不清楚，但是也有一些人已经有了自己的想法，而这些想法和别人的不一样。",
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_undeclared_text_is_told_by_its_words(language: str) -> None:
+    assert settle_language(None, TEXTS[language]) == language
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_right_declaration_stands(language: str) -> None:
+    assert settle_language(language, TEXTS[language]) == language
+
+
+@pytest.mark.parametrize("language", [name for name in TEXTS if name != "en"])
+def test_wrong_declaration_gives_way(language: str) -> None:
+    """Many templates say lang="en" whatever is in them."""
+    assert settle_language("en", TEXTS[language]) == language
+
+
+def test_close_relative_keeps_what_it_declares() -> None:
+    norwegian = (
+        "Rådet har sagt at det ikke vil selge den gamle havnen, og at båtene som er der nå, kan bli"
+        " til slutten av året. Det er ikke klart hva som skal komme etter det, eller hvem som skal"
+        " betale for det, men det er noen som har en idé om hvordan det kan gjøres for alle."
+    )
+    assert settle_language("no", norwegian) in ("no", "nb")
+    assert settle_language("nb", norwegian) in ("no", "nb")
+
+
+@pytest.mark.parametrize("declared", ["de", "tr", None])
+def test_text_without_words_has_what_was_declared(declared: str | None) -> None:
+    assert settle_language(declared, "") == declared
+    assert settle_language(declared, "... !") == declared
+
+
+def test_few_words_do_not_overrule_a_declaration() -> None:
+    text = " ".join(TEXTS["en"].split()[: SURE_WORDS // 2])
+    assert settle_language("de", text) == "de"
+
+
+def test_language_without_stop_words_is_identified() -> None:
+    hungarian = (
+        "A tanács közölte, hogy nem adja el a régi kikötőt, és a most ott lévő hajók az év végéig"
+        " maradhatnak. Nem világos, hogy mi jön azután, és ki fizeti meg mindezt, de vannak,"
+        " akiknek már megvan a saját ötletük arról, hogyan lehetne ezt mindenki számára"
+        " megoldani végül."
+    )
+    assert settle_language(None, hungarian) == "hu"

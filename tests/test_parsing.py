@@ -1,0 +1,126 @@
+"""Bytes become a tree in linear time, whatever they are."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction import parsing
+from newscrawl.extraction.parsing import MAX_DEPTH, MAX_OPEN_FORMATS, parse
+
+# How often each trick is repeated in a page; the largest of them took minutes, or all memory.
+TRICKS = {
+    "nested divisions": (b"<div>", b"x"),
+    "nested links": (b"<a href=x>", b"x"),
+    "formats that each paragraph opens again": (b"<b class=%d><p>x", b""),
+    "formats in a table": (b"<table><tr><td><i id=%d>", b"x"),
+    "lists in lists": (b"<ul><li>", b"x"),
+    "end tags without a start": (b"</p></div></b>", b"x"),
+    "endless comments": (b"<!--", b""),
+    "endless scripts": (b"<script>", b""),
+    "open angle brackets": (b"<", b""),
+    "start tags without an end": (b"<p ", b""),
+    "formats of unlike attributes": (b"<font size=%d><em>", b"<p>" * 500),
+}
+
+
+def monster(trick: str, times: int) -> bytes:
+    part, end = TRICKS[trick]
+    if b"%d" in part:
+        return b"".join(part % number for number in range(times)) + end
+    return part * times + end
+
+
+def seconds(html: bytes) -> float:
+    started = time.process_time()
+    parse(html)
+    return time.process_time() - started
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_time_is_linear(trick: str) -> None:
+    """Eight times the page may take eight times as long; quadratic would be 64 times."""
+    small, large = monster(trick, 3_000), monster(trick, 24_000)
+    parse(small)
+    base = min(seconds(small) for _ in range(3))
+    assert seconds(large) < 24 * max(base, 0.005)
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_few_nodes_come_of_few_bytes(trick: str) -> None:
+    html = monster(trick, 3_000)
+    root = parse(html).root
+    assert root is not None
+    nodes = sum(1 for _ in root.traverse(include_text=True))
+    assert nodes <= len(html) + 5
+
+
+def depth_of(html: bytes) -> int:
+    node, depth = parse(html).body, 0
+    while node is not None:
+        node, depth = node.first_child, depth + 1
+    return depth
+
+
+def test_suspicious_page_is_cut_to_a_depth() -> None:
+    assert depth_of(b"<div>" * 20_000 + b"x") <= MAX_DEPTH + 2
+
+
+def test_usual_page_is_left_as_it_is() -> None:
+    html = b"<div><p>one <b>two</b></p></div>" * 50
+    assert not parsing._could_blow_up(html)
+
+
+def thinned(html: bytes) -> bytes:
+    return parsing._thinned(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<div><p>one<p>two<br></div><p>three",
+        b"<ul><li>one<li>two</ul>",
+        b"<script>var a = '<b><b><b>';</script><b>bold</b>",
+        b"<!-- <div> --><div>x</div>",
+        b"<title><b></title><textarea><b></textarea>",
+        b"<table><tr><td>1<td>2<tr><td>3</table>",
+    ],
+)
+def test_thinning_leaves_usual_markup(html: bytes) -> None:
+    assert thinned(html) == html
+
+
+def test_thinning_leaves_so_many_formats_open() -> None:
+    html = b"<b>" * 50 + b"x"
+    assert thinned(html).count(b"<b>") == MAX_OPEN_FORMATS
+
+
+def test_thinning_drops_ends_without_a_start() -> None:
+    assert thinned(b"x</b></div>y") == b"x  y"
+
+
+def test_thinning_leaves_as_many_starts_as_paragraphs_need() -> None:
+    html = b"<b>x</b>" * 200
+    assert thinned(html) == html
+
+
+@given(
+    parts=st.lists(
+        st.sampled_from(
+            [b"<div>", b"</div>", b"<b>", b"</b>", b"<p>", b"</p>", b"<li>", b"<script>",
+             b"</script>", b"<!--", b"-->", b"<td>", b"<br>", b"<i x='", b"'>", b"<", b">"]
+        ),
+        max_size=80,
+    )
+)  # fmt: skip
+def test_thinning_loses_no_text(parts: list[bytes]) -> None:
+    html = b"".join(part + b" w%d " % number for number, part in enumerate(parts))
+    kept = thinned(html)
+    assert all(b" w%d " % number in kept for number in range(len(parts)))
+
+
+@given(html=st.binary(max_size=300))
+def test_no_bytes_raise(html: bytes) -> None:
+    thinned(html)
+    assert parse(html) is not None
