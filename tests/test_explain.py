@@ -1,6 +1,7 @@
 """The page of `newscrawl explain`: true to the extraction, and dead whatever it shows."""
 
 import base64
+import gzip
 import hashlib
 import subprocess
 import sys
@@ -140,6 +141,20 @@ def test_the_command_writes_the_page(tmp_path: Path) -> None:
     done = run_command(str(PAGES / "qingsong.html"), "-o", "why.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert lxml_html.parse(str(tmp_path / "why.html")).getroot().find_class("block")
+
+
+def test_the_command_reads_packed_pages_of_a_corpus(tmp_path: Path) -> None:
+    (tmp_path / "page.html.gz").write_bytes(gzip.compress(PAGE))
+    done = run_command("page.html.gz", "-o", "why.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Northwind Robotics" in (tmp_path / "why.html").read_text()
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"<p>" * 50_000_000, 1))
+    done = run_command("bomb.gz", folder=tmp_path)
+    assert done.returncode == 2
+    assert "is larger than" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,14 @@
 """A page that the command line names: a file, a URL or standard input."""
 
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from newscrawl import settings
 from newscrawl.cli.arguments import InputError
+
+GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,16 @@ def _read(name: str) -> bytes:
             f"can't read {name!r}: {error.strerror}. Give a file, a URL with http:// or https://, "
             "or - for standard input"
         ) from error
+    if html.startswith(GZIP):
+        html = _unpacked(html, name, limit)
     if len(html) > limit:
         raise InputError(f"{name!r} is larger than {limit / 2**20:g} MiB: not an article's page")
     return html
+
+
+def _unpacked(packed: bytes, name: str, limit: int) -> bytes:
+    """What a gzip file holds, as pages of a corpus are kept; no more than just over the limit."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
+    except zlib.error as error:
+        raise InputError(f"can't unpack {name!r}: {error}") from error
