@@ -71,12 +71,15 @@ def train(
     keeps the best so far. The same seed gives the same limits to the last digit.
     """
     from newscrawl.training.fit import FIGURE_3
-    from newscrawl.training.learning import Plan, learn, write_figures
+    from newscrawl.training.learning import Plan, learn, learnable, write_figures
     from newscrawl.training.pso import SwarmSettings
     from newscrawl.training.splits import folds_by_site, split_by_site
 
-    pages = corpus_from(corpus).select(
-        sets=sets or (), langs=langs or (), page_types=page_types or ["article"], with_text=True
+    pages = learnable(
+        corpus_from(corpus),
+        sets=sets or (),
+        langs=langs or (),
+        page_types=page_types or ("article",),
     )
     settings = SwarmSettings(
         particles=particles,

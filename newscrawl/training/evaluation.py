@@ -13,6 +13,7 @@ from newscrawl.items import Article
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores
 from newscrawl.training.corpus import GoldPage
+from newscrawl.training.fit import processes_worth
 
 MENTIONS = "mentions"
 
@@ -46,12 +47,14 @@ def evaluate(
 ) -> list[PageScore]:
     """Score every method on every page, pages in order and methods in order within a page.
 
-    `workers` processes share the pages, by default one a core; `on_page` is called here
-    after each page.
+    `workers` processes share the pages, by default one a core where there are enough pages;
+    `on_page` is called here after each page.
     """
+    if MENTIONS in measures:
+        load_companies()  # so that a broken file is told of here, not by a dead process
     job = partial(evaluate_page, methods=tuple(methods), measures=tuple(measures))
     results: list[PageScore] = []
-    if workers == 1 or len(pages) < 2:
+    if (workers or processes_worth(len(pages))) == 1:
         for page in pages:
             results += job(page)
             on_page()

@@ -2,6 +2,7 @@
 
 import hashlib
 import multiprocessing
+import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.profiles import ProfileName
 from newscrawl.training import metrics
 from newscrawl.training.corpus import CorpusError, GoldPage
-from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness, one_thread_a_product
+from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors, one_thread_a_product
 from newscrawl.training.pso import Flight, Generation, SwarmSettings, fly
 from newscrawl.training.scores import gold_headline, without_headline
 
@@ -27,6 +28,8 @@ NO_LIMITS = np.where(UPPER, np.inf, -np.inf)
 # greatest value, a few freak blocks would leave the swarm no room to start from.
 RANGE_QUANTILE = 0.95
 
+FEW_PAGES = 50  # ours: a process takes as long to start as about 50 pages to read
+
 # The two runs of Figure 3. The paper says that both components are about 2 and that the
 # cognitive one outweighs the social one in the first run; by how much is ours.
 FIGURE_3 = {"cognition": (2.5, 1.5), "equal": (2.0, 2.0)}  # tau, phi
@@ -36,6 +39,36 @@ _SAMPLE = (
     "Is it enough?<ul><li><a href=x>News</a><li>Sport</ul><div>中国新闻。银行降息了。</div>"
     "<table><tr><td>Der Gewinn ist um 3,5 % gefallen.<br><br>Das war zu erwarten.</table>"
 )
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """How positions in the unit cube become limits: `low + position * span`, feature by feature.
+
+    Ours: the cube covers each feature's range and as much again on the side where a limit lets
+    every block pass. Most blocks have no format tag, say: were the range alone covered, no
+    particle would begin without a limit on them, and few would keep any content.
+    """
+
+    low: Floats
+    span: Floats
+
+    @classmethod
+    def of(cls, pages: Iterable[PageVectors]) -> "Ranges":
+        """Features begin at 0; where their range ends, see RANGE_QUANTILE."""
+        vectors = list(pages)
+        values = np.concatenate([page.features for page in vectors])
+        words = np.concatenate([page.lengths for page in vectors]).astype(np.float64)
+        ends = np.zeros(len(NAMES))
+        for feature, column in enumerate(values.T):
+            order = np.argsort(column, kind="stable")
+            reached = np.searchsorted(words[order].cumsum(), RANGE_QUANTILE * words.sum())
+            ends[feature] = column[order][min(int(reached), len(column) - 1)]
+        return cls(np.where(UPPER, 0.0, -ends), 2 * ends)
+
+    def limits(self, positions: Floats) -> Floats:
+        """Limits in the features' own units for positions of the swarm."""
+        return self.low + positions * self.span
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +83,11 @@ class LimitsFit:
     @property
     def interrupted(self) -> bool:
         return any(flight.interrupted for flight in self.flights)
+
+
+def processes_worth(pages: int) -> int:
+    """One process for few pages, which are done before others have started; else one a core."""
+    return 1 if pages < FEW_PAGES else os.cpu_count() or 1
 
 
 def page_vectors(page: GoldPage, profile: ProfileName) -> PageVectors:
@@ -74,10 +112,10 @@ def read_vectors(
     workers: int | None = None,
     on_page: Callable[[], None] = lambda: None,
 ) -> list[PageVectors]:
-    """The vectors of all pages in order, read by several processes (by default one a core)."""
+    """The vectors of all pages in order; `workers` as in `processes_worth` by default."""
     job = partial(page_vectors, profile=profile)
     results = []
-    if workers == 1:
+    if (workers or processes_worth(len(pages))) == 1:
         for page in pages:
             results.append(job(page))
             on_page()
@@ -102,17 +140,21 @@ def fit_limits(
 
     Ctrl-C ends the current population and starts no other.
     """
-    scale = feature_scale(train)
-    fitness = SwarmFitness(train, UPPER, scale)
+    ranges = Ranges.of(train)
+    fitness = LimitsFitness(train, UPPER)
     flights: list[Flight] = []
     for number in range(populations):
         seeded = replace(settings, seed=settings.seed + number)
         with one_thread_a_product():
-            flights.append(fly(fitness, len(NAMES), seeded, on_generation))
+            flights.append(
+                fly(
+                    lambda p: fitness.of_limits(ranges.limits(p)), len(NAMES), seeded, on_generation
+                )
+            )
         if flights[-1].interrupted:
             break
     best = max(flights, key=lambda flight: flight.fitness)
-    limits = best.position * scale
+    limits = ranges.limits(best.position)
     return LimitsFit(
         limits=limits,
         train_score=best.fitness,
@@ -123,21 +165,7 @@ def fit_limits(
 
 def score_limits(pages: Sequence[PageVectors], limits: Floats) -> float:
     """Mean similarity of the blocks within the limits."""
-    fitness = SwarmFitness(pages, UPPER, np.ones(len(NAMES)))
-    return float(fitness.of_limits(limits[None])[0])
-
-
-def feature_scale(pages: Iterable[PageVectors]) -> Floats:
-    """The end of each feature's range, see RANGE_QUANTILE."""
-    vectors = list(pages)
-    values = np.concatenate([page.features for page in vectors])
-    words = np.concatenate([page.lengths for page in vectors]).astype(np.float64)
-    ends = []
-    for column in values.T:
-        order = np.argsort(column, kind="stable")
-        reached = np.searchsorted(words[order].cumsum(), RANGE_QUANTILE * words.sum())
-        ends.append(column[order][min(int(reached), len(column) - 1)])
-    return np.array(ends)
+    return float(LimitsFitness(pages, UPPER).of_limits(limits[None])[0])
 
 
 def features_digest(profile: ProfileName) -> str:

@@ -86,25 +86,19 @@ def one_thread_a_product() -> AbstractContextManager[object]:
     return limit
 
 
-class SwarmFitness:
+class LimitsFitness:
     """Mean similarity over pages, for the limits of a whole population.
 
-    `upper` says which limits are upper ones. A position p of the swarm stands for the limit
-    p times its feature's `scale`, so that the unit cube spans each feature's range.
+    `upper` says which limits are upper ones.
     """
 
-    def __init__(self, pages: Sequence[PageVectors], upper: Masks, scale: Floats) -> None:
+    def __init__(self, pages: Sequence[PageVectors], upper: Masks) -> None:
         self._pages = pages
-        self._scale = scale
         self._sign = np.where(upper, -1.0, 1.0)
         self._features = np.ascontiguousarray(
             (np.concatenate([page.features for page in pages]) * self._sign).T
         )
         self._ends = np.cumsum([0, *(len(page.features) for page in pages)])
-
-    def __call__(self, positions: Floats) -> Floats:
-        """One mean a position."""
-        return self.of_limits(positions * self._scale)
 
     def of_limits(self, limits: Floats) -> Floats:
         """One mean for each row of limits, in the features' own units."""

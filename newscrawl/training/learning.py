@@ -19,7 +19,7 @@ from newscrawl.training.fit import (
     read_vectors,
     score_limits,
 )
-from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness
+from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors
 from newscrawl.training.pso import Generation, SwarmSettings
 from newscrawl.training.single_features import single_feature_curves
 from newscrawl.training.splits import Split
@@ -46,6 +46,17 @@ class UnseenScore:
     pr: float
 
 
+def learnable(
+    corpus: Corpus,
+    *,
+    sets: Sequence[str] = (),
+    langs: Sequence[str] = (),
+    page_types: Sequence[str] = ("article",),
+) -> Corpus:
+    """The pages to learn from: those with a gold text, articles where nothing else is asked."""
+    return corpus.select(sets=sets, langs=langs, page_types=page_types, with_text=True)
+
+
 def vectors_of(corpus: Corpus, plan: Plan, on_page: Callable[[], None]) -> Vectors:
     """Each page's vectors under the plan's profile."""
     pages = corpus.pages
@@ -70,7 +81,7 @@ def cross_validate(
     scores = []
     for split in splits:
         fit = learn(split, vectors, plan, on_generation)
-        fitness = SwarmFitness(_of(vectors, split.test), UPPER, np.ones(len(UPPER)))
+        fitness = LimitsFitness(_of(vectors, split.test), UPPER)
         both = fitness.by_page(np.stack([fit.limits, NO_LIMITS])).tolist()
         scores += [
             UnseenScore(page, fe, pr) for page, (fe, pr) in zip(split.test, both, strict=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from newscrawl.extraction.features import NAMES
 from newscrawl.training.fit import NO_LIMITS, UPPER
-from newscrawl.training.fitness import Floats, PageVectors, SwarmFitness
+from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors
 
 STEPS = 41
 
@@ -39,7 +39,7 @@ class Curve:
 
 def single_feature_curves(pages: Sequence[PageVectors]) -> dict[str, Curve]:
     """A curve for each feature in the order of `features.NAMES`."""
-    fitness = SwarmFitness(pages, UPPER, np.ones(len(NAMES)))
+    fitness = LimitsFitness(pages, UPPER)
     curves = {}
     for column, name in enumerate(NAMES):
         start, end = AXES[name]

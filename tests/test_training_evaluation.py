@@ -1,0 +1,293 @@
+"""Evaluation: scores of pages, their means, the papers' tables, floors, the commands."""
+
+import json
+import re
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from newscrawl.extraction.methods import METHODS
+from newscrawl.training.aggregation import group, mean, spread, worst
+from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.evaluation import PageScore, evaluate
+from newscrawl.training.floors import falls, load_floors, moved, reached
+from newscrawl.training.paper_tables import paper_table
+from tests.conftest import Newscrawl
+
+BUNDLED = Path(__file__).parent / "corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return load_corpus(BUNDLED)
+
+
+@pytest.fixture(scope="module")
+def bundled_scores(corpus: Corpus) -> list[PageScore]:
+    measures = ("word", "voc", "similarity", "kl", "euclidean", "cosine", "phrases")
+    return evaluate(corpus.pages, tuple(METHODS), measures, workers=1)
+
+
+def score(number: int, site: str = "a.com", method: str = "fe", **values: float) -> PageScore:
+    return PageScore(
+        method=method,
+        id=f"p{number}",
+        set="news",
+        lang="en",
+        site=site,
+        page_type="article",
+        path=f"p{number}.html",
+        seconds=0.001,
+        values={name.replace("_", ".", 1): value for name, value in values.items()},
+    )
+
+
+def test_every_page_gets_a_score_by_every_method(
+    corpus: Corpus, bundled_scores: list[PageScore]
+) -> None:
+    assert [(s.id, s.method) for s in bundled_scores] == [
+        (page.id, method) for page in corpus for method in METHODS
+    ]
+    assert all(0 <= s.values["word.f1"] <= 1 for s in bundled_scores)
+
+
+def test_processes_score_as_one_does(corpus: Corpus, bundled_scores: list[PageScore]) -> None:
+    told: list[int] = []
+    shared = evaluate(corpus.pages[:3], ["fe"], ["word"], workers=2, on_page=lambda: told.append(1))
+    alone = [s for s in bundled_scores if s.method == "fe"][:3]
+    assert [s.values["word.f1"] for s in shared] == [s.values["word.f1"] for s in alone]
+    assert len(told) == 3
+
+
+def test_two_means_of_f1() -> None:
+    scores = [
+        score(1, word_precision=1.0, word_recall=0.5, word_f1=2 / 3),
+        score(2, word_precision=0.5, word_recall=1.0, word_f1=2 / 3),
+    ]
+    of_pages, of_means = mean(scores, "word.f1"), mean(scores, "word.f1_of_means")
+    assert of_pages is not None
+    assert of_means is not None
+    assert of_pages.value == pytest.approx(2 / 3)
+    assert of_means.value == pytest.approx(0.75)
+
+
+def test_the_interval_comes_from_sites_not_pages() -> None:
+    one_site = [score(n, "a.com", word_f1=n % 2) for n in range(10)]
+    many_sites = [score(n, f"{n}.com", word_f1=n % 2) for n in range(10)]
+    narrow, wide = mean(one_site, "word.f1"), mean(many_sites, "word.f1")
+    assert narrow is not None
+    assert wide is not None
+    assert narrow.low == narrow.value == narrow.high == 0.5
+    assert 0.1 <= wide.low < 0.5 < wide.high <= 0.9
+    assert mean(many_sites, "word.f1") == wide
+
+
+def test_pages_without_the_measure_are_left_out() -> None:
+    reached = mean([score(1, phrases=1.0), score(2, word_f1=0.5)], "phrases")
+    assert reached is not None
+    assert (reached.value, reached.pages) == (1.0, 1)
+    assert mean([score(1, phrases=1.0)], "word.f1") is None
+
+
+def test_mentions_are_counted_over_all_pages_together() -> None:
+    def counts(found: int, wanted: int, common: int, count: int, gold: int) -> dict[str, float]:
+        return {
+            "mentions_found": found,
+            "mentions_wanted": wanted,
+            "mentions_common": common,
+            "mentions_count": count,
+            "mentions_gold_count": gold,
+        }
+
+    scores = [
+        score(1, "a.com", **counts(3, 1, 1, 6, 2)),
+        score(2, "b.com", **counts(1, 3, 1, 3, 4)),
+        score(3, "c.com", **counts(0, 0, 0, 0, 0)),
+    ]
+    expected = {
+        "mentions.precision": 2 / 4,
+        "mentions.recall": 2 / 4,
+        "mentions.f1": 0.5,
+        "mentions.count_ratio": 9 / 6,
+    }
+    for measure, value in expected.items():
+        reached = mean(scores, measure)
+        assert reached is not None
+        assert reached.value == pytest.approx(value)
+
+
+def test_groups_come_in_order() -> None:
+    scores = [score(1, "b.com"), score(2, "a.com"), score(3, "b.com")]
+    assert {site: len(part) for site, part in group(scores, "site").items()} == {
+        "a.com": 1,
+        "b.com": 2,
+    }
+    assert list(group(scores, "all")) == ["all"]
+
+
+def test_the_worst_page_depends_on_the_measures_sense() -> None:
+    scores = [score(1, kl=0.1, word_f1=0.9), score(2, kl=3.0, word_f1=0.1)]
+    assert [s.id for s in worst(scores, "word.f1", 1)] == ["p2"]
+    assert [s.id for s in worst(scores, "kl", 1)] == ["p2"]
+
+
+def test_spread_is_over_pages() -> None:
+    assert spread([score(1, word_f1=0.0), score(2, word_f1=1.0)], "word.f1") == 0.5
+    assert spread([], "word.f1") == 0.0
+
+
+def test_table_1_has_the_papers_strategies_in_order(bundled_scores: list[PageScore]) -> None:
+    (row,) = paper_table(1, bundled_scores)
+    assert list(row)[1:] == ["FE", "PR", "TB"]
+    assert float(row["FE"]) > float(row["PR"]) > float(row["TB"])
+
+
+def test_table_7_is_sorted_by_f_score_of_means(bundled_scores: list[PageScore]) -> None:
+    rows = paper_table(7, bundled_scores)
+    f_scores = [float(row["f-score"]) for row in rows]
+    assert f_scores == sorted(f_scores, reverse=True)
+    assert {row["Tool"] for row in rows} == set(METHODS)
+    assert re.fullmatch(r"\d+\.\d\d \(± \d+\)", rows[0]["precision"])
+
+
+def test_table_8_is_sorted_by_divergence(bundled_scores: list[PageScore]) -> None:
+    divergences = [float(row["KL div."].split()[0]) for row in paper_table(8, bundled_scores)]
+    assert divergences == sorted(divergences)
+
+
+def test_language_tables_take_their_language_only(bundled_scores: list[PageScore]) -> None:
+    chinese = [s for s in bundled_scores if s.lang == "zh"]
+    assert paper_table(14, bundled_scores) == paper_table(7, chinese)
+    with pytest.raises(CorpusError, match="table 14: no page in zh"):
+        paper_table(14, [s for s in bundled_scores if s.lang == "en"])
+
+
+def test_no_method_falls_below_its_floor(corpus: Corpus, bundled_scores: list[PageScore]) -> None:
+    floors = load_floors()
+    assert set(floors[corpus.fingerprint]) == set(METHODS)
+    assert falls(reached(bundled_scores), corpus.fingerprint, floors) == []
+
+
+def test_a_fall_is_told_with_both_numbers() -> None:
+    floors = {"f": {"fe": {"news": {"word.f1": 0.9}}}}
+    (line,) = falls(reached([score(1, word_f1=0.5)]), "f", floors)
+    assert line == "fe: word.f1 on news is 0.5000, below its floor 0.9000"
+    assert falls(reached([score(1, word_f1=0.5)]), "another corpus", floors) == []
+
+
+def test_floors_only_rise_unless_told() -> None:
+    floors = {"f": {"fe": {"news": {"word.f1": 0.9}}}}
+    worse, better = (list(reached([score(1, word_f1=f1)])) for f1 in (0.5, 0.95))
+    assert moved(worse, "f", floors, lower=False) == floors
+    assert moved(better, "f", floors, lower=False)["f"]["fe"]["news"]["word.f1"] == 0.948
+    assert moved(worse, "f", floors, lower=True)["f"]["fe"]["news"]["word.f1"] == 0.498
+
+
+def test_evaluate_shows_methods_by_set(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--method", "pr")
+    assert ran.code == 0
+    assert re.search(r"mini +fe +12 +0\.\d{3}±\.\d\d", ran.out)
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_evaluate_writes_json_with_intervals(newscrawl: Newscrawl) -> None:
+    ran = newscrawl(
+        "evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--by", "lang", "--format", "json"
+    )
+    rows = json.loads(ran.out)
+    assert [row["group"] for row in rows] == sorted(row["group"] for row in rows)
+    assert all(row["word.f1.low"] <= row["word.f1"] <= row["word.f1.high"] for row in rows)
+    assert {"word.f1_of_means", "similarity", "seconds_per_page"} <= set(rows[0])
+
+
+def test_evaluate_lists_the_worst_pages_with_what_explains_them(newscrawl: Newscrawl) -> None:
+    ran = newscrawl(
+        "evaluate", "--corpus", str(BUNDLED), "--method", "pr", "--lang", "en", "--worst", "2"
+    )
+    lines = re.findall(r"^  0\.\d{3}  mini/\S+  newscrawl explain (\S+) -o", ran.err, re.MULTILINE)
+    assert len(lines) == 2
+    assert all(Path(line).is_file() for line in lines)
+
+
+def test_evaluate_shows_tables_of_the_papers(newscrawl: Newscrawl) -> None:
+    ran = newscrawl(
+        "evaluate", "--corpus", str(BUNDLED), "--table", "1", "--table", "10", "--lang", "en"
+    )
+    assert "Table 1: Performance benchmark scores" in ran.out
+    assert re.search(r"fe +\d\d\.\d\d +\d\d\.\d\d \(± \d+\)", ran.out)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--table", "2"], "no table 2"),
+        (["--method", "fee"], "unknown method 'fee': did you mean fe?"),
+        (["--measure", "f2"], "unknown measure 'f2'"),
+        (["--set", "daniel"], "no set daniel; there are mini"),
+    ],
+    ids=["table", "method", "measure", "set"],
+)
+def test_evaluate_refuses_what_it_does_not_know(
+    newscrawl: Newscrawl, options: list[str], message: str
+) -> None:
+    ran = newscrawl("evaluate", "--corpus", str(BUNDLED), *options)
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_command_without_corpus_says_how_to_name_one(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NEWSCRAWL_CORPUS", raising=False)
+    for command in ("evaluate", "train"):
+        ran = newscrawl(command)
+        assert ran.code == 2
+        assert "give --corpus DIR or set NEWSCRAWL_CORPUS" in ran.err
+
+
+TRAIN = ("train", "--particles", "20", "--generations", "10", "--corpus")
+
+
+def test_train_writes_limits_it_would_learn_again(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    files = [tmp_path / "one.json", tmp_path / "two.json"]
+    for file in files:
+        ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))
+        assert ran.code == 0
+        assert "similarity 0." in ran.err
+    one, two = (json.loads(file.read_text())["html5"] for file in files)
+    assert one["limits"] == two["limits"]
+    assert one["provenance"]["fingerprint"] == load_corpus(BUNDLED).fingerprint
+
+
+def test_train_keeps_better_limits_unless_forced(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "limits.json"
+    newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))
+    before = file.read_text()
+    poor = ("--generations", "0", "--particles", "1", "--seed", "3")
+    ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file), *poor)
+    assert ran.code == 2
+    assert "give --force to overwrite" in ran.err
+    assert file.read_text() == before
+    ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file), *poor, "--force")
+    assert ran.code == 0
+    assert file.read_text() != before
+
+
+def test_train_scores_by_folds_without_writing(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "limits.json"
+    ran = newscrawl(*TRAIN, str(BUNDLED), "--folds", "2", "-f", "json", "--output", str(file))
+    rows = {row["group"]: row for row in json.loads(ran.out)}
+    assert rows["all"]["pages"] == 12
+    assert rows["all"]["fe"] > rows["all"]["pr"]
+    assert not file.exists()
+
+
+def test_train_needs_more_than_one_site(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    copytree(BUNDLED / "mini", tmp_path / "mini")
+    gold = tmp_path / "mini" / "gold.jsonl"
+    gold.write_text(gold.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    ran = newscrawl(*TRAIN, str(tmp_path / "mini"), "--output", str(tmp_path / "limits.json"))
+    assert ran.code == 2
+    assert "a split is by site, so add pages of other sites" in ran.err

@@ -1,0 +1,262 @@
+"""Limits learned by the swarm: vectors, fitness, fits, the file they go to."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.blocks import read_blocks
+from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
+from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.thresholds import keep, learned_limits
+from newscrawl.training import limits_file, metrics
+from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.fit import (
+    NO_LIMITS,
+    UPPER,
+    LimitsFit,
+    Ranges,
+    features_digest,
+    fit_limits,
+    page_vectors,
+    read_vectors,
+    score_limits,
+)
+from newscrawl.training.fitness import LimitsFitness, PageVectors
+from newscrawl.training.learning import Plan, cross_validate, write_figures
+from newscrawl.training.pso import Generation, SwarmSettings
+from newscrawl.training.single_features import AXES, single_feature_curves
+from newscrawl.training.splits import folds_by_site, split_by_site
+
+SMALL = SwarmSettings(particles=20, generations=15)
+BUNDLED = Path(__file__).parent / "corpus"
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return load_corpus(BUNDLED)
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus) -> list[PageVectors]:
+    return read_vectors(corpus.pages, "html5", workers=1)
+
+
+BLOCK = st.lists(st.sampled_from(["bank", "cuts", "rates", "news", "a", "中"]), max_size=6)
+
+
+@given(
+    blocks=st.lists(st.tuples(st.integers(0, 2), BLOCK), max_size=8),
+    gold=BLOCK,
+    limit=st.integers(0, 3),
+)
+def test_similarity_by_products_is_that_of_texts(
+    blocks: list[tuple[int, list[str]]], gold: list[str], limit: int
+) -> None:
+    features = np.array([[value] for value, _ in blocks], dtype=float).reshape(-1, 1)
+    page = PageVectors.of(features, [words for _, words in blocks], gold)
+    fitness = LimitsFitness([page], np.array([False]))
+    kept = Counter(word for value, words in blocks if value >= limit for word in words)
+    expected = metrics.similarity(kept, Counter(gold))
+    if not any(metrics.is_term(word) for word in gold):
+        expected = 0.0  # a page without gold terms teaches nothing
+    assert fitness.of_limits(np.array([[float(limit)]]))[0] == pytest.approx(expected)
+
+
+def test_limits_keep_what_extraction_keeps(vectors: list[PageVectors]) -> None:
+    """The swarm's comparison of features and limits is the runtime's."""
+    html = (BUNDLED / "mini" / "pages" / "northwind-factory.html").read_bytes()
+    blocks = read_blocks(parse(html))
+    features, limits = measure(blocks), learned_limits()
+    words = [metrics.words(text) for text in blocks.texts]
+    gold = [word for block in words for word in block]
+    page = PageVectors.of(features.values, words, gold)
+    kept = keep(features, limits)
+    found = Counter(w for block, good in zip(words, kept, strict=True) if good for w in block)
+    assert score_limits([page], limits.values) == pytest.approx(
+        metrics.similarity(found, Counter(gold))
+    )
+
+
+def test_the_headline_is_on_neither_side(corpus: Corpus) -> None:
+    page = next(page for page in corpus if page.id == "alkyona")
+    vectors = page_vectors(page, "html5")
+    gold = Counter(word for word in metrics.words(page.text or "") if metrics.is_term(word))
+    assert vectors.gold_length == gold.total()
+    everything = vectors.lengths.sum()
+    html_words = len([w for w in metrics.words(page.title or "") if metrics.is_term(w)])
+    with_title = page_vectors(
+        type(page)(**{name: getattr(page, name) for name in page.__slots__} | {"title": None}),
+        "html5",
+    )
+    assert with_title.lengths.sum() == everything + html_words
+
+
+def test_a_page_without_gold_text_teaches_nothing(corpus: Corpus) -> None:
+    page = corpus.pages[0]
+    bare = type(page)(**{name: getattr(page, name) for name in page.__slots__} | {"text": None})
+    with pytest.raises(CorpusError, match="no gold text to learn from"):
+        page_vectors(bare, "html5")
+
+
+def test_processes_read_what_one_reads(corpus: Corpus, vectors: list[PageVectors]) -> None:
+    seen: list[int] = []
+    shared = read_vectors(corpus.pages, "html5", workers=2, on_page=lambda: seen.append(1))
+    assert len(seen) == len(corpus)
+    for one, other in zip(vectors, shared, strict=True):
+        assert (one.gram == other.gram).all()
+        assert (one.features == other.features).all()
+
+
+def test_the_swarm_beats_keeping_everything(vectors: list[PageVectors]) -> None:
+    fit = fit_limits(vectors[:8], vectors[8:], SMALL)
+    assert fit.train_score > score_limits(vectors[:8], NO_LIMITS) + 0.1
+    assert fit.test_score > score_limits(vectors[8:], NO_LIMITS) + 0.1
+
+
+def test_the_same_seed_gives_the_same_limits(vectors: list[PageVectors]) -> None:
+    one, other = (fit_limits(vectors, vectors, SMALL) for _ in range(2))
+    assert one.limits.tobytes() == other.limits.tobytes()
+    assert one.train_score == other.train_score
+
+
+def test_more_populations_never_do_worse_in_training(vectors: list[PageVectors]) -> None:
+    alone = fit_limits(vectors, vectors, SMALL)
+    several = fit_limits(vectors, vectors, SMALL, populations=3)
+    assert len(several.flights) == 3
+    assert several.train_score >= alone.train_score
+    assert several.flights[0].history == alone.flights[0].history
+
+
+def test_ctrl_c_starts_no_other_population(vectors: list[PageVectors]) -> None:
+    def stop(generation: Generation) -> None:
+        if generation.number == 3:
+            raise KeyboardInterrupt
+
+    fit = fit_limits(vectors, vectors, SMALL, populations=3, on_generation=stop)
+    assert fit.interrupted
+    assert len(fit.flights) == 1
+    assert fit.train_score == score_limits(vectors, fit.limits)
+
+
+def test_a_range_is_not_stretched_by_a_freak_block() -> None:
+    features = np.zeros((100, len(NAMES)))
+    features[:, 0] = np.arange(100)
+    features[99, 0] = 10_000
+    page = PageVectors.of(features, [["word"]] * 100, ["word"])
+    assert Ranges.of([page]).span[0] == 2 * 94
+
+
+def test_half_of_a_range_leaves_its_feature_out() -> None:
+    page = PageVectors.of(np.full((10, len(NAMES)), 0.5), [["word"]] * 10, ["word"])
+    ends = Ranges.of([page]).limits(np.array([np.zeros(8), np.ones(8)]))
+    lower, upper = ends[:, ~UPPER], ends[:, UPPER]
+    assert lower.tolist() == [[-0.5] * 6, [0.5] * 6]
+    assert upper.tolist() == [[0.0] * 2, [1.0] * 2]
+
+
+def test_each_feature_alone_has_a_curve(vectors: list[PageVectors]) -> None:
+    curves = single_feature_curves(vectors)
+    assert list(curves) == list(AXES) == list(NAMES)
+    everything = score_limits(vectors, NO_LIMITS)
+    for name, curve in curves.items():
+        free = curve.similarity[-1] if name == "anchors" else curve.similarity[0]
+        if name in ("anchors", "sentences", "formats", "structure"):
+            assert free == pytest.approx(everything, abs=0.01)
+    assert curves["anchors"].best > everything + 0.1
+
+
+def test_cross_validation_scores_every_page_once(
+    corpus: Corpus, vectors: list[PageVectors]
+) -> None:
+    known = dict(zip(corpus, vectors, strict=True))
+    told: list[Generation] = []
+    splits = folds_by_site(corpus, k=3)
+    scores = cross_validate(splits, known, Plan("html5", SMALL), told.append)
+    assert Counter(score.page.id for score in scores) == Counter(page.id for page in corpus)
+    assert len(told) == 3 * (SMALL.generations + 1)
+    assert np.mean([s.fe for s in scores]) > np.mean([s.pr for s in scores])
+
+
+def test_figures_hold_both_runs_and_all_features(
+    corpus: Corpus, vectors: list[PageVectors], tmp_path: Path
+) -> None:
+    split = split_by_site(corpus)
+    known = dict(zip(corpus, vectors, strict=True))
+    limits = learned_limits().values
+    three, four = write_figures(tmp_path, split, known, Plan("html5", SMALL), limits)
+    runs = json.loads(three.read_text())
+    assert [run["name"] for run in runs] == ["cognition", "equal"]
+    assert all(len(run["history"]) == SMALL.generations + 1 for run in runs)
+    assert runs[0]["history"] != runs[1]["history"]
+    sweep = json.loads(four.read_text())
+    assert list(sweep["features"]) == list(NAMES)
+    assert sweep["together"] > sweep["everything"]
+
+
+def a_fit(score: float = 0.5) -> LimitsFit:
+    return LimitsFit(limits=np.arange(8) / 10, train_score=score, test_score=score, flights=())
+
+
+ORIGIN = limits_file.Origin(
+    corpus="mini", fingerprint="f" * 64, pages=12, seed=3, command="newscrawl train"
+)
+
+
+def test_limits_come_back_from_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "limits.json"
+    limits_file.write_limits(path, "html5", a_fit(), ORIGIN)
+    limits_file.write_limits(path, "2007", a_fit(0.25), ORIGIN)
+    read = limits_file.read_limits(path, "html5")
+    assert read is not None
+    assert read.tolist() == (np.arange(8) / 10).tolist()
+    entry = json.loads(path.read_text())["2007"]
+    assert entry["provenance"]["test_score"] == 0.25
+    assert entry["provenance"]["feature_version"] == VERSION
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_better_limits_are_kept(tmp_path: Path) -> None:
+    with pytest.raises(limits_file.LimitsError, match=r"score 0\.6000 .* 0\.5000; give --force"):
+        limits_file.check_better(a_fit(0.5), 0.6, tmp_path / "limits.json")
+    limits_file.check_better(a_fit(0.5), 0.5, tmp_path / "limits.json")
+    limits_file.check_better(a_fit(0.5), None, tmp_path / "limits.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a file of limits"),
+        ('{"html5": {"limits": {"sentences": 1}}}', "lacks a limit"),
+    ],
+    ids=["torn", "list", "limit missing"],
+)
+def test_a_broken_limits_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "limits.json"
+    path.write_text(content)
+    with pytest.raises(limits_file.LimitsError, match=message):
+        limits_file.read_limits(path, "html5")
+
+
+@pytest.mark.parametrize("profile", ["html5", "2007"])
+def test_shipped_limits_belong_to_the_features_as_they_are(profile: str) -> None:
+    """When this fails, features changed: raise features.VERSION and run `newscrawl train`."""
+    entry = json.loads(limits_file.LIMITS_FILE.read_text())[profile]
+    provenance = entry["provenance"]
+    assert provenance["feature_version"] == VERSION
+    assert provenance["features_digest"] == features_digest(profile)  # type: ignore[arg-type]
+    assert list(entry["limits"]) == list(NAMES)
+    assert len(provenance["fingerprint"]) == 64
+    assert provenance["command"].startswith("newscrawl train")
+    assert 0.5 < provenance["test_score"] <= 1
+
+
+def test_upper_limits_are_marked_as_such() -> None:
+    assert [name for name, upper in zip(NAMES, UPPER, strict=True) if upper] == [
+        name for name in NAMES if name in UPPER_LIMITS
+    ]
