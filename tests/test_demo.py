@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from newscrawl.mentions import Companies, load_companies
 from tests.site import content
 from tests.site.crawling import PROJECT
 
@@ -23,6 +24,11 @@ def shown() -> str:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def companies() -> Companies:
+    return load_companies(None)
 
 
 def test_it_says_what_was_crawled(shown: str) -> None:
@@ -68,3 +74,12 @@ def test_the_facts_are_true_of_the_page(page: content.Facts) -> None:
     if page.outcome != "dropped":
         assert page.title in text.replace("&amp;", "&")
     assert page.path.rsplit("/", 1)[1].endswith(".html")
+
+
+@pytest.mark.parametrize("page", content.facts(), ids=[page.path for page in content.facts()])
+def test_what_stands_around_an_article_would_count_within_it(
+    page: content.Facts, companies: Companies
+) -> None:
+    text = ". ".join(f"Yesterday {name} said so" for name in (*page.clutter, *page.companies))
+    found = {mention.company for mention in companies.find(text, language="en")}
+    assert found == {*page.clutter, *page.companies}
