@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ahocorasick_rs import AhoCorasick
 
@@ -43,7 +43,7 @@ class Finder:
     def __init__(self, companies: Sequence[Company]) -> None:
         by_spelling: dict[str, list[Form]] = {}
         for form in _forms(companies):
-            for spelling in _literal(form):
+            for spelling in spellings(form.text):
                 by_spelling.setdefault(spelling, []).append(form)
         self._forms = list(by_spelling.values())
         self._automaton = AhoCorasick(list(by_spelling), store_patterns=False)
@@ -73,24 +73,24 @@ def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
 def _forms(companies: Sequence[Company]) -> Iterable[Form]:
     for index, company in enumerate(companies):
         doubtful = set(company.ambiguous)
+        languages = frozenset(company.ambiguous_in or ("*",))
         for text in dict.fromkeys((company.name, *company.aliases, *company.ambiguous)):
-            yield Form(index, text, text in doubtful)
+            form = Form(index, text, languages if text in doubtful else frozenset())
+            yield form
             for stem in stem_forms(text):
-                yield _stem(index, stem, text in doubtful)
+                yield _stem(form, stem)
         for stem in company.stems:
-            yield _stem(index, stem, stem in doubtful)
+            bare = stem.replace("*", "")
+            doubt = any(bare.startswith(text[:-1]) for text in doubtful)
+            yield _stem(Form(index, stem, languages if doubt else frozenset()), stem)
 
 
-def _stem(index: int, stem: str, ambiguous: bool) -> Form:
+def _stem(form: Form, stem: str) -> Form:
     head, _, rest = stem.partition("*")
     if not rest:
-        return Form(index, head, ambiguous, stem=True)
+        return replace(form, text=head, stem=True)
     pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
-    return Form(index, head, ambiguous, stem=True, rest=re.compile(pattern, re.IGNORECASE))
-
-
-def _literal(form: Form) -> set[str]:
-    return spellings(form.text)
+    return replace(form, text=head, stem=True, rest=re.compile(pattern, re.IGNORECASE))
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:

@@ -61,7 +61,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
             "list it in ambiguous too and give context words",
         ),
         (
-            bare.isascii() and bare.islower() and len(bare) < 4 and not doubtful,
+            bare.isalpha() and bare.isascii() and bare.islower() and len(bare) < 4 and not doubtful,
             "is a short word in small letters",
             "write its capitals, or list it in ambiguous",
         ),

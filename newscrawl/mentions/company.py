@@ -22,17 +22,19 @@ class Company:
     """One entry of the registry.
 
     `name` and `aliases` count wherever they stand, unless they are in `ambiguous` too.
-    `ambiguous` forms count only with support in the article. `exclude` are phrases that
-    contain a form and are not the company, `context` words whose nearness supports an
-    ambiguous form; in both "*" stands for any letters. `stems` are forms that are declined,
-    "*" marking the place of an ending. `tickers` are symbols, with or without their exchange
-    ("NASDAQ:MSFT"). `facts` holds every other key of the entry as text.
+    `ambiguous` forms count only with support in the article; where `ambiguous_in` names
+    languages (ISO 639-1), only in articles of those and of unknown language. `exclude` are
+    phrases that contain a form and are not the company, `context` words whose nearness
+    supports an ambiguous form; in both "*" stands for any letters. `stems` are forms that
+    are declined, "*" marking the place of an ending. `tickers` are symbols, with or without
+    their exchange ("NASDAQ:MSFT"). `facts` holds every other key of the entry as text.
     """
 
     name: str
     aliases: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     ambiguous: tuple[str, ...] = ()
+    ambiguous_in: tuple[str, ...] = ()
     context: tuple[str, ...] = ()
     stems: tuple[str, ...] = ()
     tickers: tuple[str, ...] = ()

@@ -53,15 +53,21 @@ _BLOCK_STARTS = [start for start, _ in _BLOCKS]
 class Form:
     """One way in which the registry lets a company be named.
 
-    A `stem` needs or takes an ending; `rest` matches what follows the first "*" of a stem
-    with several declined words.
+    A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. A `stem`
+    needs an ending; `rest` matches what follows the first "*" of one with several words.
     """
 
     company: int
     text: str
-    ambiguous: bool
+    ambiguous: frozenset[str] = frozenset()
     stem: bool = False
     rest: re.Pattern[str] | None = None
+
+    def is_doubtful(self, language: str | None) -> bool:
+        """Does the form need support in an article of this language?"""
+        if not self.ambiguous:
+            return False
+        return language is None or "*" in self.ambiguous or language in self.ambiguous
 
 
 def script(letter: str) -> str:
@@ -145,7 +151,7 @@ def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
     if kind != "latin":
         return False
     if low == "s" and not form.stem:
-        allowed = language in _GENITIVE_S if form.ambiguous else True
+        allowed = language in _GENITIVE_S if form.is_doubtful(language) else True
         return allowed and form.text[-1].lower() not in "sxz"
     declining = language in _DECLINING or (form.stem and language is None)
     return declining and low in _CASES["latin"] and len(form.text) >= 4

@@ -45,7 +45,7 @@ class Matcher:
         if not candidates and not tickers:
             return []
         places, persons = self._sift(content, candidates)
-        certain, doubtful = _parted(places, persons)
+        certain, doubtful = _parted(places, persons, language)
         named = frozenset(candidate.form.company for candidate in certain)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
@@ -155,7 +155,9 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
     return [spans[span] for span in kept]
 
 
-def _parted(places: Iterable[Place], persons: set[str]) -> tuple[list[Candidate], list[Place]]:
+def _parted(
+    places: Iterable[Place], persons: set[str], language: str | None
+) -> tuple[list[Candidate], list[Place]]:
     """The places beyond doubt, and those that need support.
 
     A form that names a person in this article is in doubt elsewhere in it; one that two
@@ -164,7 +166,7 @@ def _parted(places: Iterable[Place], persons: set[str]) -> tuple[list[Candidate]
     certain = []
     doubtful = []
     for rivals in places:
-        sure = [rival for rival in rivals if not rival.form.ambiguous]
+        sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
         if len(sure) == 1 and sure[0].form.text not in persons:
             certain.append(sure[0])
         else:

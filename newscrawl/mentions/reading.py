@@ -11,7 +11,7 @@ from typing import Any
 
 from newscrawl.mentions.company import CompaniesError, Company
 
-LISTS = ("aliases", "exclude", "ambiguous", "context", "stems", "ticker")
+LISTS = ("aliases", "exclude", "ambiguous", "ambiguous_in", "context", "stems", "ticker")
 _HEADER = re.compile(r"^\s*\[\[\s*company\s*\]\]")
 _TOML_PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
 # Companies files are written by people; more than this is another kind of file.
