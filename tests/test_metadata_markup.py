@@ -133,6 +133,21 @@ def test_a_visible_day_earlier_than_both_fields_is_the_first() -> None:
     assert read('<p class="date">Nov 3, 2026</p>', before=built).published == DAY
 
 
+def test_an_earlier_day_in_the_address_is_the_first() -> None:
+    moved = '<meta property="article:published_time" content="2026-11-08T10:00:00Z">'
+    found = read("", before=moved, url="https://pier.example/2026/11/03/harbour")
+    assert found.published == DAY
+
+
+def test_a_video_within_a_page_gives_neither_date_nor_title() -> None:
+    video = (
+        '<script type="application/ld+json">{"@type": "VideoObject", "name": "Waves", '
+        '"uploadDate": "2020-01-01"}</script><meta name="date" content="2026-11-03">'
+    )
+    found = read("", before=video)
+    assert (found.title, found.published) == ("Harbour reopens", DAY)
+
+
 def test_of_the_same_day_the_moment_with_a_time_is_taken() -> None:
     found = read(
         "",

@@ -163,10 +163,10 @@ def _main_node(signals: Signals, url: str | None) -> jsonld.Node:
                 return node
     if articles:
         return articles[0]
-    data = signals.data
-    for node in data.of_types(jsonld.WORK_TYPES, jsonld.PAGE_TYPES, jsonld.VIDEO_TYPES):
-        return node
-    return {}
+    groups = [jsonld.WORK_TYPES, jsonld.PAGE_TYPES]
+    if (signals.meta("og:type") or "").lower().startswith("video"):
+        groups.append(jsonld.VIDEO_TYPES)  # else a video is embedded, with a title of its own
+    return next(signals.data.of_types(*groups), {})
 
 
 def language_code(value: str | None) -> str | None:

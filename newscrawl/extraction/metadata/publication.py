@@ -1,7 +1,7 @@
 """When a page was published and last changed."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from newscrawl.extraction.metadata import dates, jsonld
@@ -9,6 +9,7 @@ from newscrawl.extraction.metadata.dates import Stamp
 from newscrawl.extraction.metadata.evidence import Evidence
 from newscrawl.extraction.metadata.vocabulary import words
 
+_A_ZONE_AWAY: Final = timedelta(days=1)
 _KEYS: Final = ("datePublished", "dateCreated", "uploadDate")
 _PUBLISHED: Final = words("metas", "published")
 _MODIFIED: Final = words("metas", "modified")
@@ -51,11 +52,18 @@ def _changed(evidence: Evidence) -> Iterator[Stamp]:
 
 
 def _doubted(stated: list[Stamp], changed: list[Stamp], evidence: Evidence) -> list[Stamp]:
-    """Put an earlier day that the page shows before one that is not before the last change.
+    """Put an earlier day that the address or the page shows before what fields give.
 
-    Site builders fill both fields with the day on which the whole site was last built.
+    The address keeps the day on which it was made, while systems that move or rebuild a page
+    date it anew. The page's own date line is asked where the fields give no publication before
+    the last change: site builders fill both with the day of the last building.
     """
-    if not stated or not changed or _is_before(stated[0], changed[0]):
+    if not stated:
+        return stated
+    in_path = dates.from_url(evidence.url)
+    if in_path and stated[0].day - in_path.day > _A_ZONE_AWAY:
+        return [in_path, *stated]
+    if not changed or _is_before(stated[0], changed[0]):
         return stated
     shown = evidence.around.best_date()
     return [shown, *stated] if shown and shown.day < stated[0].day else stated

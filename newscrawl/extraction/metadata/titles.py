@@ -19,6 +19,7 @@ _BAR: Final = frozenset("|│｜")
 
 _METAS: Final = words("metas", "title")
 _SEPARATOR: Final = re.compile(r"\s(?:[–—·•»«›:/~]|--?|::|\|\|)\s+|[|│｜]|_(?=[^_]+$)")
+_SEPARATING: Final = (*"|│｜_", *(f" {sign}" for sign in "–—·•»«›:/~-"))
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -93,6 +94,8 @@ def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> s
     prefix, _, rest = title.partition(": ")
     if rest and _compact(prefix) in sites:
         title = rest
+    if not any(sign in title for sign in _SEPARATING):
+        return title
     cuts = [(match.start(), match.end()) for match in _SEPARATOR.finditer(title)]
     for start, _ in reversed(cuts):
         head = title[:start].strip()
