@@ -9,6 +9,7 @@ import pytest
 from newscrawl.mentions import Companies, load_companies
 from tests.site import content
 from tests.site.crawling import PROJECT
+from tests.site.demo import about_clutter
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,15 @@ def test_it_shows_the_companies_that_articles_mention(shown: str) -> None:
 def test_it_says_where_to_look_next(shown: str) -> None:
     assert "scrapy list" in shown
     assert re.search(r"NEWSCRAWL_DATABASE_URL=sqlite:///\S+demo\.sqlite", shown)
+
+
+def test_it_says_how_many_companies_of_the_clutter_were_counted(shown: str) -> None:
+    assert "other companies stand only in menus, teasers, ads and comments: none counted." in shown
+
+
+def test_a_company_of_the_clutter_that_is_counted_is_named() -> None:
+    assert about_clutter({"Siemens", "Yahoo"}).endswith("comments: 1 (Yahoo) counted.")
+    assert about_clutter({"Siemens"}).endswith("comments: none counted.")
 
 
 def test_it_fits_the_screen(shown: str) -> None:

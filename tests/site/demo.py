@@ -5,14 +5,17 @@ file, and the companies that its articles mention are counted from there.
 """
 
 import csv
+import json
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newscrawl.sources.registry import COLUMNS
+from tests.site import content
 from tests.site.crawling import PROJECT, clean_environment
 from tests.site.server import SiteServer
 
@@ -43,8 +46,23 @@ def main() -> int:
     show = [str(Path(sys.executable).with_name("newscrawl")), "mentions"]
     sys.stdout.flush()
     code = subprocess.run(show, cwd=PROJECT, env=environment, check=False).returncode
+    again = [*show, "--format", "json"]
+    told = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
+    print(about_clutter({row["company"] for row in json.loads(told.stdout)}))
     print(_next_steps(database, log))
     return code
+
+
+def about_clutter(counted: Collection[str]) -> str:
+    """Return how many companies were counted that no article of the site mentions."""
+    meant = {name for page in content.facts() for name in page.companies}
+    clutter = {name for page in content.facts() for name in page.clutter} - meant
+    wrong = sorted(clutter.intersection(counted))
+    count = f"{len(wrong)} ({', '.join(wrong)})" if wrong else "none"
+    return (
+        f"{len(clutter)} other companies stand only in menus, teasers, ads and comments: "
+        f"{count} counted."
+    )
 
 
 def demo_settings(site: str, folder: Path, database_url: str) -> dict[str, str]:
@@ -81,8 +99,7 @@ def summary_of(log: Path) -> str:
 
 def _next_steps(database: Path, log: Path) -> str:
     return (
-        "\nNone of the companies that stand only in menus, teasers, ads and comments is counted.\n"
-        "Where to look next:\n"
+        "\nWhere to look next:\n"
         f"  export NEWSCRAWL_DATABASE_URL=sqlite:///{database}\n"
         "  .venv/bin/newscrawl articles --company Microsoft\n"
         "  .venv/bin/newscrawl mentions --by language\n"
