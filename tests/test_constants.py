@@ -1,0 +1,96 @@
+"""docs/algorithms.md names the constants that the code has, with their values."""
+
+import ast
+import dataclasses
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+import newscrawl
+from newscrawl.extraction import cetr, language, parsing
+from newscrawl.training.pso import SwarmSettings
+
+DOCUMENT = Path(newscrawl.__file__).parent.parent / "docs" / "algorithms.md"
+_ROW = re.compile(r"^\| `([\w.]+\.[\w.]+)` \| (.*?) \| (.*?) \| (.*?) \|$", re.MULTILINE)
+# Of these modules every constant that is a number must be told.
+COMPLETE = (parsing, cetr, language)
+
+
+class Row(NamedTuple):
+    """A constant as the document has it."""
+
+    name: str
+    value: str
+    meaning: str
+    source: str
+
+
+ROWS = [Row(*found) for found in _ROW.findall(DOCUMENT.read_text("utf-8"))]
+
+
+def constant(name: str) -> Any:
+    """The object behind a dotted name below `newscrawl`."""
+    parts = f"newscrawl.{name}".split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: Any = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[end:]:
+            found = getattr(found, attribute)
+        return found
+    raise LookupError(name)
+
+
+def written(value: str) -> Any:
+    """A value as the document writes it: a text between backticks, or a Python literal."""
+    if value.startswith("`"):
+        return value.strip("`")
+    return ast.literal_eval(re.sub(r"(?<=\d),(?=\d{3})", "", value))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_documented_value_is_the_codes(row: Row) -> None:
+    assert written(row.value) == constant(row.name)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_each_constant_tells_what_it_is_and_its_source(row: Row) -> None:
+    assert len(row.meaning) > 5
+    assert row.source
+
+
+def _numbers(module: ModuleType) -> set[str]:
+    place = module.__name__.removeprefix("newscrawl.")
+    return {
+        f"{place}.{name}"
+        for name, value in vars(module).items()
+        if name.strip("_").isupper() and isinstance(value, int | float)
+    }
+
+
+@pytest.mark.parametrize("module", COMPLETE, ids=[each.__name__ for each in COMPLETE])
+def test_no_number_of_the_module_is_untold(module: ModuleType) -> None:
+    assert _numbers(module) <= {row.name for row in ROWS}
+
+
+@pytest.mark.parametrize(
+    ("place", "kind", "left_out"),
+    [
+        ("extraction.cetr.PAPER", cetr.Tuning, set()),
+        ("training.pso.SwarmSettings", SwarmSettings, {"seed"}),
+    ],
+    ids=["CETR", "swarm"],
+)
+def test_no_field_of_the_tuning_is_untold(place: str, kind: type, left_out: set[str]) -> None:
+    fields = {field.name for field in dataclasses.fields(kind)} - left_out
+    told = {row.name.removeprefix(f"{place}.") for row in ROWS if row.name.startswith(place)}
+    assert told == fields
+
+
+def test_there_are_rows_to_compare() -> None:
+    assert len(ROWS) > 25
