@@ -18,6 +18,7 @@ def ld(script: str) -> str:
 
 PAGES = {
     "10,000 nested elements": "<div class='author date'>" * 10_000 + "By Jane Doe 2026-01-01",
+    "megabytes within 200 bylines": "<div class='author date'>" * 200 + "a b " * 2_000_000,
     "nested headline": "<h1>" + "<b>" * 9_000 + "x",
     "megabyte author": f'<meta name=author content="{"By a, " * 200_000}">',
     "megabyte title": f"<title>{' | x' * 300_000}</title>",

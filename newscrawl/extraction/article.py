@@ -1,10 +1,8 @@
 """A page becomes an article: the whole story on one screen."""
 
 from newscrawl.extraction import metadata
-from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.methods import METHODS, View
-from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.methods import METHODS, look
 from newscrawl.items import Article
 
 
@@ -24,10 +22,8 @@ def extract(
     take_body = METHODS.get(method)
     if take_body is None:
         raise ValueError(f"unknown method {method!r}; use one of {', '.join(METHODS)}")
-    source = decode(html, encoding).utf8
-    tree = parse(source)
-    facts = metadata.read(tree, url, language=language)
-    view = View(source, tree)
+    view = look(html, url, encoding=encoding, language=language)
+    facts = view.facts
     body = take_body(view)
     text = "\n\n".join(body.paragraphs)
     tokens = view.features.tokens

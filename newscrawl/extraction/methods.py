@@ -12,7 +12,12 @@ from selectolax.lexbor import LexborHTMLParser
 from newscrawl.extraction import cetr
 from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
 from newscrawl.extraction.combination import combine
+from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.evidence import Evidence, gather
 from newscrawl.extraction.features import Features, measure
+from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata import read as read_metadata
+from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.thresholds import keep, learned_limits
 
 
@@ -25,11 +30,12 @@ class Body:
 
 
 class View:
-    """A page as the methods see it: its source, its tree and, where asked for, its blocks."""
+    """A page as the methods see it: source, tree and metadata; where asked for, blocks and more."""
 
-    def __init__(self, source: bytes, tree: LexborHTMLParser) -> None:
+    def __init__(self, source: bytes, tree: LexborHTMLParser, facts: Metadata) -> None:
         self.source = source
         self.tree = tree
+        self.facts = facts
 
     @cached_property
     def blocks(self) -> BlockPage:
@@ -41,6 +47,11 @@ class View:
         """The eight features of its blocks."""
         return measure(self.blocks)
 
+    @cached_property
+    def evidence(self) -> Evidence:
+        """All that speaks for and against its blocks."""
+        return gather(self.blocks, self.features, self.facts.title)
+
     def share(self, kept: NDArray[np.bool_]) -> float:
         """The share of the page's words outside links that stand in the kept blocks."""
         words = self.features.tokens.words - self.features.tokens.linked
@@ -50,6 +61,19 @@ class View:
         """The texts of the kept blocks, as a person would read them."""
         texts = (clean(self.blocks.raw[index]) for index in np.flatnonzero(kept))
         return [text for text in texts if text]
+
+
+def look(
+    html: bytes | str,
+    url: str | None = None,
+    *,
+    encoding: str | None = None,
+    language: str | None = None,
+) -> View:
+    """Decode and parse a page and read its metadata: all that the methods share."""
+    source = decode(html, encoding).utf8
+    tree = parse(source)
+    return View(source, tree, read_metadata(tree, url, language=language))
 
 
 def _combined(view: View) -> Body:

@@ -56,7 +56,8 @@ class Tokens:
     `words` and `linked` count words and words inside links; `letters_in_words` sums the lengths
     of the words; `stop_words[i, j]` counts the words of block i that are stop words of the j-th
     of `languages()`; `chars[i, c]` counts characters of class `Char` c; `sentences` counts
-    sentence ends, at least 1 where there are words.
+    sentence ends, at least 1 where there are words. `listed` are all tokens of the page in order;
+    the words of block i stand in it at `word_places[word_from[i]:word_from[i + 1]]`.
     """
 
     words: NDArray[np.int64]
@@ -65,6 +66,19 @@ class Tokens:
     stop_words: NDArray[np.int64]
     chars: NDArray[np.int64]
     sentences: NDArray[np.int64]
+    listed: list[str]
+    word_places: NDArray[np.int64]
+    word_from: NDArray[np.int64]
+
+    def opening_words(self, most: int) -> list[list[str]]:
+        """The first words of each block, in lower case."""
+        starts = self.word_from[:-1]
+        ends = np.minimum(self.word_from[1:], starts + most)
+        places, listed = self.word_places.tolist(), self.listed
+        return [
+            [listed[place] for place in places[start:end]]
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
 
 
 @cache
@@ -138,6 +152,9 @@ def count(raw: tuple[str, ...]) -> Tokens:
         stop_words=stop_words,
         chars=chars,
         sentences=np.maximum(chars[:, Char.SENTENCE_END], (words > 0).astype(np.int64)),
+        listed=tokens,
+        word_places=np.flatnonzero(bits < _BLOCK_BIT),
+        word_from=np.concatenate(([0], np.cumsum(words))),
     )
 
 

@@ -40,7 +40,8 @@ class Candidate:
 class Finder:
     """All forms of a registry in one automaton."""
 
-    def __init__(self, companies: Sequence[Company]) -> None:
+    def __init__(self, companies: Sequence[Company], common_words: frozenset[str]) -> None:
+        self._common_words = common_words
         by_spelling: dict[str, list[Form]] = {}
         for form in _forms(companies):
             for spelling in spellings(form.text):
@@ -56,7 +57,10 @@ class Finder:
                 continue
             for form in self._forms[pattern]:
                 reach = _reach(text, end, form, language)
-                if reach is not None and not _in_address(text, start, end):
+                if reach is None or _in_address(text, start, end):
+                    continue
+                # "Energa" declined is "Energy", which is a word of its own.
+                if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
         return found
 

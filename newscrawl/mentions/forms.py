@@ -131,7 +131,7 @@ def _without_inner_capitals(word: str) -> str:
 def stem_forms(form: str) -> tuple[str, ...]:
     """The stem under a form's own ending, where one script and its last letter tell it."""
     last = form[-1]
-    if script(last) == "cyrillic" and last in "аяьйоие" and len(form) >= 5:
+    if script(last) == "cyrillic" and last in "аяьй" and len(form) >= 5:
         return (form[:-1] + "*",)
     if script(last) == "latin" and last == "a" and len(form) >= 5 and " " not in form:
         return (form[:-1] + "*",)
@@ -141,7 +141,7 @@ def stem_forms(form: str) -> tuple[str, ...]:
 def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
     """May these letters follow the form and leave it the same name?"""
     low = ending.lower()
-    if ending != low and ending != ending.upper():
+    if ending != low and not (ending.isupper() and not form.text.isupper()):
         return False
     kind = script(form.text[-1])
     if kind == "cyrillic":
@@ -151,7 +151,7 @@ def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
     if kind != "latin":
         return False
     if low == "s" and not form.stem:
-        allowed = language in _GENITIVE_S if form.is_doubtful(language) else True
+        allowed = language in _GENITIVE_S or (language is None and not form.ambiguous)
         return allowed and form.text[-1].lower() not in "sxz"
     declining = language in _DECLINING or (form.stem and language is None)
     return declining and low in _CASES["latin"] and len(form.text) >= 4

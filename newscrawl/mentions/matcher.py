@@ -10,7 +10,7 @@ from newscrawl.mentions.candidates import Candidate, Finder, exclusion_pattern
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.scan import Scan, scan
 from newscrawl.mentions.support import ContextFinder, Evidence, Judge
-from newscrawl.mentions.surroundings import Surroundings
+from newscrawl.mentions.surroundings import Surroundings, spells_out
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -26,7 +26,7 @@ class Matcher:
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         self._companies = companies
         self._words = words
-        self._finder = Finder(companies)
+        self._finder = Finder(companies, words.common_words)
         self._tickers = Tickers(companies)
         self._surroundings = Surroundings(words)
         self._judge = Judge(self._surroundings)
@@ -62,17 +62,22 @@ class Matcher:
         """Places where a form stands, longest first, and the forms that name a person here.
 
         What is excluded still takes its place: "Deutsche Bank Park" leaves no "Deutsche Bank".
+        An acronym that the article spells out as something else counts nowhere in it.
         """
-        places = []
+        places: list[Place] = []
         persons = set()
+        foreign = set()
         for rivals in _longest(candidates):
-            if self._surroundings.is_person(text, rivals[0]):
-                persons.add(rivals[0].form.text)
-            elif not self._surroundings.is_namesake(text, rivals[0]):
+            first = rivals[0]
+            if spells_out(text, first) and not _is_apposition(places, rivals):
+                foreign.add(first.form.text)
+            elif self._surroundings.is_person(text, first):
+                persons.add(first.form.text)
+            elif not self._surroundings.is_namesake(text, first):
                 left = [rival for rival in rivals if not self._is_excluded(text, rival)]
                 if left:
                     places.append(left)
-        return places, persons
+        return [place for place in places if place[0].form.text not in foreign], persons
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
         company = self._companies[candidate.form.company]
@@ -153,6 +158,15 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
         elif end - start > kept[-1][1] - kept[-1][0]:
             kept[-1] = start, end
     return [spans[span] for span in kept]
+
+
+def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
+    """Does the same company's name stand right before: "Royal Bank of Canada (RBC)"?"""
+    companies = {rival.form.company for rival in rivals}
+    return any(
+        rivals[0].start - candidate.end == len(" (") and candidate.form.company in companies
+        for candidate in (places[-1] if places else ())
+    )
 
 
 def _parted(

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
 
@@ -15,7 +16,23 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # Context counts within this many characters: the sentence and its neighbours. Ours, set by hand.
 CONTEXT_WINDOW = 250
+# An everyday word ("Next", "Free") needs more of it. Ours, set by hand.
+EVERYDAY_CONTEXT = 2
+NAME_WEIGHT = 2
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
+
+
+class Clue(NamedTuple):
+    """A context word of a company, where it begins and what it weighs."""
+
+    place: int
+    weight: int
+
+
+class _Pattern(NamedTuple):
+    literal: str
+    open_left: bool
+    open_right: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,41 +41,40 @@ class Evidence:
 
     named: frozenset[int]
     quoted: frozenset[int]
-    context: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    context: Mapping[int, Sequence[Clue]] = field(default_factory=dict)
 
 
 class ContextFinder:
     """The context words of all companies with ambiguous forms in one automaton."""
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
-        owners: dict[tuple[str, bool, bool], list[int]] = defaultdict(list)
+        owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
         for index, company in enumerate(companies):
             if company.ambiguous:
-                for word in set(_expanded(company.context, words)):
-                    owners[_pattern(word)].append(index)
-        for (literal, left, right), indexes in list(owners.items()):
-            owners[without_accents(literal), left, right].extend(indexes)
+                for word, weight in _weighted(company.context, words):
+                    for pattern in _patterns(word):
+                        owners[pattern][index] = weight
         self._patterns = list(owners)
-        self._owners = [frozenset(indexes) for indexes in owners.values()]
-        literals = [literal for literal, _, _ in self._patterns]
+        self._owners = list(owners.values())
+        literals = [pattern.literal for pattern in self._patterns]
         self._automaton = AhoCorasick(literals, store_patterns=False)
 
-    def find(self, text: str, wanted: frozenset[int]) -> dict[int, list[int]]:
+    def find(self, text: str, wanted: frozenset[int]) -> dict[int, list[Clue]]:
         """Where words of the wanted companies' contexts stand, by company."""
         low = text.replace("İ", "I").lower()
-        places: dict[int, list[int]] = defaultdict(list)
+        clues: dict[int, list[Clue]] = defaultdict(list)
         for pattern, start, end in self._automaton.find_matches_as_indexes(low, overlapping=True):
-            concerned = self._owners[pattern] & wanted
-            if concerned and self._stands(low, pattern, start, end):
-                for index in concerned:
-                    places[index].append(start)
-        return places
+            owners = self._owners[pattern]
+            if not wanted.isdisjoint(owners) and self._stands(low, pattern, start, end):
+                for index in wanted & owners.keys():
+                    clues[index].append(Clue(start, owners[index]))
+        return clues
 
     def _stands(self, low: str, pattern: int, start: int, end: int) -> bool:
-        _, open_left, open_right = self._patterns[pattern]
-        if not open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
+        form = self._patterns[pattern]
+        if not form.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
             return False
-        if open_right or not _is_spaced(low[end - 1]):
+        if form.open_right or not _is_spaced(low[end - 1]):
             return True
         return _PLURAL.match(low, end) is not None
 
@@ -68,16 +84,22 @@ def _is_spaced(letter: str) -> bool:
     return letter.isalnum() and ord(letter) < 0x2E80
 
 
-def _expanded(context: Iterable[str], words: Vocabulary) -> Iterable[str]:
+def _weighted(context: Iterable[str], words: Vocabulary) -> Iterable[tuple[str, int]]:
+    """Context words in small letters; names ("Xavier Niel") weigh double."""
     for word in context:
         if word.startswith("@"):
-            yield from words.topics[word[1:]]
+            yield from ((topical, 1) for topical in words.topics[word[1:]])
         else:
-            yield word.lower()
+            yield word.lower(), NAME_WEIGHT if word.strip("*")[0].isupper() else 1
 
 
-def _pattern(word: str) -> tuple[str, bool, bool]:
-    return word.strip("*").replace("*", "").replace("’", "'"), word[0] == "*", word[-1] == "*"
+def _patterns(word: str) -> set[_Pattern]:
+    literal = word.replace("*", "").replace("’", "'")
+    open_left, open_right = word[0] == "*", word[-1] == "*"
+    return {
+        _Pattern(spelling, open_left, open_right)
+        for spelling in (literal, without_accents(literal))
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +116,11 @@ class Judge:
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule
-        near = {id(rival): _context_near(rival, evidence) for rival in rivals}
-        best = max(rivals, key=lambda rival: near[id(rival)])
-        strength = near[id(best)]
-        alone = sum(near[id(rival)] == strength for rival in rivals) == 1
-        if strength and alone:
-            return best, "context"
+        if self.surroundings.is_compound_of_names(text, rivals[0].start):
+            return None
+        near = self._nearest(text, rivals, evidence)
+        if near:
+            return near, "context"
         if len(rivals) > 1:
             return None
         if self.surroundings.has_legal_form(text, rivals[0]):
@@ -108,11 +129,25 @@ class Judge:
             return rivals[0], "cue"
         return None
 
+    def _nearest(
+        self, text: str, rivals: Sequence[Candidate], evidence: Evidence
+    ) -> Candidate | None:
+        """The one rival with the most context words near, if they are enough."""
+        near = [_context_near(rival, evidence) for rival in rivals]
+        most = max(near)
+        everyday = rivals[0].form.text.lower() in self.surroundings.words.modifiers
+        if most < (EVERYDAY_CONTEXT if everyday else 1) or near.count(most) > 1:
+            return None
+        if self.surroundings.is_part_of_name(text, rivals[0]):
+            return None
+        return rivals[near.index(most)]
+
 
 def _context_near(candidate: Candidate, evidence: Evidence) -> int:
-    """How many context words stand near, the name's own characters left out."""
+    """The weight of the context words near, the name's own characters left out."""
     return sum(
-        abs(place - candidate.start) <= CONTEXT_WINDOW
-        and not candidate.start <= place < candidate.end
-        for place in evidence.context.get(candidate.form.company, ())
+        clue.weight
+        for clue in evidence.context.get(candidate.form.company, ())
+        if abs(clue.place - candidate.start) <= CONTEXT_WINDOW
+        and not candidate.start <= clue.place < candidate.end
     )

@@ -8,10 +8,16 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
+# And how many hold the name that an acronym stands for.
+_EXPANSION = 100
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
+# What may stand before a hyphen and a company's name.
+_PREFIXES = frozenset(
+    ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
+)
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -74,6 +80,23 @@ class Surroundings:
             or last.lower() in self.words.titles
         )
 
+    def is_part_of_name(self, text: str, candidate: Candidate) -> bool:
+        """Is an everyday word ("Spirit", "Free") only part of another name: "Polish Spirit"?"""
+        if candidate.form.text.lower() not in self.words.modifiers:
+            return False
+        before = _words_before(text, candidate.start, 1)
+        if before and before[-1][:1].isupper() and before[-1].lower() not in self.words.before:
+            return True
+        after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
+        return after is not None and after[1] == " " and after[2][0].isupper()
+
+    def is_compound_of_names(self, text: str, start: int) -> bool:
+        """Does another name and a hyphen lead to this place: "Howell-Chase"?"""
+        if not start or text[start - 1] != "-":
+            return False
+        other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
+        return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
+
     def is_namesake(self, text: str, candidate: Candidate) -> bool:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
@@ -81,6 +104,20 @@ class Surroundings:
             return True
         before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before
+
+
+def spells_out(text: str, candidate: Candidate) -> bool:
+    """Do the words before "(EDF)" begin with its letters? Then they say what it stands for."""
+    form = candidate.form.text
+    if (
+        not form.isupper()
+        or not form.isalpha()
+        or text[candidate.start - 1 : candidate.start] != "("
+    ):
+        return False
+    words = text[max(0, candidate.start - _EXPANSION) : candidate.start - 1].split()
+    initials = "".join(word[0].upper() for word in words if word[:1].isupper())
+    return initials.endswith(form)
 
 
 def _is_initial(word: str) -> bool:

@@ -9,10 +9,10 @@ from newscrawl.mentions.company import Company
 _SYMBOL = r"[A-Z0-9]{1,6}(?:\.[A-Z]{1,2})?"
 # Reuters (SIEGn.DE), Bloomberg (SIE GY Equity) and newswire (NYSE: MSFT) notation, cashtags.
 _NOTATIONS = re.compile(
-    r"[(<\[](?P<ric>[A-Z0-9]{1,6})[a-z]?\.(?P<suffix>[A-Z]{1,2})[)>\]]"
-    r"|[(\[](?P<bloom>[A-Z0-9]{1,6})[ :](?P<place>[A-Z]{2})(?: Equity)?[)\]]"
+    r"[(<\[](?P<ric>[A-Z0-9]{2,6})[a-z]?\.(?P<suffix>[A-Z]{1,2})[)>\]]"
+    r"|[(\[](?P<bloom>[A-Z0-9]{2,6})[ :](?P<place>[A-Z]{2})(?: Equity)?[)\]]"
     rf"|[(\[](?P<exchange>[A-Z][A-Za-z]{{1,8}})(?: [A-Z][a-z]+)?\s?: ?(?P<symbol>{_SYMBOL})\b"
-    r"|(?<![\w$])\$(?P<cash>[A-Z]{1,5})\b"
+    r"|(?<![\w$])\$(?P<cash>[A-Z]{2,5})\b"
 )
 # The same outside brackets needs an exchange's own name.
 _LISTED = re.compile(
@@ -85,7 +85,8 @@ class Tickers:
             known = groups["place"] in _COUNTRY
             return self._listed(found, "bloom", groups["place"]) if known else None
         if groups.get("ric"):
-            return self._listed(found, "ric", groups["suffix"])
+            known = groups["suffix"] in _COUNTRY
+            return self._listed(found, "ric", groups["suffix"]) if known else None
         return self._listed(found, "symbol", groups["exchange"])
 
     def _listed(self, found: re.Match[str], key: str, place: str | None) -> TickerHit | None:

@@ -10,9 +10,7 @@ import numpy as np
 from newscrawl.extraction import cetr, features, thresholds
 from newscrawl.extraction.article import extract
 from newscrawl.extraction.blocks import clean
-from newscrawl.extraction.decoding import decode
-from newscrawl.extraction.methods import METHODS, View
-from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.methods import METHODS, View, look
 from newscrawl.items import Article
 from newscrawl.training import metrics
 from newscrawl.training.metrics import SHINGLE_LENGTH
@@ -89,14 +87,13 @@ def explain(
     articles = {
         name: extract(html, url, encoding=encoding, method=name) for name in {*METHODS, method}
     }
-    source = decode(html, encoding).utf8
-    view = View(source, parse(source))
+    view = look(html, url, encoding=encoding)
     return Explanation(
         article=articles[method],
         size=len(html),
         blocks=tuple(_blocks(view, articles)),
         methods=tuple(_methods(articles, method)),
-        lines=tuple(_lines(source)),
+        lines=tuple(_lines(view.source)),
     )
 
 

@@ -6,8 +6,10 @@ and blocks take theirs in the order of the page.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -15,9 +17,11 @@ from numpy.typing import NDArray
 
 from newscrawl.training import metrics
 
-SHINGLE: Final = 3  # ours: words that must follow each other to place a block in the gold text
+SHINGLE: Final = 3  # ours: words in a row that place a block in the gold text
 COVERED: Final = 0.5  # ours: the share of its words that a block must find there
-SLACK: Final = 3  # ours: words by which neighbours may overlap in the gold text
+OVERLAP: Final = 0.2  # ours: the share of a block by which it may overlap the one before
+PLACES: Final = 6  # ours: places in the gold text that are tried for one block
+MARGIN: Final = 8  # ours: words around a place in which a block that differs a little is sought
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,63 +41,63 @@ class _Span:
 
 
 def label(texts: Sequence[str], gold: str) -> Labels:
-    """Align the blocks of a page with its gold text."""
+    """Align the blocks of a page with its gold text.
+
+    Blocks of `SHINGLE` words and more are placed first, then shorter ones in the gaps that
+    their neighbours leave.
+    """
     blocks = [metrics.words(text) for text in texts]
     gold_words = metrics.words(gold)
     places = _places(gold_words)
     spans = [
         span
         for number, words in enumerate(blocks)
+        if len(words) >= SHINGLE
         for span in _spans(number, words, gold_words, places)
     ]
     matched = np.zeros(len(blocks), dtype=np.int64)
-    for span in _chain(spans):
+    chain = _chain(spans)
+    for span in chain:
         matched[span.block] = span.matched
+    for number in _short_in_gaps(chain, blocks, gold_words):
+        matched[number] = len(blocks[number])
     return Labels(np.array([len(words) for words in blocks], dtype=np.int64), matched)
 
 
 def _places(gold: list[str]) -> dict[tuple[str, ...], list[int]]:
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for size in range(1, SHINGLE + 1):
-        for start in range(len(gold) - size + 1):
-            places[tuple(gold[start : start + size])].append(start)
+    for start in range(len(gold) - SHINGLE + 1):
+        places[tuple(gold[start : start + SHINGLE])].append(start)
     return places
 
 
 def _spans(
     number: int, words: list[str], gold: list[str], places: dict[tuple[str, ...], list[int]]
 ) -> list[_Span]:
-    """Where in the gold text a block could stand: at most a few places."""
-    size = min(SHINGLE, len(words))
-    if not size:
-        return []
+    """Where in the gold text a block could stand: where it is said word for word, or nearly."""
+    size = len(words)
+    exact = [at for at in places.get(tuple(words[:SHINGLE]), ()) if gold[at : at + size] == words]
+    if exact:
+        return [_Span(number, at, at + size, size) for at in exact]
     votes: dict[int, int] = defaultdict(int)
-    for offset in range(len(words) - size + 1):
-        for place in places.get(tuple(words[offset : offset + size]), ())[:20]:
-            votes[(place - offset) // 4] += 1
-    best = sorted(votes, key=lambda cell: (-votes[cell], cell))[:6]
-    spans = []
-    for start in {max(cell * 4, 0) for cell in best}:
-        low, high = max(start - 8, 0), min(start + len(words) + 12, len(gold))
-        span = _match(number, words, gold, low, high)
-        if span and span.matched >= COVERED * len(words):
-            spans.append(span)
-    return spans
+    for offset in range(size - SHINGLE + 1):
+        for place in places.get(tuple(words[offset : offset + SHINGLE]), ()):
+            votes[place - offset] += 1
+    best = sorted(votes, key=lambda start: (-votes[start], start))[:PLACES]
+    spans = (_match(number, words, gold, max(start, 0)) for start in best)
+    return [span for span in spans if span and span.matched >= COVERED * size]
 
 
-def _match(number: int, words: list[str], gold: list[str], low: int, high: int) -> _Span | None:
-    """Match a block's words with a window of the gold text, greedily and in order."""
-    where: dict[str, list[int]] = defaultdict(list)
-    for place in range(low, high):
-        where[gold[place]].append(place)
-    matched, cursor, first = 0, low, -1
-    for word in words:
-        following = next((p for p in where.get(word, ()) if p >= cursor), None)
-        if following is None or following - cursor > 12:
-            continue
-        first = following if first < 0 else first
-        matched, cursor = matched + 1, following + 1
-    return _Span(number, first, cursor, matched) if matched else None
+def _match(number: int, words: list[str], gold: list[str], start: int) -> _Span | None:
+    """Match a block's words with those around a place of the gold text, runs of two at least."""
+    low = max(start - MARGIN, 0)
+    window = gold[low : start + len(words) + MARGIN]
+    matcher = SequenceMatcher(None, words, window, autojunk=False)
+    runs = [run for run in matcher.get_matching_blocks() if run.size > 1]
+    if not runs:
+        return None
+    end = low + runs[-1].b + runs[-1].size
+    return _Span(number, low + runs[0].b, end, sum(run.size for run in runs))
 
 
 def _chain(spans: list[_Span]) -> list[_Span]:
@@ -102,9 +106,10 @@ def _chain(spans: list[_Span]) -> list[_Span]:
     came_from: list[int] = []
     for index, span in enumerate(spans):
         top, source = 0.0, -1
+        latest = span.start + OVERLAP * (span.end - span.start)
         for other in range(index):
             before = spans[other]
-            if before.block < span.block and before.end <= span.start + SLACK and best[other] > top:
+            if before.block < span.block and before.end <= latest and best[other] > top:
                 top, source = best[other], other
         best.append(top + span.matched)
         came_from.append(source)
@@ -113,4 +118,20 @@ def _chain(spans: list[_Span]) -> list[_Span]:
     while index >= 0:
         chain.append(spans[index])
         index = came_from[index]
-    return chain
+    return chain[::-1]
+
+
+def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str]) -> Iterator[int]:
+    """Blocks of a word or two that are what the gold text has between their neighbours."""
+    bounds = [_Span(-1, 0, 0, 0), *chain, _Span(len(blocks), len(gold), len(gold), 0)]
+    for before, after in pairwise(bounds):
+        gap = gold[before.end : after.start]
+        for number in range(before.block + 1, after.block):
+            words = blocks[number]
+            if not gap or not 0 < len(words) < SHINGLE:
+                continue
+            starts = range(min(len(gap) - len(words), MARGIN) + 1)
+            found = next((at for at in starts if gap[at : at + len(words)] == words), None)
+            if found is not None:
+                gap = gap[found + len(words) :]
+                yield number

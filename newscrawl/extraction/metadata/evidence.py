@@ -54,7 +54,7 @@ class Evidence:
         values = (
             self.signals.html_language,
             jsonld.text_of(self.article.get("inLanguage")),
-            *(self.signals.meta(name) for name in _LANGUAGE),
+            *self.signals.firsts(_LANGUAGE),
         )
         declared = [code for value in values if (code := language_code(value))]
         others = (code for code in declared if code != "en")
@@ -99,7 +99,7 @@ class Evidence:
         """All that the site may call itself, its host names among them."""
         host = self._host
         name = max(host.removeprefix("www.").split("."), key=len)
-        metas = (self.signals.meta(name) for name in _SITE)
+        metas = self.signals.firsts(_SITE)
         return tuple(filter(None, (self.site_name, *metas, host, name)))
 
     @cached_property

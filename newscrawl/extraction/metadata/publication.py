@@ -39,7 +39,7 @@ def _stated(evidence: Evidence) -> Iterator[Stamp]:
     """Dates of publication that fields give, the most trusted first."""
     article, signals = evidence.article, evidence.signals
     values = [jsonld.text_of(article.get(key)) for key in _KEYS]
-    values.extend(map(signals.meta, _PUBLISHED))
+    values.extend(signals.firsts(_PUBLISHED))
     pages = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
     values.extend(jsonld.text_of(page.get("datePublished")) for page in pages)
     return (stamp for value in values if (stamp := dates.read(value)))
@@ -47,7 +47,7 @@ def _stated(evidence: Evidence) -> Iterator[Stamp]:
 
 def _changed(evidence: Evidence) -> Iterator[Stamp]:
     values = [jsonld.text_of(evidence.article.get("dateModified"))]
-    values.extend(map(evidence.signals.meta, _MODIFIED))
+    values.extend(evidence.signals.firsts(_MODIFIED))
     return (stamp for value in values if (stamp := dates.read(value)))
 
 

@@ -1,5 +1,6 @@
 """A page's metadata, each field from the most trusted place that gives it."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -14,7 +15,9 @@ from newscrawl.extraction.metadata.vocabulary import words
 from newscrawl.items import Kind
 
 _SECTION: Final = words("metas", "section")
+_PAYWALL: Final = words("metas", "paywall")
 _IMAGE: Final = words("metas", "image")
+_ABSOLUTE: Final = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#]\S*)?$")
 _TIER: Final = {"locked": True, "paid": True, "premium": True, "plus": True, "free": False}
 
 
@@ -103,13 +106,15 @@ def _section(evidence: Evidence) -> str | None:
 
 def _image(evidence: Evidence) -> str | None:
     signals = evidence.signals
-    values = [signals.meta(name) for name in _IMAGE]
-    values.insert(3, jsonld.url_of(signals.data.resolve(evidence.article.get("image"))))
+    in_data = jsonld.url_of(signals.data.resolve(evidence.article.get("image")))
     base = evidence.url or signals.canonical
-    return next((found for value in values if value and (found := _absolute(value, base))), None)
+    values = (*signals.firsts(_IMAGE), *filter(None, (in_data,)))
+    return next((found for value in values if (found := _absolute(value, base))), None)
 
 
 def _absolute(address: str, base: str | None) -> str | None:
+    if _ABSOLUTE.match(address):
+        return address
     try:
         joined = urljoin(base or "", address.strip())
         parts = urlsplit(joined)
@@ -126,6 +131,5 @@ def _paywalled(evidence: Evidence) -> bool | None:
     free = jsonld.truth_of(evidence.article.get("isAccessibleForFree"))
     if free is not None:
         return not free
-    names = ("article:content_tier", "og:article:content_tier", "content_tier")
-    tier = evidence.signals.meta(*names)
+    tier = evidence.signals.meta(*_PAYWALL)
     return _TIER.get(tier.lower()) if tier else None

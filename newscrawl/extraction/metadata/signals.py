@@ -1,5 +1,6 @@
 """Everything a page says about itself, gathered in one pass over its tree."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
@@ -9,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.metadata import jsonld
 from newscrawl.extraction.metadata.jsonld import LinkedData
+from newscrawl.extraction.metadata.vocabulary import tables
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000
@@ -16,6 +18,7 @@ MAX_VALUE: Final = 5_000
 MAX_VALUES_A_NAME: Final = 20
 MAX_HEADINGS: Final = 8
 
+_WANTED: Final = frozenset(name for names in tables("metas").values() for name in names)
 _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
 
 
@@ -23,7 +26,8 @@ _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i
 class Signals:
     """What head and markup say.
 
-    `metas` maps each meta's name in lower case to its values in page order.
+    `metas` maps the names of metas that anything is read from, in lower case, to their values in
+    page order; no list is empty.
     """
 
     tree: LexborHTMLParser
@@ -41,9 +45,13 @@ class Signals:
     def meta(self, *names: str) -> str | None:
         """The first value that any of these metas has, in the order of the names."""
         for name in names:
-            for value in self.metas.get(name, ()):
-                return value
+            if name in self.metas:
+                return self.metas[name][0]
         return None
+
+    def firsts(self, names: Iterable[str]) -> list[str]:
+        """The first value of each of these metas that is there, in the order of the names."""
+        return [self.metas[name][0] for name in names if name in self.metas]
 
     @cached_property
     def heading_texts(self) -> tuple[str, ...]:
@@ -95,11 +103,12 @@ def _own_title(node: LexborNode) -> str | None:
 
 
 def _add_meta(metas: dict[str, list[str]], attributes: dict[str, str | None]) -> None:
-    content = attributes.get("content")
-    if not content or not (content := squeeze(content)):
-        return
     for key in ("property", "name", "itemprop", "http-equiv"):
-        if name := attributes.get(key):
-            values = metas.setdefault(name.strip().lower(), [])
-            if len(values) < MAX_VALUES_A_NAME:
+        name = attributes.get(key)
+        if name and (name := name.strip().lower()) in _WANTED:
+            values = metas.setdefault(name, [])
+            content = squeeze(attributes.get("content"))
+            if content and len(values) < MAX_VALUES_A_NAME:
                 values.append(content)
+            elif not values:
+                del metas[name]

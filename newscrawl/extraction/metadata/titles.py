@@ -39,9 +39,8 @@ def candidates(signals: Signals, article: jsonld.Node) -> Iterator[Candidate]:
             break
     for text in signals.heading_texts:
         yield Candidate(text, "heading")
-    for name in _METAS:
-        if title := signals.meta(name):
-            yield Candidate(title, "meta")
+    for title in signals.firsts(_METAS):
+        yield Candidate(title, "meta")
     if signals.title:
         yield Candidate(signals.title, "element")
 

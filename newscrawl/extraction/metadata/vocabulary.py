@@ -11,6 +11,11 @@ _TABLES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
 )
 
 
+def tables(name: str) -> dict[str, list[str]]:
+    """A section of the file: its lists by name."""
+    return _TABLES[name]
+
+
 def words(table: str, name: str) -> tuple[str, ...]:
     """A list of the file, in its order."""
     return tuple(_TABLES[table][name])
