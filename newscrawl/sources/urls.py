@@ -72,11 +72,7 @@ def declared_url(html: bytes, url: str) -> str | None:
         claim = canonical_url(target, url)
     except UrlError:
         return None
-    if (
-        not target.strip()
-        or not _same_site(claim, url)
-        or urlsplit(claim).path in {"", "/"}
-    ):
+    if not target.strip() or not _same_site(claim, url) or urlsplit(claim).path in {"", "/"}:
         return None
     return claim
 
