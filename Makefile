@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
-.PHONY: setup dev demo test lint types contracts pytest bench bench-peers clean
+.PHONY: setup dev demo test lint types contracts pytest pages bench bench-peers clean
 
 setup: $(VENV)/.ready
 dev: $(VENV)/.ready-dev
@@ -43,6 +43,10 @@ contracts: dev
 
 pytest: dev
 	$(BIN)/pytest
+
+# Writes the JSON of new pages in tests/pages: see CONTRIBUTING.md.
+pages: setup
+	@$(BIN)/python -m tests.pages
 
 bench: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)"

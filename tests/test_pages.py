@@ -1,0 +1,55 @@
+"""Pages that went wrong once, or could: what must hold of the article in each."""
+
+import re
+from functools import cache
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from newscrawl import Article
+from tests.pages import Expected, article_of, pages
+
+_TAG = re.compile(r"<[^>]+>")
+
+
+@cache
+def read(page: Path) -> tuple[Article, Expected]:
+    expected = Expected.of(page)
+    return article_of(page, expected.url), expected
+
+
+@pytest.fixture(params=pages(), ids=lambda page: page.stem)
+def both(request: pytest.FixtureRequest) -> tuple[Article, Expected]:
+    """A page's article, and what is expected of it."""
+    return read(request.param)
+
+
+def test_facts(both: tuple[Article, Expected]) -> None:
+    article, expected = both
+    assert (article.title, article.language, article.kind) == (
+        expected.title,
+        expected.language,
+        expected.kind,
+    )
+
+
+def test_each_paragraph_is_there(both: tuple[Article, Expected]) -> None:
+    article, expected = both
+    text = " ".join(article.text.split())
+    assert [phrase for phrase in expected.must if phrase not in text] == []
+
+
+def test_nothing_else_is_there(both: tuple[Article, Expected]) -> None:
+    article, expected = both
+    text = " ".join(article.text.split())
+    assert [phrase for phrase in expected.must_not if phrase in text] == []
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+def test_expected_phrases_stand_on_the_page(page: Path) -> None:
+    """A phrase with a slip of the pen would never be missed."""
+    source = " ".join(unescape(_TAG.sub("", page.read_text("utf-8"))).split())
+    expected = Expected.of(page)
+    phrases = [*expected.must, *expected.must_not]
+    assert [phrase for phrase in phrases if phrase not in source] == []
