@@ -1,0 +1,163 @@
+"""What the documents say is so: settings, links, commands, examples."""
+
+import ast
+import re
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from typer.main import get_command
+
+import newscrawl
+from newscrawl.cli import app
+from newscrawl.extraction.methods import METHODS
+from newscrawl.sources import load_sources
+from newscrawl.storage import open_database
+
+PROJECT = Path(newscrawl.__file__).parent.parent
+README = (PROJECT / "README.md").read_text("utf-8")
+DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")])
+
+_LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+_CODE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SETTING = re.compile(r"^\| `(NEWSCRAWL_\w+)` \| (?:`([^`]*)`)? ?\| (.*?) \|$", re.MULTILINE)
+
+
+def name_of(document: Path) -> str:
+    return document.relative_to(PROJECT).as_posix()
+
+
+def settings() -> dict[str, str]:
+    """Names and defaults in newscrawl/settings.py."""
+    tree = ast.parse(files("newscrawl").joinpath("settings.py").read_text("utf-8"))
+    found = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name.startswith("NEWSCRAWL_") and isinstance(node.value, ast.Call):
+                found[name] = ast.literal_eval(node.value.args[1])
+    return found
+
+
+# Links -------------------------------------------------------------------------------------------
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings, as code hosts make them."""
+    headings = _HEADING.findall(document.read_text("utf-8"))
+    kept = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in kept}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_links_lead_somewhere(document: Path) -> None:
+    dead = []
+    for link in _LINK.findall(document.read_text("utf-8")):
+        path, _, anchor = unquote(link).partition("#")
+        if re.match(r"[a-z]+:", path):
+            continue
+        target = document.parent / path if path else document
+        found = target.exists() and (not anchor or anchor in anchors(target))
+        dead += [] if found else [link]
+    assert dead == []
+
+
+def test_index_lists_every_document() -> None:
+    index = (PROJECT / "docs" / "README.md").read_text("utf-8")
+    documents = {path.name for path in (PROJECT / "docs").glob("*.md")} - {"README.md"}
+    assert {name for name in documents if f"]({name})" not in index} == set()
+
+
+# Settings ----------------------------------------------------------------------------------------
+
+
+def test_table_of_settings_is_whole_and_has_the_defaults() -> None:
+    told = {name: default for name, default, _ in _SETTING.findall(README)}
+    assert told == settings()
+
+
+def test_each_setting_is_explained() -> None:
+    assert all(len(meaning) > 10 for _, _, meaning in _SETTING.findall(README))
+
+
+def test_methods_are_named() -> None:
+    row = next(row for row in _SETTING.findall(README) if row[0] == "NEWSCRAWL_METHOD")
+    assert re.findall(r"`([\w-]+)`", row[2]) == list(METHODS)
+
+
+# Commands ----------------------------------------------------------------------------------------
+
+
+def shell_lines(document: Path) -> list[str]:
+    """The lines of all code blocks that name no language, without what explains them."""
+    blocks = (text for language, text in _CODE.findall(document.read_text("utf-8")) if not language)
+    return [line.strip() for block in blocks for line in block.splitlines()]
+
+
+def commands() -> set[str]:
+    return set(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+WITH_COMMANDS = [path for path in DOCUMENTS if path.name not in ("commands.md", "CHANGELOG.md")]
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
+def test_commands_exist(document: Path) -> None:
+    named = [re.match(r"(?:\$ )?(?:\.venv/bin/)?newscrawl (\S+)", x) for x in shell_lines(document)]
+    assert {found[1] for found in named if found} - commands() == set()
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
+def test_make_targets_exist(document: Path) -> None:
+    makefile = (PROJECT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    named = (re.match(r"(?:\$ )?make ([a-z][\w-]*)", line) for line in shell_lines(document))
+    assert {found[1] for found in named if found} - targets == set()
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
+def test_crawled_sources_exist(document: Path) -> None:
+    slugs = {source.slug for source in load_sources()}
+    named = (re.search(r"scrapy crawl ([a-z0-9-]+)", line) for line in shell_lines(document))
+    assert {found[1] for found in named if found} - slugs == set()
+
+
+def test_number_of_sources_is_right() -> None:
+    told = {int(number) for number in re.findall(r"(\d+) sources of the registry", README)}
+    assert told == {len(load_sources())}
+
+
+# Examples ----------------------------------------------------------------------------------------
+
+
+def test_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_database("sqlite:///newscrawl.sqlite").close()
+    (code,) = (text for language, text in _CODE.findall(README) if language == "python")
+    page = "<html lang=en><h1>Siemens builds a tram</h1><p>Siemens builds a tram, it said.</p>"
+    names = {"html": page}
+    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own text
+    assert "Siemens" in names["article"].text  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+def test_nothing_names_a_place_on_our_machines(document: Path) -> None:
+    text = document.read_text("utf-8")
+    assert not re.search(r"(?<![\w.:/])/(?:work|root|home)/", text)
+
+
+def test_no_document_has_marks_that_are_never_closed() -> None:
+    for document in DOCUMENTS:
+        text = document.read_text("utf-8")
+        assert len(re.findall(r"^<!-- end -->$", text, re.MULTILINE)) == len(
+            re.findall(r"^<!-- (?!end )[\w: -]+ -->$", text, re.MULTILINE)
+        ), name_of(document)
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    script = PROJECT / ".ci" / "run"
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    assert "make test" in script.read_text("utf-8")
