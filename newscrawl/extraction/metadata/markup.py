@@ -78,10 +78,19 @@ class Found:
     published: list[tuple[Sighting, Stamp]] = field(default_factory=list)
     modified: list[Stamp] = field(default_factory=list)
 
-    def best_bylines(self) -> list[str]:
-        """The bylines of the surest sort, in page order."""
+    def best_bylines(self, max_gap: int) -> list[str]:
+        """The first byline of the surest sort, and those that follow it closely."""
         surest = min((sighting.rank for sighting, _ in self.bylines), default=0)
-        return [byline for sighting, byline in self.bylines if sighting.rank == surest]
+        run: list[str] = []
+        last = None
+        for sighting, byline in self.bylines:
+            if sighting.rank != surest:
+                continue
+            if last is not None and abs(sighting.distance - last) > max_gap:
+                break
+            last = sighting.distance
+            run.append(byline)
+        return run
 
     def best_date(self) -> Stamp | None:
         best = min(self.published, key=lambda each: each[0].doubt, default=None)
