@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-Kind = Literal["article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"]
+Kind = Literal[
+    "article", "live", "gallery", "video", "front", "consent", "paywall", "error", "other"
+]
 Access = Literal["open", "paywalled", "disallowed"]
 Section = Literal["title", "body"]
 
@@ -86,7 +88,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A page on its way through the pipelines: first alone, then with article, then with mentions."""
+    """A page on its way through the pipelines: with its article, then with mentions."""
 
     page: Page
     article: Article

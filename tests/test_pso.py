@@ -56,7 +56,9 @@ def test_the_first_population_fills_the_unit_cube_at_rest() -> None:
 
 def test_a_step_is_algorithm_1() -> None:
     """Two generations computed again by hand, with the same random numbers."""
-    settings = SwarmSettings(particles=4, generations=2, tau=2.1, phi=1.8, omega=0.95, largest_step=None, seed=3)
+    settings = SwarmSettings(
+        particles=4, generations=2, tau=2.1, phi=1.8, omega=0.95, largest_step=None, seed=3
+    )
     seen: list[NDArray[np.float64]] = []
 
     def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
