@@ -13,7 +13,7 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.companies import Companies
 from newscrawl.training import benchmark_install, benchmark_speed, peers
-from newscrawl.training.benchmark import Benchmark, Row, groups, score
+from newscrawl.training.benchmark import UNSEEN, Benchmark, Row, groups, score
 from newscrawl.training.benchmark_install import Installed, Missing, find
 from newscrawl.training.benchmark_run import AnswerStore, Runner, ToolError, source_version
 from newscrawl.training.benchmark_tables import TABLES, write
@@ -304,15 +304,30 @@ def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
     assert [row.name for row in kept.rows] == ["newscrawl fe", "newscrawl tb", "trafilatura"]
 
 
+def test_answers_for_unseen_sites_make_a_row_of_their_own(mini: Corpus, tmp_path: Path) -> None:
+    answers = ({"set": s, "id": i} | answer for (s, i), answer in gold_answers(mini).items())
+    (tmp_path / "unseen.jsonl").write_text("".join(json.dumps(a) + "\n" for a in answers))
+    done = run_command(
+        "--corpus", str(MINI), "--tool", "newscrawl tb", "--rounds", "1",
+        "--unseen", "unseen.jsonl", "--format", "json", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    best, baseline = json.loads(done.stdout)
+    assert (best["tool"], baseline["tool"]) == (UNSEEN, "newscrawl tb")
+    assert best["mini"] == pytest.approx(1.0)
+    assert best["ratio"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "advice"),
     [
         ((), "give --corpus DIR"),
         (("--corpus", "nowhere"), "nowhere: no such folder"),
         (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
+        (("--corpus", str(MINI), "--unseen", "none.jsonl"), "train-network --folds writes it"),
         (("--write-docs",), "run `newscrawl benchmark`"),
     ],
-    ids=["no corpus", "wrong corpus", "unknown tool", "no result yet"],
+    ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], advice: str, tmp_path: Path

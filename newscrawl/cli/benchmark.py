@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, one_of
+from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of
 from newscrawl.cli.labelled import CorpusOption, corpus_from
 from newscrawl.cli.output import Column, render, say
 
@@ -40,6 +40,13 @@ def benchmark(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Run all tools anew, forget their earlier texts.")
     ] = False,
+    unseen: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answers by train-network --folds: our method on sites it was not trained on.",
+            metavar="FILE",
+        ),
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3,
     raise_floors: Annotated[
         bool, typer.Option("--raise-floors", help="Lift the quality floors to what was reached.")
@@ -62,7 +69,8 @@ def benchmark(
     pages = corpus_from(corpus)
     if install:
         _install()
-    result = _run(pages, _chosen(tool or [], all_tools), fresh=fresh, rounds=rounds)
+    plan = _plan(_chosen(tool or [], all_tools), fresh=fresh, rounds=rounds, unseen=unseen)
+    result = _run(pages, plan)
     result.save(RESULT)
     _show(result, form)
     _check_floors(result, lift=raise_floors)
@@ -88,17 +96,25 @@ def _install() -> None:
     install(Path.cwd(), say)
 
 
-def _run(corpus: "Corpus", tools: tuple[str, ...], *, fresh: bool, rounds: int) -> "Benchmark":
-    from newscrawl.training.benchmark import Plan, run
+def _plan(tools: tuple[str, ...], *, fresh: bool, rounds: int, unseen: Path | None) -> "Plan":
+    from newscrawl.training.benchmark import Plan
     from newscrawl.training.benchmark_run import AnswerStore
 
-    plan = Plan(
+    if unseen is not None and not unseen.is_file():
+        raise InputError(f"{unseen}: no such file; newscrawl train-network --folds writes it")
+    return Plan(
         tools=tools,
         root=Path.cwd(),
         store=AnswerStore(ANSWERS, fresh=fresh),
         workers=os.cpu_count() or 1,
+        unseen=unseen,
         rounds=rounds,
     )
+
+
+def _run(corpus: "Corpus", plan: "Plan") -> "Benchmark":
+    from newscrawl.training.benchmark import run
+
     with _progress(plan) as shown:
         return run(corpus, shown)
 

@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,12 @@ from newscrawl.training.peers import Peer
 from newscrawl.training.scores import score_page, settled
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
+# Our method by networks that were trained without the sites they are asked about: what a user
+# may expect. A row of its own, as the shipped network knows the corpus.
+UNSEEN = "newscrawl combined, unseen sites"
 SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
 PACKAGE = Path(__file__).parent.parent
+OUR_VERSION = version("newscrawl")
 
 Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over its pages
 
@@ -65,7 +70,7 @@ class Benchmark:
     def reached(self) -> Iterator[Reached]:
         """The means of our methods that quality floors are kept for."""
         for row in self.rows:
-            if peers.PEERS[row.name].environment != peers.MAIN_ENV:
+            if row.name == UNSEEN or row.package != "newscrawl":
                 continue
             method = row.name.removeprefix("newscrawl ")
             for group, measures in row.scores.items():
@@ -91,12 +96,14 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to run and how; `root` holds the tools' environments."""
+    """What to run and how; `root` holds the tools' environments, `unseen` is a file of answers
+    for the row UNSEEN."""
 
     tools: tuple[str, ...]
     root: Path
     store: AnswerStore
     workers: int
+    unseen: Path | None = None
     rounds: int = benchmark_speed.ROUNDS
     on_answer: Callable[[str], None] = lambda _tool: None
     on_stage: Callable[[str, int], None] = lambda _stage, _steps: None
@@ -108,6 +115,11 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
     files = {name: path for name, path in collected.items() if isinstance(path, Path)}
+    names = plan.tools
+    if plan.unseen:
+        names = (UNSEEN, *names)
+        files[UNSEEN] = plan.unseen
+        rows[UNSEEN] = Row(name=UNSEEN, package="newscrawl", paper="", version=OUR_VERSION)
     scored = _score(corpus, files, plan)
     for name, missing in collected.items():
         if isinstance(missing, Missing):
@@ -130,7 +142,7 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
         pages={group: len(pages) for group, pages in groups(corpus).items()},
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=f"{_processor()}, Python {platform.python_version()}",
-        rows=tuple(rows[name] for name in plan.tools),
+        rows=tuple(rows[name] for name in names),
     )
 
 
@@ -205,10 +217,11 @@ def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
 def score(
     corpus: Corpus, answers: Mapping[tuple[str, str], Answer], companies: Companies
 ) -> dict[str, Any]:
-    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to every page."""
+    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to the pages."""
     values: dict[tuple[str, str], dict[str, float]] = {}
     counts: dict[tuple[str, str], tuple[dict[str, int], dict[str, int]]] = {}
-    for page in corpus:
+    answered = [page for page in corpus if (page.set, page.id) in answers]
+    for page in answered:
         key = page.set, page.id
         text, title = answers[key]["text"], answers[key].get("title")
         values[key] = score_page(page, text, title, MEASURES)
@@ -218,13 +231,13 @@ def score(
             counts[key] = found, gold
     means = {}
     for group, pages in groups(corpus).items():
-        keys = [(page.set, page.id) for page in pages]
+        keys = [key for page in pages if (key := (page.set, page.id)) in values]
         means[group] = _means([values[key] for key in keys])
         with_gold = [counts[key] for key in keys if key in counts]
         if with_gold:
             means[group] |= _mention_measures(with_gold)
-    errors = sum(answer["error"] is not None for answer in answers.values())
-    return {"pages": len(corpus), "errors": errors, "scores": means}
+    errors = sum(answers[page.set, page.id].get("error") is not None for page in answered)
+    return {"pages": len(answered), "errors": errors, "scores": means}
 
 
 def _companies_in(text: str, language: str, companies: Companies) -> dict[str, int]:
