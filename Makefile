@@ -6,7 +6,19 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
-.PHONY: setup dev demo test lint types contracts pytest pages bench bench-peers clean
+.DEFAULT_GOAL := help
+.PHONY: help setup dev demo test lint types contracts pytest pages bench bench-peers clean
+
+help:
+	@echo "make demo         crawl a small bundled news site and count its companies"
+	@echo "make test         linters, types, import contracts and all tests"
+	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
+	@echo "make dev          only the environment that development needs"
+	@echo "make bench        score and time our methods on labelled pages"
+	@echo "make bench-peers  score and time every other tool beside them"
+	@echo "make pages        JSON for new pages in tests/pages"
+	@echo "make clean        remove what make made"
+	@echo "PYTHON=python3.12 names another Python, of 3.11 to 3.13."
 
 setup: $(VENV)/.ready
 dev: $(VENV)/.ready-dev

@@ -20,7 +20,7 @@ PROJECT = Path(newscrawl.__file__).parent.parent
 README = (PROJECT / "README.md").read_text("utf-8")
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")])
 
-_LINK = re.compile(r"(?<!\!)\[[^\]]*\]\(([^)\s]+)\)")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 _CODE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SETTING = re.compile(r"^\| `(NEWSCRAWL_\w+)` \| (?:`([^`]*)`)? ?\| (.*?) \|$", re.MULTILINE)
