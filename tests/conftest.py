@@ -9,6 +9,7 @@ from shutil import copyfile
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+import hypothesis
 import psycopg
 import pytest
 
@@ -16,6 +17,15 @@ from newscrawl import settings
 from newscrawl.cli import main
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.worlds import empty
+
+# A busy machine is slow, and no fault of ours; what must be fast has tests of its own.
+hypothesis.settings.register_profile(
+    "patient",
+    hypothesis.settings.default,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")
