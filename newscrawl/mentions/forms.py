@@ -26,6 +26,10 @@ _ENDINGS = {
     "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
         ών ές οί ούς ία ίας ιου ίου ιο ιος ιον ιων ίων""",
 }
+# "die Deutsche Bank", but "der Deutschen Bank".
+_ADJECTIVE = re.compile(r"(\w+sche)( .+)")
+# Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
+_CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
 _CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
 
 # Where a script's block begins in Unicode, as far as word boundaries care.
@@ -95,6 +99,12 @@ def spellings(form: str) -> set[str]:
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
+    declined = _ADJECTIVE.match(form)
+    if declined:
+        joined |= {
+            declined[1] + "n" + declined[2],
+            (declined[1] + "n" + declined[2]).replace(" ", "-"),
+        }
     accented = joined | {without_accents(spelling) for spelling in joined}
     accented |= {_transcribed(spelling) for spelling in joined}
     cased = set()
@@ -114,6 +124,8 @@ def _cases(spelling: str) -> set[str]:
     capitalised = [word[:1].upper() + word[1:] for word in words]
     plain = " ".join(_without_inner_capitals(word) for word in words)
     cases = {spelling, spelling.upper(), plain}
+    if _CONSONANTS.fullmatch(spelling):
+        cases.add(spelling.capitalize())
     if spelling.islower():
         cases |= {" ".join(capitalised), capitalised[0] + spelling[len(words[0]) :]}
     elif spelling[0].islower():

@@ -17,6 +17,9 @@ from newscrawl.mentions.vocabulary import Vocabulary
 # An excluded phrase reaches at most this far beyond the form it contains.
 _EXCLUSION_REACH = 60
 
+# A name supported in one pass supports the names listed beside it in the next.
+_PASSES = 2
+
 Place = list[Candidate]
 
 
@@ -46,16 +49,17 @@ class Matcher:
             return []
         places, persons = self._sift(content, candidates)
         certain, doubtful = _parted(places, persons, language)
-        named = frozenset(candidate.form.company for candidate in certain)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
-            evidence = self._evidence(content, named, tickers, doubtful)
+            evidence = self._evidence(content, certain, tickers, doubtful, persons)
             found += self._supported(content, doubtful, evidence)
         mentions = [
             self._mention(scanned, candidate.form.company, (candidate.start, candidate.end), rule)
             for candidate, rule in found
         ]
-        mentions += self._quoted(scanned, tickers, [candidate for candidate, _ in found])
+        mentions += [
+            self._mention(scanned, hit.company, (hit.start, hit.end), "ticker") for hit in tickers
+        ]
         return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
 
     def _sift(self, text: str, candidates: Iterable[Candidate]) -> tuple[list[Place], set[str]]:
@@ -94,23 +98,38 @@ class Matcher:
         )
 
     def _evidence(
-        self, text: str, named: frozenset[int], tickers: Sequence[TickerHit], doubtful: list[Place]
+        self,
+        text: str,
+        certain: Sequence[Candidate],
+        tickers: Sequence[TickerHit],
+        doubtful: list[Place],
+        persons: set[str],
     ) -> Evidence:
         wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
-        quoted = frozenset(hit.company for hit in tickers)
-        return Evidence(named, quoted, self._context.find(text, wanted))
+        return Evidence(
+            named=frozenset(candidate.form.company for candidate in certain),
+            quoted=frozenset(hit.company for hit in tickers),
+            persons=frozenset(persons),
+            context=self._context.find(text, wanted),
+            starts={candidate.start for candidate in certain},
+            ends={candidate.end for candidate in certain},
+        )
 
     def _supported(
         self, text: str, doubtful: list[Place], evidence: Evidence
     ) -> list[tuple[Candidate, str]]:
-        found = []
-        waiting = []
-        for rivals in doubtful:
-            verdict = self._judge.verdict(text, rivals, evidence)
-            if verdict:
-                found.append(verdict)
-            else:
-                waiting.append(rivals)
+        found: list[tuple[Candidate, str]] = []
+        waiting = doubtful
+        for _ in range(_PASSES):
+            still = []
+            for rivals in waiting:
+                verdict = self._judge.verdict(text, rivals, evidence)
+                if verdict:
+                    found.append(verdict)
+                    evidence.note(verdict[0])
+                else:
+                    still.append(rivals)
+            waiting = still
         # One sense per article: a form once supported means the same further on.
         meant = {candidate.form.text: candidate.form.company for candidate, _ in found}
         repeated = [
@@ -120,17 +139,6 @@ class Matcher:
             if meant.get(rival.form.text) == rival.form.company
         ]
         return found + repeated
-
-    def _quoted(
-        self, scanned: Scan, tickers: Iterable[TickerHit], found: Sequence[Candidate]
-    ) -> list[Mention]:
-        """Tickers that are mentions of their own: not "(AAPL.O)" right behind "Apple"."""
-        ends = {(candidate.form.company, candidate.end) for candidate in found}
-        return [
-            self._mention(scanned, hit.company, (hit.start, hit.end), "ticker")
-            for hit in tickers
-            if not any((hit.company, hit.opening - gap) in ends for gap in (0, 1))
-        ]
 
     def _mention(self, scanned: Scan, company: int, span: tuple[int, int], rule: str) -> Mention:
         section, start, end = scanned.origin(*span)

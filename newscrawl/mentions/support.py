@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -19,6 +19,11 @@ CONTEXT_WINDOW = 250
 # An everyday word ("Next", "Free") needs more of it. Ours, set by hand.
 EVERYDAY_CONTEXT = 2
 NAME_WEIGHT = 2
+# What joins two names in a list.
+_CONJUNCTIONS = r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|&) |和|与|及|と|や"
+_CONJUNCTION = re.compile(_CONJUNCTIONS)
+_JOINT = re.compile(rf"{_CONJUNCTIONS}|, |/|、|・")
+_LONGEST_JOINT = len(" sowie ")
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
 
 
@@ -37,11 +42,23 @@ class _Pattern(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the whole article says: companies named beyond doubt or by ticker, context words."""
+    """What the whole article says.
+
+    Companies named beyond doubt and by ticker, forms that name a person here, the context
+    words, and where the names of companies found so far begin and end.
+    """
 
     named: frozenset[int]
     quoted: frozenset[int]
-    context: Mapping[int, Sequence[Clue]] = field(default_factory=dict)
+    persons: frozenset[str]
+    context: Mapping[int, Sequence[Clue]]
+    starts: set[int]
+    ends: set[int]
+
+    def note(self, found: Candidate) -> None:
+        """Take in a name that was in doubt until now."""
+        self.starts.add(found.start)
+        self.ends.add(found.end)
 
 
 class ContextFinder:
@@ -121,13 +138,30 @@ class Judge:
         near = self._nearest(text, rivals, evidence)
         if near:
             return near, "context"
-        if len(rivals) > 1:
+        beside = self._beside(text, rivals[0], evidence) if len(rivals) == 1 else None
+        return (rivals[0], beside) if beside else None
+
+    def _beside(self, text: str, candidate: Candidate, evidence: Evidence) -> str | None:
+        if self.surroundings.has_legal_form(text, candidate):
+            return "legal form"
+        if candidate.form.text in evidence.persons:
             return None
-        if self.surroundings.has_legal_form(text, rivals[0]):
-            return rivals[0], "legal form"
-        if self.surroundings.has_cue(text, rivals[0]):
-            return rivals[0], "cue"
-        return None
+        if self.surroundings.has_cue(text, candidate):
+            return "cue"
+        return "company beside" if self._is_listed(text, candidate, evidence) else None
+
+    def _is_listed(self, text: str, candidate: Candidate, evidence: Evidence) -> bool:
+        """Is a name beyond doubt joined to it: "Rossmann und Zalando"?"""
+        everyday = candidate.form.text.lower() in self.surroundings.words.modifiers
+        joint = _CONJUNCTION if everyday else _JOINT
+        after = joint.match(text, candidate.end)
+        if after and after.end() in evidence.starts:
+            return True
+        return any(
+            candidate.start - length in evidence.ends
+            and joint.fullmatch(text, candidate.start - length, candidate.start)
+            for length in range(1, _LONGEST_JOINT + 1)
+        )
 
     def _nearest(
         self, text: str, rivals: Sequence[Candidate], evidence: Evidence

@@ -10,6 +10,7 @@ from newscrawl.mentions.vocabulary import Vocabulary
 _REACH = 60
 # And how many hold the name that an acronym stands for.
 _EXPANSION = 100
+_WORD_START = re.compile(r"\b[^\W\d_]")
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
@@ -64,7 +65,10 @@ class Surroundings:
         head = first.split("-")[0]
         if {first, phrase, head} & self.words.after:
             return firm or candidate.form.text.lower() not in self.words.modifiers
-        return not firm and bool({first, phrase} & self.words.verbs)
+        if firm or not {first, phrase} & self.words.verbs:
+            return False
+        before = _words_before(text, candidate.start, 1)
+        return not before or before[-1].lower() not in self.words.articles
 
     def is_person(self, text: str, candidate: Candidate) -> bool:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
@@ -85,7 +89,8 @@ class Surroundings:
         if candidate.form.text.lower() not in self.words.modifiers:
             return False
         before = _words_before(text, candidate.start, 1)
-        if before and before[-1][:1].isupper() and before[-1].lower() not in self.words.before:
+        usual = self.words.before | self.words.function_words
+        if before and before[-1][:1].isupper() and before[-1].lower() not in usual:
             return True
         after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         return after is not None and after[1] == " " and after[2][0].isupper()
@@ -107,16 +112,13 @@ class Surroundings:
 
 
 def spells_out(text: str, candidate: Candidate) -> bool:
-    """Do the words before "(EDF)" begin with its letters? Then they say what it stands for."""
+    """Do the words before "(EDF)" begin with its letters? They say what it stands for here."""
     form = candidate.form.text
-    if (
-        not form.isupper()
-        or not form.isalpha()
-        or text[candidate.start - 1 : candidate.start] != "("
-    ):
+    lead = text[max(0, candidate.start - len("kurz ")) : candidate.start]
+    if not (lead.endswith(("(", "kurz ")) and form.isupper() and form.isalpha()):
         return False
-    words = text[max(0, candidate.start - _EXPANSION) : candidate.start - 1].split()
-    initials = "".join(word[0].upper() for word in words if word[:1].isupper())
+    words = _WORD_START.findall(text, max(0, candidate.start - _EXPANSION), candidate.start - 1)
+    initials = "".join(letter for letter in words if letter.isupper())
     return initials.endswith(form)
 
 

@@ -41,12 +41,11 @@ _COUNTRY = {code: country for country, codes in _MARKETS.items() for code in cod
 
 @dataclass(frozen=True, slots=True)
 class TickerHit:
-    """A symbol in ticker form at scanned characters `start` to `end`; `opening` is its bracket."""
+    """A symbol in ticker form at scanned characters `start` to `end`."""
 
     company: int
     start: int
     end: int
-    opening: int
 
 
 class Tickers:
@@ -96,4 +95,4 @@ class Tickers:
             listings = [listing for listing in listings if listing[0] == country]
         if len(listings) != 1:
             return None
-        return TickerHit(listings[0][1], found.start(key), found.end(key), found.start())
+        return TickerHit(listings[0][1], found.start(key), found.end(key))

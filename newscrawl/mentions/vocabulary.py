@@ -12,6 +12,7 @@ class Vocabulary:
 
     `legal_forms` follow a company's name ("AG", "Inc."). `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
+    Behind `articles` stands no name that a verb supports ("the target announced").
     After `modifiers` ("total") a cue counts only behind an apostrophe or a hyphen.
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `function_words` can be no form at all, `common_words` only an ambiguous one.
@@ -22,6 +23,7 @@ class Vocabulary:
     after: frozenset[str]
     before: frozenset[str]
     verbs: frozenset[str]
+    articles: frozenset[str]
     modifiers: frozenset[str]
     given_names: frozenset[str]
     titles: frozenset[str]
