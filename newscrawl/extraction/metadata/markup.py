@@ -39,9 +39,13 @@ _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
 )  # fmt: skip
-_MODIFIED: Final = re.compile(any_of(words("bylines", "updated")), re.IGNORECASE)
-_PUBLISHED: Final = re.compile(rf"\b(?:{any_of(words('bylines', 'dated'))})", re.IGNORECASE)
-_DATE_LABEL: Final = re.compile(any_of((*words("bylines", "updated"), *words("bylines", "dated"))))
+_UPDATED: Final = words("bylines", "updated")
+_DATED: Final = words("bylines", "dated")
+_DATED_WORDS: Final = frozenset(_DATED)
+# Of several words, or of scripts without blanks.
+_DATED_PHRASES: Final = tuple(label for label in _DATED if " " in label or label > "\u3000")
+_WORD: Final = re.compile(r"\w+")
+_DATE_LABEL: Final = re.compile(any_of((*_UPDATED, *_DATED)))
 _BY: Final = any_of(
     (*words("bylines", "by"), *words("bylines", "by_or_particle"), *words("bylines", "labels_cjk"))
 )
@@ -174,6 +178,11 @@ def _is_hint(hints: str, wanted: tuple[str, ...]) -> bool:
     return False
 
 
+def _is_labelled(lowered: str) -> bool:
+    """Tell whether a date line holds a word for publishing."""
+    return not _DATED_WORDS.isdisjoint(_WORD.findall(lowered)) or _is_hint(lowered, _DATED_PHRASES)
+
+
 def _lines(node: LexborNode) -> list[str]:
     """The texts within an element; none of one that holds more than a byline or date line."""
     lines: list[str] = []
@@ -233,7 +242,7 @@ class _Reader:
         stamp = dates.read(value, self._dialect) or dates.read(text, self._dialect)
         if stamp is None:
             return
-        if _MODIFIED.search(f"{hints} {self._label} {text}"):
+        if _is_hint(f"{hints} {self._label} {text}".lower(), _UPDATED):
             self.found.modified.append(stamp)
         else:
             rank = 0 if "publi" in hints or "pubdate" in attributes else 1
@@ -245,10 +254,11 @@ class _Reader:
         stamp = dates.find(text, self._dialect)
         if stamp is None:
             return
-        if _MODIFIED.search(f"{hints} {self._label} {text}"):
+        lowered = f"{hints} {self._label} {text}".lower()
+        if _is_hint(lowered, _UPDATED):
             self.found.modified.append(stamp)
         elif len(self.found.published) < MAX_FOUND:
-            if _PUBLISHED.search(f"{self._label} {text}"):
+            if _is_labelled(lowered[len(hints) :]):
                 sighting = Sighting(0, sighting.distance)
             self.found.published.append((sighting, stamp))
 
