@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.extraction.blocks import read_blocks
+from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
 from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.thresholds import keep, learned_limits
+from newscrawl.extraction.profiles import ProfileName
+from newscrawl.extraction.thresholds import keep, learned_limits, limits_for
 from newscrawl.training import limits_file, metrics
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
 from newscrawl.training.fit import (
@@ -27,7 +29,7 @@ from newscrawl.training.fit import (
     score_limits,
 )
 from newscrawl.training.fitness import LimitsFitness, PageVectors
-from newscrawl.training.learning import Plan, cross_validate, write_figures
+from newscrawl.training.learning import Plan, cross_validate, learnable, write_figures
 from newscrawl.training.pso import Generation, SwarmSettings
 from newscrawl.training.single_features import AXES, single_feature_curves
 from newscrawl.training.splits import folds_by_site, split_by_site
@@ -209,12 +211,12 @@ ORIGIN = limits_file.Origin(
 
 def test_limits_come_back_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "limits.json"
-    limits_file.write_limits(path, "html5", a_fit(), ORIGIN)
-    limits_file.write_limits(path, "2007", a_fit(0.25), ORIGIN)
+    limits_file.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
+    limits_file.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
     read = limits_file.read_limits(path, "html5")
     assert read is not None
     assert read.tolist() == (np.arange(8) / 10).tolist()
-    entry = json.loads(path.read_text())["2007"]
+    entry = json.loads(path.read_text())["html5 unspaced"]
     assert entry["provenance"]["test_score"] == 0.25
     assert entry["provenance"]["feature_version"] == VERSION
     assert list(path.parent.iterdir()) == [path]
@@ -243,17 +245,34 @@ def test_a_broken_limits_file_is_named(tmp_path: Path, content: str, message: st
         limits_file.read_limits(path, "html5")
 
 
-@pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_shipped_limits_belong_to_the_features_as_they_are(profile: str) -> None:
+@pytest.mark.parametrize("name", ["html5", "html5 unspaced", "2007"])
+def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
     """When this fails, features changed: raise features.VERSION and run `newscrawl train`."""
-    entry = json.loads(limits_file.LIMITS_FILE.read_text())[profile]
+    entry = json.loads(limits_file.LIMITS_FILE.read_text())[name]
     provenance = entry["provenance"]
     assert provenance["feature_version"] == VERSION
-    assert provenance["features_digest"] == features_digest(profile)  # type: ignore[arg-type]
+    profile: ProfileName = "2007" if name == "2007" else "html5"
+    assert provenance["features_digest"] == features_digest(profile)
     assert list(entry["limits"]) == list(NAMES)
     assert len(provenance["fingerprint"]) == 64
     assert provenance["command"].startswith("newscrawl train")
     assert 0.5 < provenance["test_score"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("page", "unspaced"),
+    [("qingsong", True), ("shirasagi", True), ("northwind-factory", False), ("alkyona", False)],
+)
+def test_a_page_is_held_to_the_limits_of_its_script(page: str, unspaced: bool) -> None:
+    html = (BUNDLED / "mini" / "pages" / f"{page}.html").read_bytes()
+    features = measure(read_blocks(parse(decode(html).utf8)))
+    assert limits_for(features) is learned_limits("html5", unspaced=unspaced)
+
+
+def test_limits_of_unspaced_scripts_come_from_their_pages(corpus: Corpus) -> None:
+    assert {page.lang for page in learnable(corpus, unspaced=True)} == {"zh", "ja"}
+    with pytest.raises(CorpusError, match="no page in zh, ja"):
+        learnable(corpus.select(langs=["en"]), unspaced=True)
 
 
 def test_upper_limits_are_marked_as_such() -> None:

@@ -36,6 +36,12 @@ def train(
     profile: Annotated[
         Literal["html5", "2007"], typer.Option(help="Which elements end a block.")
     ] = "html5",
+    unspaced: Annotated[
+        bool,
+        typer.Option(
+            "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
+        ),
+    ] = False,
     run: Annotated[
         Literal["equal", "cognition"],
         typer.Option(help="Run of Figure 3: tau and phi are 2 and 2, or 2.5 and 1.5."),
@@ -77,6 +83,7 @@ def train(
 
     pages = learnable(
         corpus_from(corpus),
+        unspaced=unspaced,
         sets=sets or (),
         langs=langs or (),
         page_types=page_types or ("article",),
@@ -90,7 +97,7 @@ def train(
         largest_step=largest_step or None,
         seed=seed,
     )
-    plan = Plan(profile, settings, populations)
+    plan = Plan(profile, settings, populations, unspaced)
     if folds:
         _cross_validate(pages, folds_by_site(pages, k=folds, seed=split_seed), plan, form)
         return
@@ -140,7 +147,7 @@ def _show(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
         Column(key="side", heading="kept if"),
         Column(key="limit", heading="limit", number=True, show=_four),
     ]
-    render(rows, columns, form, title=f"limits of profile {plan.profile}")
+    render(rows, columns, form, title=f"limits of {plan.name}")
     say(
         f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
         f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
@@ -190,7 +197,7 @@ def _write(
 
     path = output or limits_file.LIMITS_FILE
     if not force:
-        known = limits_file.read_limits(path, plan.profile)
+        known = limits_file.read_limits(path, plan.name)
         known_score = None if known is None else score_on(split.test, vectors, known)
         limits_file.check_better(fit, known_score, path)
     corpus = Corpus(split.train.name, (*split.train, *split.test))
@@ -201,8 +208,8 @@ def _write(
         seed=plan.settings.seed,
         command=_command(),
     )
-    limits_file.write_limits(path, plan.profile, fit, origin)
-    say(f"{path}: limits of profile {plan.profile} written")
+    limits_file.write_limits(path, plan, fit, origin)
+    say(f"{path}: limits of {plan.name} written")
 
 
 def _command() -> str:

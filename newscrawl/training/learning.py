@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from newscrawl.extraction.profiles import ProfileName
-from newscrawl.training.corpus import Corpus, GoldPage
+from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
 from newscrawl.training.fit import (
     FIGURE_3,
     NO_LIMITS,
@@ -24,17 +24,28 @@ from newscrawl.training.pso import Generation, SwarmSettings
 from newscrawl.training.single_features import single_feature_curves
 from newscrawl.training.splits import Split
 
+UNSPACED_LANGS = ("zh", "ja", "th", "lo", "km", "my")  # those of extraction.tokens
+
 Vectors = Mapping[GoldPage, PageVectors]
 OnGeneration = Callable[[Generation], None]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What to learn and how; populations have seeds counting up from the settings' seed."""
+    """What to learn and how; populations have seeds counting up from the settings' seed.
+
+    `unspaced`: for the scripts without blanks between words alone.
+    """
 
     profile: ProfileName
     settings: SwarmSettings
     populations: int = 1
+    unspaced: bool = False
+
+    @property
+    def name(self) -> str:
+        """What these limits are called in the limits file."""
+        return f"{self.profile} unspaced" if self.unspaced else self.profile
 
 
 @dataclass(frozen=True)
@@ -49,11 +60,16 @@ class UnseenScore:
 def learnable(
     corpus: Corpus,
     *,
+    unspaced: bool = False,
     sets: Sequence[str] = (),
     langs: Sequence[str] = (),
     page_types: Sequence[str] = ("article",),
 ) -> Corpus:
     """The pages to learn from: those with a gold text, articles where nothing else is asked."""
+    if unspaced and not langs:
+        langs = [lang for lang in UNSPACED_LANGS if lang in {page.lang for page in corpus}]
+        if not langs:
+            raise CorpusError(f"{corpus.name}: no page in {', '.join(UNSPACED_LANGS)}")
     return corpus.select(sets=sets, langs=langs, page_types=page_types, with_text=True)
 
 

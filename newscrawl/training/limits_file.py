@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from newscrawl.extraction.features import NAMES, VERSION
-from newscrawl.extraction.profiles import ProfileName
 from newscrawl.training.fit import LimitsFit, features_digest
 from newscrawl.training.fitness import Floats
+from newscrawl.training.learning import Plan
 
 LIMITS_FILE = Path(__file__).parent.parent / "extraction" / "data" / "thresholds.json"
 
@@ -31,20 +31,20 @@ class Origin:
     command: str
 
 
-def read_limits(path: Path, profile: ProfileName) -> Floats | None:
+def read_limits(path: Path, name: str) -> Floats | None:
     """The limits on file in the order of `features.NAMES`; None where there are none.
 
     Raises:
         LimitsError: a file that is not one of limits.
     """
-    entry = _read(path).get(profile)
+    entry = _read(path).get(name)
     if entry is None:
         return None
     try:
         return np.array([entry["limits"][name] for name in NAMES], dtype=np.float64)
     except (KeyError, TypeError, ValueError) as error:
         raise LimitsError(
-            f"{path}: profile {profile} lacks a limit ({error}); give --force to write it anew"
+            f"{path}: {name} lacks a limit ({error}); give --force to write it anew"
         ) from error
 
 
@@ -57,14 +57,14 @@ def check_better(fit: LimitsFit, known: float | None, path: Path) -> None:
         )
 
 
-def write_limits(path: Path, profile: ProfileName, fit: LimitsFit, origin: Origin) -> None:
-    """Write one profile's limits and leave the others; the file is replaced in one step."""
+def write_limits(path: Path, plan: Plan, fit: LimitsFit, origin: Origin) -> None:
+    """Write the limits of the plan's name and leave all others; the file is replaced at once."""
     content = _read(path) if path.is_file() else {}
-    content[profile] = {
+    content[plan.name] = {
         "limits": dict(zip(NAMES, fit.limits.tolist(), strict=True)),
         "provenance": {
             "feature_version": VERSION,
-            "features_digest": features_digest(profile),
+            "features_digest": features_digest(plan.profile),
             "corpus": origin.corpus,
             "fingerprint": origin.fingerprint,
             "pages": origin.pages,
