@@ -100,7 +100,7 @@ def explain(
 def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in view.blocks.raw]
     taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
-    limits = thresholds.learned_limits().values
+    limits = thresholds.limits_for(view.features).values
     for number, text in enumerate(texts):
         yield BlockReading(
             number=number + 1,
