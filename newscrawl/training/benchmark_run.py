@@ -6,10 +6,12 @@ run asks only what it doesn't know.
 
 import hashlib
 import json
+import math
 import os
 import re
 import selectors
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +21,8 @@ from newscrawl.training import peers
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.peers import Peer
 
-PAGE_SECONDS = 30.0  # wall time; the slowest tool needs about a second for a common page
+PAGE_SECONDS = 30.0  # of CPU; the slowest tool needs about a second for a common page
+PATIENCE = 10  # a tool that waits, or a machine that is busy, gets so many times as long
 START_SECONDS = 180.0  # imports of some tools take many seconds on a loaded machine
 Answer = dict[str, Any]
 
@@ -95,18 +98,22 @@ class _Process:
             self._child.stdin.flush()
         except BrokenPipeError:
             return _no_answer(page, "process ended")
-        line = self._read_line(seconds)
+        line = self._read_line(seconds * PATIENCE, cpu_seconds=seconds)
         if line:
             return dict(json.loads(line), set=page.set)
         self._child.kill()
         self._child.wait()
         return _no_answer(page, "process died" if line == b"" else f"no answer in {seconds:g} s")
 
-    def _read_line(self, seconds: float) -> bytes | None:
+    def _read_line(self, seconds: float, cpu_seconds: float = math.inf) -> bytes | None:
         """None where no line came in time, an empty one where none can come any more."""
+        begun, spent = time.monotonic(), _cpu_seconds(self._child.pid)
         while b"\n" not in self._rest:
-            if not self._selector.select(seconds):
-                return None
+            if not self._selector.select(min(seconds, cpu_seconds)):
+                late = time.monotonic() - begun >= seconds
+                if late or _cpu_seconds(self._child.pid) - spent >= cpu_seconds:
+                    return None
+                continue
             data = os.read(self._out, 1 << 20)
             if not data:
                 return b""
@@ -121,6 +128,15 @@ class _Process:
         self._selector.close()
         self._child.kill()
         self._child.communicate()
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process has used so far; 0 where the system does not tell (it is Linux that does)."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _no_answer(page: GoldPage, reason: str) -> Answer:
