@@ -155,9 +155,12 @@ def test_a_range_is_not_stretched_by_a_freak_block() -> None:
 
 def test_half_of_a_range_leaves_its_feature_out() -> None:
     page = PageVectors.of(np.full((10, len(NAMES)), 0.5), [["word"]] * 10, ["word"])
-    ends = Ranges.of([page]).limits(np.array([np.zeros(8), np.ones(8)]))
+    ranges = Ranges.of([page])
+    ends = ranges.limits(np.array([np.zeros(8), np.ones(8)]))
+    middle = ranges.limits(np.full((1, 8), 0.5))
+    assert middle.tolist() == [np.where(UPPER, 0.5, 0.0).tolist()]
     lower, upper = ends[:, ~UPPER], ends[:, UPPER]
-    assert lower.tolist() == [[-0.5] * 6, [0.5] * 6]
+    assert lower.tolist() == [[0.0] * 6, [0.5] * 6]
     assert upper.tolist() == [[0.0] * 2, [1.0] * 2]
 
 

@@ -67,8 +67,12 @@ class Ranges:
         return cls(np.where(UPPER, 0.0, -ends), 2 * ends)
 
     def limits(self, positions: Floats) -> Floats:
-        """Limits in the features' own units for positions of the swarm."""
-        return self.low + positions * self.span
+        """Limits in the features' own units for positions of the swarm.
+
+        No feature is below 0, so a lower limit below 0 is one of 0.
+        """
+        limits = self.low + positions * self.span
+        return np.where(UPPER, limits, limits.clip(min=0.0))
 
 
 @dataclass(frozen=True, kw_only=True)
