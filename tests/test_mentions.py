@@ -3,13 +3,17 @@
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions import Companies, load_companies, position, sentence_span
+
+REGISTRY = load_companies()
 
 
 @pytest.fixture(scope="module")
 def companies() -> Companies:
-    return load_companies()
+    return REGISTRY
 
 
 def named(companies: Companies, text: str, **more) -> list[tuple[str, str]]:
@@ -83,3 +87,122 @@ def test_offsets_refer_to_the_original_text(companies):
         whole = "Sie\u00admens" if mention.section == "title" else text
         assert whole[mention.start : mention.end] == mention.surface
     assert len(companies.find(text, title="Sie\u00admens")) >= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        pytest.param("Harrison Ford played a carmaker.", "en", [], id="given name"),
+        pytest.param("Henry J. Ford painted cars.", "en", [], id="initial"),
+        pytest.param("Werner von Siemens erfand ihn.", "de", [], id="particle"),
+        pytest.param("Herr Bosch kam.", "de", [], id="title"),
+        pytest.param("Doug Ford spoke. Ford said no.", "en", [], id="surname later on"),
+        pytest.param("in der Allianz Arena", "de", [], id="arena"),
+        pytest.param("a grant of the Ford Foundation", "en", [], id="foundation"),
+        pytest.param("@Siemens and me@Boeing.com", "en", [], id="handle and e-mail"),
+        pytest.param("Environmental Defense Fund (EDF). EDF sued.", "en", [], id="other acronym"),
+        pytest.param("GM and genetics, 3 GM potatoes", "en", [], id="acronym without support"),
+    ],
+)
+def test_what_only_looks_like_a_company_is_left_out(companies, text, language, expected):
+    assert named(companies, text, language=language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "company", "surface", "rule"),
+    [
+        pytest.param("Prezes Orlenu", "pl", "Orlen", "Orlenu", "inflection", id="Polish"),
+        pytest.param("Nowa Toyoty", "pl", "Toyota", "Toyoty", "inflection", id="Polish -a"),
+        pytest.param("доля Газпрома", "ru", "Gazprom", "Газпрома", "inflection", id="Russian"),
+        pytest.param(
+            "у Норильского никеля",
+            "ru",
+            "Norilsk Nickel",
+            "Норильского никеля",
+            "inflection",
+            id="Russian, two words",
+        ),
+        pytest.param(
+            "της Εθνικής Τράπεζας",
+            "el",
+            "National Bank of Greece",
+            "Εθνικής Τράπεζας",
+            "inflection",
+            id="Greek",
+        ),
+        pytest.param(
+            "der Deutschen Bank", "de", "Deutsche Bank", "Deutschen Bank", "name", id="adjective"
+        ),
+        pytest.param("Nestle grew", "en", "Nestlé", "Nestle", "name", id="no accent"),
+        pytest.param("Coca Cola grew", "en", "Coca-Cola", "Coca Cola", "name", id="no hyphen"),
+        pytest.param(
+            "Deutsche-Bank-Aktie", "de", "Deutsche Bank", "Deutsche-Bank", "name", id="hyphens"
+        ),
+        pytest.param("Biontech wächst", "de", "BioNTech", "Biontech", "name", id="inner capitals"),
+        pytest.param("Shell plc sued", "en", "Shell", "Shell", "legal form", id="legal form"),
+        pytest.param("retailer Target", "en", "Target", "Target", "cue", id="cue before"),
+        pytest.param("l’enseigne Orange", "fr", "Orange", "Orange", "cue", id="cue elided"),
+        pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
+    ],
+)
+def test_a_rule_finds_a_form(companies, text, language, company, surface, rule):
+    found = [(m.company, m.surface, m.rule) for m in companies.find(text, language=language)]
+    assert found == [(company, surface, rule)]
+
+
+def test_a_name_listed_beside_a_company_is_one(companies):
+    text = "Rossmann und Zalando wachsen."
+    assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]
+
+
+def test_two_companies_of_one_name_are_told_apart_by_context(companies):
+    assert named(companies, "Merck in Darmstadt", language="de") == [("Merck KGaA", "Merck")]
+    assert named(companies, "Merck's Keytruda", language="en") == [("Merck & Co.", "Merck")]
+    assert named(companies, "Merck spoke", language="en") == []
+
+
+def test_a_short_form_counts_once_the_full_name_is_in(companies):
+    text = "General Motors grew. GM hired."
+    assert named(companies, text, language="en") == [
+        ("General Motors", "General Motors"),
+        ("General Motors", "GM"),
+    ]
+
+
+def test_the_title_comes_first_and_has_offsets_of_its_own(companies):
+    found = companies.find("Boeing agreed.", title="Airbus sues Boeing")
+    assert [(m.section, m.start, m.surface) for m in found] == [
+        ("title", 0, "Airbus"),
+        ("title", 12, "Boeing"),
+        ("body", 0, "Boeing"),
+    ]
+
+
+def test_a_mention_knows_its_sentence_and_its_position(companies):
+    text = "Dr. Ada Lo left. She joined Siemens AG. Why?\n\nBosch is next."
+    first, second = companies.find(text, language="en")
+    start, end = sentence_span(text, first)
+    assert text[start:end] == "She joined Siemens AG."
+    assert [position(text, mention) for mention in (first, second)] == ["lead", "body"]
+
+
+NAMES = ["Siemens", "Apple", "VW", "微软", "トヨタ", "Газпрома", "Nestle\u0301", "(AAPL.O)"]
+JOINTS = ["'s", "’", " ", "\u00a0", "-", "\n", "\n\n", "\u200b", "\ud800", "İ", "iPhone", ". ", "("]
+PIECES = st.sampled_from(NAMES) | st.sampled_from(JOINTS)
+TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=25).map("".join)
+
+
+@given(text=TEXTS, title=TEXTS, language=st.sampled_from([None, "de", "pl", "zz"]))
+def test_offsets_always_point_at_the_surface(text, title, language):
+    for mention in REGISTRY.find(text, title=title, language=language):
+        section = title if mention.section == "title" else text
+        assert section[mention.start : mention.end] == mention.surface != ""
+
+
+@given(text=st.text(max_size=200))
+def test_decomposed_accents_change_nothing(text):
+    text = f"{text} Nestlé, Citroën und Siemens"
+    composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
+    assert [m.company for m in REGISTRY.find(composed)] == [
+        m.company for m in REGISTRY.find(decomposed)
+    ]

@@ -2,5 +2,6 @@
 
 from newscrawl.mentions.companies import Companies, load_companies
 from newscrawl.mentions.company import CompaniesError, Company
+from newscrawl.mentions.sentences import position, sentence_span
 
-__all__ = ["Companies", "CompaniesError", "Company", "load_companies"]
+__all__ = ["Companies", "CompaniesError", "Company", "load_companies", "position", "sentence_span"]

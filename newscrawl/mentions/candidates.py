@@ -11,7 +11,7 @@ from newscrawl.mentions.forms import Form, accepts_ending, script, spellings, st
 
 _UNSPACED = frozenset({"han", "katakana"})
 # Longer tails are no case ending in any language we decline.
-_LONGEST_ENDING = 4
+LONGEST_ENDING = 4
 # What makes a name part of an address: tokens are cut at blanks and looked at whole.
 _ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
 _LONGEST_TOKEN = 200
@@ -107,7 +107,7 @@ def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
     if script(text[end - 1]) == "katakana":
         return end if text.startswith(_KATAKANA_TAILS, end) else None
     stop = end
-    while stop < len(text) and text[stop].isalpha() and stop - end <= _LONGEST_ENDING:
+    while stop < len(text) and text[stop].isalpha() and stop - end <= LONGEST_ENDING:
         stop += 1
     if stop == end or _goes_on(text, stop):
         return None

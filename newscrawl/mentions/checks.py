@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from newscrawl.mentions.candidates import exclusion_pattern
 from newscrawl.mentions.reading import Entry
 from newscrawl.mentions.vocabulary import Vocabulary
 
-_LONGEST_FORM = 120
+LONGEST_FORM = 120
 _LETTER = re.compile(r"[^\W\d_]|&")
 
 
@@ -42,7 +41,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
     low = bare.lower()
     acronym = doubtful and bare.isupper() and len(bare) > 2
     faults = (
-        (len(bare) > _LONGEST_FORM, f"has over {_LONGEST_FORM} characters", "write a name"),
+        (len(bare) > LONGEST_FORM, f"has over {LONGEST_FORM} characters", "write a name"),
         (not _LETTER.search(bare), "has no letter", "write a name with letters"),
         (len(bare) == 1, "is a single letter", "write a longer form"),
         (
@@ -72,6 +71,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
 def _check_exclusions(entry: Entry) -> None:
     company = entry.company
     forms = [company.name, *company.aliases, *company.ambiguous, *company.stems]
+    whole = {_folded(form) for form in forms}
     held = [_folded(form.partition("*")[0]) for form in forms]
     for phrase in company.exclude:
         if not any(form in _folded(phrase) for form in held):
@@ -80,9 +80,9 @@ def _check_exclusions(entry: Entry) -> None:
                 "write a phrase around a form, or leave it out",
                 key="exclude",
             )
-        if exclusion_pattern((phrase,)).fullmatch(company.name):
+        if _folded(phrase.strip("*")) in whole:
             raise entry.error(
-                f'the excluded phrase "{phrase}" is the name itself',
+                f'the excluded phrase "{phrase}" is a form itself',
                 "write a longer phrase",
                 key="exclude",
             )

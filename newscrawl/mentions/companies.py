@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import overload
 
 from newscrawl.items import Mention
 from newscrawl.mentions.checks import check
@@ -18,7 +19,12 @@ class Companies(Sequence[Company]):
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary | None = None) -> None:
         self._companies = tuple(companies)
-        self._by_name = {company.name: company for company in self._companies}
+        self._by_name = {
+            form.casefold(): company
+            for company in reversed(self._companies)
+            for form in (*company.aliases, company.name)
+            if form == company.name or form in company.certain
+        }
         self._matcher = Matcher(self._companies, words or load_vocabulary())
 
     def find(self, text: str, *, title: str = "", language: str | None = None) -> list[Mention]:
@@ -31,8 +37,8 @@ class Companies(Sequence[Company]):
         return self._matcher.find(text, title, language)
 
     def named(self, name: str) -> Company | None:
-        """The company with exactly this name."""
-        return self._by_name.get(name)
+        """The company of this name or unambiguous alias, in any case."""
+        return self._by_name.get(name.casefold())
 
     def __iter__(self) -> Iterator[Company]:
         return iter(self._companies)
@@ -40,7 +46,13 @@ class Companies(Sequence[Company]):
     def __len__(self) -> int:
         return len(self._companies)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    @overload
+    def __getitem__(self, index: int) -> Company: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Company]: ...
+
+    def __getitem__(self, index: int | slice) -> Company | Sequence[Company]:
         return self._companies[index]
 
 

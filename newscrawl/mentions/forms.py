@@ -81,6 +81,8 @@ def script(letter: str) -> str:
 
 def without_accents(form: str) -> str:
     """Latin and Greek letters without their marks; other scripts stay (й is a letter, not и)."""
+    if form.isascii():
+        return form
     letters = []
     for letter in form.translate(_BASE_LETTERS):
         if letter.isascii() or script(letter) not in {"latin", "greek"}:
@@ -114,6 +116,8 @@ def spellings(form: str) -> set[str]:
 
 
 def _transcribed(form: str) -> str:
+    if form.isascii():
+        return form
     for umlaut, letters in _UMLAUTS.items():
         form = form.replace(umlaut, letters)
     return form

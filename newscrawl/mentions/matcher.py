@@ -18,7 +18,7 @@ from newscrawl.mentions.vocabulary import Vocabulary
 _EXCLUSION_REACH = 60
 
 # A name supported in one pass supports the names listed beside it in the next.
-_PASSES = 2
+PASSES = 2
 
 Place = list[Candidate]
 
@@ -120,7 +120,7 @@ class Matcher:
     ) -> list[tuple[Candidate, str]]:
         found: list[tuple[Candidate, str]] = []
         waiting = doubtful
-        for _ in range(_PASSES):
+        for _ in range(PASSES):
             still = []
             for rivals in waiting:
                 verdict = self._judge.verdict(text, rivals, evidence)

@@ -1,0 +1,42 @@
+"""docs/mentions.md says what the code does."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from newscrawl.mentions import load_companies
+from newscrawl.training.mention_score import read_labelled, score_mentions
+
+PAGE = (Path(__file__).parents[1] / "docs" / "mentions.md").read_text(encoding="utf-8")
+CONSTANTS = re.findall(r"^\| ([a-z]+)\.([A-Z_]+) \| (\d+) \|", PAGE, re.MULTILINE)
+SCORES = re.findall(
+    r"^\| ([\w-]+) \| (\d+) \| (\d+) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \|$",
+    PAGE,
+    re.MULTILINE,
+)
+
+
+def test_the_page_has_both_tables():
+    assert len(CONSTANTS) >= 6
+    assert len(SCORES) >= 13
+
+
+@pytest.mark.parametrize(("module", "name", "value"), CONSTANTS)
+def test_a_constant_is_as_documented(module, name, value):
+    assert getattr(import_module(f"newscrawl.mentions.{module}"), name) == int(value)
+
+
+def test_the_scores_are_as_documented():
+    companies, texts = load_companies(), read_labelled()
+    scores = {score.group: score for score in score_mentions(companies, texts)}
+    for part in {text.part for text in texts}:
+        of_part = [text for text in texts if text.part == part]
+        scores[part] = score_mentions(companies, of_part)[-1]
+    for group, *figures in SCORES:
+        score = scores.pop(group)
+        overlap = score.overlap
+        measured = [f"{value:.3f}" for value in (overlap.precision, overlap.recall, overlap.f1)]
+        assert figures == [str(score.texts), str(score.mentions), *measured], group
+    assert not scores

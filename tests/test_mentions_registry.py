@@ -1,0 +1,140 @@
+"""Companies files: what they may say, and how a fault in one is named."""
+
+import pytest
+
+from newscrawl.mentions import CompaniesError, load_companies
+
+
+def write(folder, text, name="mine.toml"):
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def entry(**keys):
+    lines = ["[[company]]"]
+    for key, value in keys.items():
+        lines.append(f"{key} = {value!r}".replace("'", '"'))
+    return "\n".join(lines)
+
+
+def test_the_bundled_registry_has_over_a_thousand_companies():
+    companies = load_companies()
+    assert len(companies) >= 1000
+    countries = {company.facts["country"] for company in companies}
+    assert {"US", "GB", "DE", "FR", "ES", "IT", "PL", "RU", "GR", "CN", "JP"} <= countries
+
+
+def test_a_company_is_known_by_name_and_alias_in_any_case():
+    companies = load_companies()
+    assert companies.named("volkswagen") is companies.named("VW")
+    assert companies.named("nobody of that name") is None
+
+
+def test_facts_and_tickers_are_kept(tmp_path):
+    file = write(
+        tmp_path, entry(name="Acme Rockets", ticker=["NYSE:ACM"], country="US", founded=1949)
+    )
+    company = load_companies(file)[0]
+    assert company.tickers == ("NYSE:ACM",)
+    assert company.facts == {"country": "US", "founded": "1949"}
+
+
+def test_a_csv_file_is_read_alike(tmp_path):
+    table = (
+        "name,aliases,ambiguous,context,country\nAcme Rockets,Acme|ACR,Acme,rocket*|launch*,US\n"
+    )
+    companies = load_companies(write(tmp_path, table, "mine.csv"))
+    assert companies[0].aliases == ("Acme", "ACR")
+    assert not companies.find("The Acme of success.")
+    assert companies.find("Acme built a rocket.")[0].company == "Acme Rockets"
+
+
+def test_a_folder_is_read_file_by_file(tmp_path):
+    write(tmp_path, entry(name="Acme Rockets"), "a.toml")
+    write(tmp_path, entry(name="Bolt Works"), "b.toml")
+    assert [company.name for company in load_companies(tmp_path)] == ["Acme Rockets", "Bolt Works"]
+
+
+def test_doubt_may_be_limited_to_languages(tmp_path):
+    file = write(
+        tmp_path, entry(name="Gatto", ambiguous=["Gatto"], ambiguous_in=["it"], context=["x"])
+    )
+    companies = load_companies(file)
+    assert companies.find("Gatto steigt ein.", language="de")
+    assert not companies.find("Gatto nero.", language="it")
+    assert not companies.find("Gatto nero.")
+
+
+FAULTS = [
+    pytest.param(entry(name="You"), 2, "everyday word", id="function word"),
+    pytest.param(entry(name="Acme", aliases=["monday"]), 3, "everyday word", id="weekday"),
+    pytest.param(entry(name="Target"), 2, "common word", id="common word without doubt"),
+    pytest.param(entry(name="X"), 2, "single letter", id="single letter"),
+    pytest.param(entry(name="24"), 2, "no letter", id="digits"),
+    pytest.param(entry(name="abc"), 2, "short word in small letters", id="short small letters"),
+    pytest.param(entry(name="A" * 200), 2, "over 120 characters", id="endless name"),
+    pytest.param(entry(aliases=["Acme"]), 1, "without a name", id="no name"),
+    pytest.param(entry(name="Acme", aliases="Acme Inc"), 3, "not a list of phrases", id="no list"),
+    pytest.param(entry(name="Acme", aliases=["Ac*"]), 3, "stems", id="star in an alias"),
+    pytest.param(entry(name="Acme", stems=["Ac*"]), 3, "under 3 letters", id="short stem"),
+    pytest.param(
+        entry(name="Acme", exclude=["pie chart"]), 3, "contains no form", id="idle exclusion"
+    ),
+    pytest.param(entry(name="Acme", exclude=["acme"]), 3, "a form itself", id="exclusion of all"),
+    pytest.param(entry(name="Acme", context=["rocket"]), 3, "no ambiguous form", id="idle context"),
+    pytest.param(
+        entry(name="Acme", ambiguous=["Acme"], context=["@nonsense"]),
+        4,
+        "unknown topic",
+        id="topic",
+    ),
+    pytest.param(entry(name="Acme", ambiguous=["Acme"]), 3, "nothing can support", id="no support"),
+    pytest.param(
+        entry(name="Acme") + "\n" + entry(name="Acme"), 4, "second entry", id="same name twice"
+    ),
+    pytest.param(
+        entry(name="Acme", aliases=["Ako"]) + "\n" + entry(name="Bolton", aliases=["Ako"]),
+        6,
+        "stands for",
+        id="same alias twice",
+    ),
+    pytest.param('[[company]]\nname = "Acme\n', 2, "not TOML", id="broken TOML"),
+    pytest.param('[[firm]]\nname = "Acme"\n', None, "unknown table", id="other table"),
+    pytest.param("", None, "no company", id="empty file"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "fault"), FAULTS)
+def test_a_fault_is_named_in_one_line_with_its_place(tmp_path, text, line, fault):
+    file = write(tmp_path, text)
+    with pytest.raises(CompaniesError) as caught:
+        load_companies(file)
+    message = str(caught.value)
+    assert caught.value.line == line
+    assert caught.value.file == str(file)
+    assert fault in message
+    assert caught.value.advice in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        pytest.param(
+            "bad.toml", "[[company]]\nname = 'caf\xe9'".encode("latin-1"), "UTF-8", id="charset"
+        ),
+        pytest.param("bad.csv", b"title,aliases\nAcme,\n", 'column "name"', id="CSV header"),
+        pytest.param("bad.csv", b'name\n"Acme\n', "not CSV", id="open quote"),
+    ],
+)
+def test_an_unreadable_file_is_named(tmp_path, name, content, fault):
+    file = tmp_path / name
+    file.write_bytes(content)
+    with pytest.raises(CompaniesError, match=fault):
+        load_companies(file)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(CompaniesError, match="no such file"):
+        load_companies(tmp_path / "nowhere.toml")

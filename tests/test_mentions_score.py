@@ -1,0 +1,78 @@
+"""The labelled texts, and how well their mentions are found."""
+
+import json
+
+import pytest
+
+from newscrawl.mentions import load_companies
+from newscrawl.training.mention_score import (
+    LabelsError,
+    mistakes,
+    read_labelled,
+    score_mentions,
+)
+
+
+@pytest.fixture(scope="module")
+def companies():
+    return load_companies()
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    return read_labelled()
+
+
+def test_every_label_names_a_known_company_and_stands_in_its_text(companies, labelled):
+    assert len(labelled) >= 400
+    for text in labelled:
+        for company, surface in text.mentions:
+            assert companies.named(company).name == company, text.id
+            assert surface in text.text, text.id
+
+
+def test_many_texts_are_hard_negatives(labelled):
+    assert sum(not text.mentions for text in labelled) > len(labelled) / 3
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it", "all"])
+def test_mentions_are_found_in_each_language(companies, labelled, language):
+    scores = {score.group: score for score in score_mentions(companies, labelled)}
+    assert scores[language].overlap.f1 >= (0.97 if language == "all" else 0.95)
+
+
+def test_the_held_out_texts_score_as_the_docs_say(companies, labelled):
+    held_out = [text for text in labelled if text.part == "held-out"]
+    assert score_mentions(companies, held_out)[-1].overlap.f1 >= 0.94
+
+
+def test_a_score_counts_what_was_missed_and_what_was_made_up(companies, tmp_path):
+    labels = [("Siemens", []), ("Boeing", ["Boeing"]), ("nobody", ["Bosch"])]
+    rows = [
+        {
+            "id": str(number),
+            "part": "p",
+            "language": "en",
+            "text": text,
+            "mentions": [[name, name] for name in names],
+        }
+        for number, (text, names) in enumerate(labels, start=1)
+    ]
+    file = tmp_path / "labels.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    texts = read_labelled(file)
+    total = score_mentions(companies, texts)[-1]
+    assert (total.group, total.texts, total.mentions) == ("all", 3, 2)
+    assert (total.overlap.precision, total.overlap.recall) == (0.5, 0.5)
+    wrong = mistakes(companies, texts)
+    assert [(m.text.id, m.missed, m.invented) for m in wrong] == [
+        ("1", (), (("Siemens", "Siemens"),)),
+        ("3", (("Bosch", "Bosch"),), ()),
+    ]
+
+
+def test_a_broken_label_is_named_with_its_line(tmp_path):
+    file = tmp_path / "labels.jsonl"
+    file.write_text('{"id": "1"}\n', encoding="utf-8")
+    with pytest.raises(LabelsError, match="line 1"):
+        read_labelled(file)
