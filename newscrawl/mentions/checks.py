@@ -55,7 +55,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
             "write more letters before the *",
         ),
         (
-            low in words.common_words and not doubtful,
+            not doubtful and low in (words.common_words if bare.islower() else words.modifiers),
             "is a common word",
             "list it in ambiguous too and give context words",
         ),
@@ -103,18 +103,6 @@ def _check_context(entry: Entry, words: Vocabulary) -> None:
             )
         if not word.startswith("@") and not word.strip("*"):
             raise entry.error("a context word without letters", "write a word", key="context")
-    if company.ambiguous and not (company.certain or company.context or company.tickers):
-        raise entry.error(
-            f'all forms of "{company.name}" are ambiguous and nothing can support them',
-            "give context words, a full name or a ticker",
-            key="ambiguous",
-        )
-    if company.context and not company.ambiguous:
-        raise entry.error(
-            f'"{company.name}" has context words but no ambiguous form',
-            "list the forms that need them in ambiguous",
-            key="context",
-        )
 
 
 def _check_clashes(entries: Iterable[Entry]) -> None:

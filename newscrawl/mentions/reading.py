@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +15,8 @@ from newscrawl.mentions.company import CompaniesError, Company
 LISTS = ("aliases", "exclude", "ambiguous", "ambiguous_in", "context", "stems", "ticker")
 _HEADER = re.compile(r"^\s*\[\[\s*company\s*\]\]")
 _TOML_PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
+# A key this like one of ours is a slip of the pen, not a fact.
+_LIKE = 0.8
 # Companies files are written by people; more than this is another kind of file.
 _LARGEST_FILE = 64 * 2**20
 
@@ -153,6 +156,10 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
                 f'{key} of "{name}" is not a list of phrases', f'write {key} = ["...", "..."]', key
             )
         lists[key] = tuple(part.strip() for part in value)
+    for key in row.keys() - {*LISTS, "name"}:
+        meant = get_close_matches(key, LISTS, n=1, cutoff=_LIKE)
+        if meant:
+            raise error(f'unknown key "{key}"', f'write "{meant[0]}"', key)
     facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
     company = Company(
         name=name.strip(),

@@ -61,14 +61,24 @@ class Surroundings:
             return False
         first = found[2].lower().rstrip(".")
         phrase = f"{first} {found[3].lower()}" if found[3] else first
+        # "Lindes Konkurrent": a genitive without an article is a name's.
+        if (
+            candidate.inflected
+            and found[2][0].isupper()
+            and not self._behind_article(text, candidate)
+        ):
+            return True
         firm = possessive is not None or found[1] == "-" or candidate.inflected
         head = first.split("-")[0]
         if {first, phrase, head} & self.words.after:
             return firm or candidate.form.text.lower() not in self.words.modifiers
         if firm or not {first, phrase} & self.words.verbs:
             return False
+        return not self._behind_article(text, candidate)
+
+    def _behind_article(self, text: str, candidate: Candidate) -> bool:
         before = _words_before(text, candidate.start, 1)
-        return not before or before[-1].lower() not in self.words.articles
+        return bool(before) and before[-1].lower() in self.words.articles
 
     def is_person(self, text: str, candidate: Candidate) -> bool:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""

@@ -15,7 +15,7 @@ class Vocabulary:
     Behind `articles` stands no name that a verb supports ("the target announced").
     After `modifiers` ("total") a cue counts only behind an apostrophe or a hyphen.
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
-    `function_words` can be no form at all, `common_words` only an ambiguous one.
+    `function_words` can be no form at all, `common_words` in small letters only ambiguous ones.
     `topics` are word groups that a context names with "@".
     """
 
