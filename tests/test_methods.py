@@ -3,9 +3,7 @@
 import pytest
 
 from newscrawl import extract
-from newscrawl.extraction.decoding import decode
-from newscrawl.extraction.methods import METHODS, View
-from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.methods import METHODS, look
 
 PROSE = "The mayor said on Monday that the harbour would have a new crane by the spring. " * 3
 PAGE = f"""<html><body>
@@ -40,7 +38,6 @@ def test_methods_that_choose_take_the_prose(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_gives_an_empty_body(method: str) -> None:
-    source = decode(b"").utf8
-    body = METHODS[method](View(source, parse(source)))
+    body = METHODS[method](look(b""))
     assert body.paragraphs == []
     assert 0.0 <= body.confidence <= 1.0

@@ -8,7 +8,7 @@ import pytest
 
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, Features
 from newscrawl.extraction.profiles import ProfileName
-from newscrawl.extraction.thresholds import Limits, keep, learned_limits
+from newscrawl.extraction.thresholds import Limits, keep, learned_limits, limits_for
 from newscrawl.extraction.tokens import count
 
 LIMITS = Limits(np.array([5.0, 1.0, 0.5, 0.2, 0.4, 0.0, 0.3, 0.0]))
@@ -39,7 +39,25 @@ def test_one_broken_limit_drops_the_block(name: str) -> None:
 def test_learned_limits_tell_where_they_come_from(profile: ProfileName) -> None:
     file = files("newscrawl.extraction").joinpath("data/thresholds.json")
     entry = json.loads(file.read_text("utf-8"))[profile]
+    assert entry["provenance"]["corpus"]
     assert entry["provenance"]["feature_version"] == VERSION
     assert entry["provenance"]["command"]
     assert entry["provenance"]["date"]
     assert learned_limits(profile).values.tolist() == [entry["limits"][name] for name in NAMES]
+
+
+@pytest.mark.parametrize(
+    ("text", "unspaced"),
+    [
+        ("银行表示这不是最后一次降息", True),
+        ("今日、銀行は Apple と合意した", True),
+        ("The bank said so, and 银行 too", False),
+        ("Hindi में समाचार", False),
+        ("", False),
+    ],
+)
+def test_scripts_without_blanks_have_limits_of_their_own(text: str, unspaced: bool) -> None:
+    tokens = count((text,))
+    found = limits_for(Features(values=np.zeros((1, len(NAMES))), tokens=tokens))
+    own, other = learned_limits(unspaced=unspaced), learned_limits(unspaced=not unspaced)
+    assert found.values.tolist() == own.values.tolist() != other.values.tolist()
