@@ -13,8 +13,8 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.companies import Companies
 from newscrawl.training import benchmark_install, benchmark_speed, peers
-from newscrawl.training.benchmark import UNSEEN, Benchmark, Row, groups, score
-from newscrawl.training.benchmark_install import Installed, Missing, find
+from newscrawl.training.benchmark import Benchmark, Row, groups, read_unseen, score
+from newscrawl.training.benchmark_install import Environment, Installed, Missing, find, install
 from newscrawl.training.benchmark_run import AnswerStore, Runner, ToolError, source_version
 from newscrawl.training.benchmark_tables import TABLES, write
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
@@ -110,6 +110,28 @@ def test_the_extra_of_the_project_names_every_peer_that_shares_its_environment()
         for line in benchmark_install.extra_requirements("bench")
     }
     assert wanted <= asked
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        (
+            Environment("env", ("gone",), python="3.1", because="of old"),
+            "no Python 3.1 here: of old",
+        ),
+        (Environment("env", ("gone @ file:///no/such/folder",)), "pip: ERROR:"),
+    ],
+    ids=["no interpreter", "pip fails"],
+)
+def test_what_could_not_be_installed_leaves_its_reason(
+    environment: Environment, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    told: list[str] = []
+    install(tmp_path, told.append, {"old": environment})
+    reasons = json.loads((tmp_path / "env" / benchmark_install.REASONS_FILE).read_text())
+    assert reasons["gone"].startswith(reason)
+    assert "gone" in told[0]
 
 
 def test_an_interpreter_that_does_not_exist_is_none() -> None:
@@ -307,18 +329,22 @@ def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
     assert [row.name for row in kept.rows] == ["newscrawl fe", "newscrawl tb", "trafilatura"]
 
 
-def test_answers_for_unseen_sites_make_a_row_of_their_own(mini: Corpus, tmp_path: Path) -> None:
-    answers = ({"set": s, "id": i} | answer for (s, i), answer in gold_answers(mini).items())
-    (tmp_path / "unseen.jsonl").write_text("".join(json.dumps(a) + "\n" for a in answers))
-    done = run_command(
-        "--corpus", str(MINI), "--tool", "newscrawl tb", "--rounds", "1",
-        "--unseen", "unseen.jsonl", "--format", "json", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    best, baseline = json.loads(done.stdout)
-    assert (best["tool"], baseline["tool"]) == (UNSEEN, "newscrawl tb")
-    assert best["mini"] == pytest.approx(1.0)
-    assert best["ratio"] is None
+UNSEEN_CSV = """threshold,group,pages,word.f1,word.precision,word.recall,shingle.f1,similarity
+0.3,fundus article,92,0.1,0.1,0.1,0.1,0.1
+0.5,daniel article,718,0.91,0.92,0.93,0.9,0.89
+0.5,daniel en,162,0.94,0.95,0.96,0.9,0.9
+0.5,wcxb article,667,0.93,0.94,0.95,0.9,0.9
+0.5,wcxb other,535,0.71,0.72,0.73,0.7,0.7
+"""
+
+
+def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> None:
+    path = tmp_path / "unseen.csv"
+    path.write_text(UNSEEN_CSV)
+    scores = read_unseen(path)
+    assert {group: values["word.f1"] for group, values in scores.items()} == {
+        "daniel": 0.91, "daniel en": 0.94, "wcxb articles": 0.93, "wcxb other": 0.71,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -327,7 +353,7 @@ def test_answers_for_unseen_sites_make_a_row_of_their_own(mini: Corpus, tmp_path
         ((), "give --corpus DIR"),
         (("--corpus", "nowhere"), "nowhere: no such folder"),
         (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
-        (("--corpus", str(MINI), "--unseen", "none.jsonl"), "train-network --folds writes it"),
+        (("--corpus", str(MINI), "--unseen", "none.jsonl"), "train-network --folds 5"),
         (("--write-docs",), "run `newscrawl benchmark`"),
     ],
     ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],

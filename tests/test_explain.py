@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,13 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 import newscrawl
+from newscrawl.extraction.combination import BALANCED
 from newscrawl.extraction.features import NAMES
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import METHODS, look
+from newscrawl.extraction.network import learned_network
 from newscrawl.training.explain import EVIDENCE, explain
 from newscrawl.training.explain_page import MAX_BLOCKS, render
+from newscrawl.training.explain_reasons import KINDS, LEAST_MOVE, columns_of, reasons
 
 PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
@@ -103,6 +107,32 @@ def test_fe_keeps_exactly_the_blocks_without_a_failed_limit() -> None:
     assert {len(block.readings) for block in explanation.blocks} == {len(NAMES)}
     for block in explanation.blocks:
         assert ("fe" in block.taken_by) == (not block.failed), block
+
+
+def test_every_piece_of_evidence_is_of_one_kind() -> None:
+    names = look(PAGE).evidence.names
+    placed = [column for kind in KINDS for column in columns_of(kind, names)]
+    assert sorted(placed) == list(range(len(names)))
+
+
+def test_reasons_are_strong_ones_the_strongest_first() -> None:
+    blocks = explain(PAGE).blocks
+    for block in blocks:
+        moves = [abs(reason.move) for reason in block.reasons]
+        assert moves == sorted(moves, reverse=True)
+        assert all(move >= LEAST_MOVE for move in moves)
+    assert any(block.reasons for block in blocks)
+    kept = [block for block in blocks if "combined" in block.taken_by]
+    assert all(block.probability >= BALANCED for block in kept)
+
+
+def test_evidence_that_is_left_out_says_nothing() -> None:
+    network, evidence = learned_network(), look(PAGE).evidence
+    columns = columns_of("links", evidence.names)
+    values = evidence.values.copy()
+    values[:, columns] = network.weights["mean"][columns]
+    told = reasons(network, replace(evidence, values=values))
+    assert "links" not in {reason.kind for of_block in told for reason in of_block}
 
 
 def test_every_method_has_its_line() -> None:

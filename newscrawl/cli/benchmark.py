@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of
+from newscrawl.cli.arguments import Format, FormatOption, one_of
 from newscrawl.cli.labelled import CorpusOption, corpus_from
 from newscrawl.cli.output import Column, render, say
 
@@ -43,7 +43,7 @@ def benchmark(
     unseen: Annotated[
         Path | None,
         typer.Option(
-            help="Answers by train-network --folds: our method on sites it was not trained on.",
+            help="What train-network --folds 5 --format csv printed: our method on unseen sites.",
             metavar="FILE",
         ),
     ] = None,
@@ -97,17 +97,15 @@ def _install() -> None:
 
 
 def _plan(tools: tuple[str, ...], *, fresh: bool, rounds: int, unseen: Path | None) -> "Plan":
-    from newscrawl.training.benchmark import Plan
+    from newscrawl.training.benchmark import Plan, read_unseen
     from newscrawl.training.benchmark_run import AnswerStore
 
-    if unseen is not None and not unseen.is_file():
-        raise InputError(f"{unseen}: no such file; newscrawl train-network --folds writes it")
     return Plan(
         tools=tools,
         root=Path.cwd(),
         store=AnswerStore(ANSWERS, fresh=fresh),
         workers=os.cpu_count() or 1,
-        unseen=unseen,
+        unseen=read_unseen(unseen) if unseen else None,
         rounds=rounds,
     )
 

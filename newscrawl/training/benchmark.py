@@ -5,6 +5,7 @@ rules of training.scores, counts companies in them, measures speed, and returns 
 `Benchmark`, which is what docs/data/benchmark.json holds and every table is made from.
 """
 
+import csv
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from newscrawl.extraction.combination import BALANCED
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import benchmark_speed, peers
 from newscrawl.training.benchmark_install import Installed, Missing, find
@@ -96,14 +98,14 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to run and how; `root` holds the tools' environments, `unseen` is a file of answers
-    for the row UNSEEN."""
+    """What to run and how; `root` holds the tools' environments, `unseen` are the scores of the
+    row UNSEEN."""
 
     tools: tuple[str, ...]
     root: Path
     store: AnswerStore
     workers: int
-    unseen: Path | None = None
+    unseen: Scores | None = None
     rounds: int = benchmark_speed.ROUNDS
     on_answer: Callable[[str], None] = lambda _tool: None
     on_stage: Callable[[str, int], None] = lambda _stage, _steps: None
@@ -115,11 +117,6 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
     files = {name: path for name, path in collected.items() if isinstance(path, Path)}
-    names = plan.tools
-    if plan.unseen:
-        names = (UNSEEN, *names)
-        files[UNSEEN] = plan.unseen
-        rows[UNSEEN] = Row(name=UNSEEN, package="newscrawl", paper="", version=OUR_VERSION)
     scored = _score(corpus, files, plan)
     for name, missing in collected.items():
         if isinstance(missing, Missing):
@@ -142,8 +139,46 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
         pages={group: len(pages) for group, pages in groups(corpus).items()},
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=f"{_processor()}, Python {platform.python_version()}",
-        rows=tuple(rows[name] for name in names),
+        rows=(*_unseen_row(plan), *(rows[name] for name in plan.tools)),
     )
+
+
+def _unseen_row(plan: Plan) -> Iterator[Row]:
+    if plan.unseen:
+        yield Row(
+            name=UNSEEN, package="newscrawl", paper="", version=OUR_VERSION, scores=plan.unseen
+        )
+
+
+def read_unseen(path: Path) -> Scores:
+    """The scores by group that `newscrawl train-network --folds N --format csv` prints, at the
+    threshold of the combined method.
+
+    Raises:
+        CorpusError: a file that is something else.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file) if float(row["threshold"]) == BALANCED]
+        return {
+            _group_of(row["group"]): {
+                key: float(value) for key, value in row.items() if key in SCORES_BY_FOLDS
+            }
+            for row in rows
+        }
+    except (OSError, ValueError, KeyError) as error:
+        raise CorpusError(
+            f"{path}: no scores by folds ({error}); newscrawl train-network --folds 5 --format csv "
+            "prints them"
+        ) from error
+
+
+def _group_of(name: str) -> str:
+    """Our name for a group of the scores by folds: a set without pages of other types is bare."""
+    return {"wcxb article": "wcxb articles"}.get(name, name.removesuffix(" article"))
+
+
+SCORES_BY_FOLDS = ("word.f1", "word.precision", "word.recall", "shingle.f1", "similarity")
 
 
 def _look_up(plan: Plan) -> tuple[dict[str, Row], list[Runner]]:
@@ -217,11 +252,10 @@ def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
 def score(
     corpus: Corpus, answers: Mapping[tuple[str, str], Answer], companies: Companies
 ) -> dict[str, Any]:
-    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to the pages."""
+    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to every page."""
     values: dict[tuple[str, str], dict[str, float]] = {}
     counts: dict[tuple[str, str], tuple[dict[str, int], dict[str, int]]] = {}
-    answered = [page for page in corpus if (page.set, page.id) in answers]
-    for page in answered:
+    for page in corpus:
         key = page.set, page.id
         text, title = answers[key]["text"], answers[key].get("title")
         values[key] = score_page(page, text, title, MEASURES)
@@ -231,13 +265,13 @@ def score(
             counts[key] = found, gold
     means = {}
     for group, pages in groups(corpus).items():
-        keys = [key for page in pages if (key := (page.set, page.id)) in values]
+        keys = [(page.set, page.id) for page in pages]
         means[group] = _means([values[key] for key in keys])
         with_gold = [counts[key] for key in keys if key in counts]
         if with_gold:
             means[group] |= _mention_measures(with_gold)
-    errors = sum(answers[page.set, page.id].get("error") is not None for page in answered)
-    return {"pages": len(answered), "errors": errors, "scores": means}
+    errors = sum(answer["error"] is not None for answer in answers.values())
+    return {"pages": len(corpus), "errors": errors, "scores": means}
 
 
 def _companies_in(text: str, language: str, companies: Companies) -> dict[str, int]:

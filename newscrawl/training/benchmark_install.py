@@ -9,7 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import Distribution, requires
 from pathlib import Path
@@ -100,9 +100,13 @@ def find(peer: Peer, root: Path) -> Installed | Missing:
     return Missing("not installed here: run `make bench-peers`")
 
 
-def install(root: Path, say: Callable[[str], None]) -> None:
+def install(
+    root: Path,
+    say: Callable[[str], None],
+    environments: Mapping[str, Environment] = ENVIRONMENTS,
+) -> None:
     """Make every environment that isn't there yet; a failure is noted, not raised."""
-    for environment in ENVIRONMENTS.values():
+    for environment in environments.values():
         folder = root / environment.folder
         if (folder / "bin" / "python").exists() and not (folder / REASONS_FILE).exists():
             continue

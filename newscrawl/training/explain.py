@@ -11,8 +11,10 @@ from newscrawl.extraction import cetr, features, thresholds
 from newscrawl.extraction.article import extract
 from newscrawl.extraction.blocks import clean
 from newscrawl.extraction.methods import METHODS, View, look
+from newscrawl.extraction.network import learned_network
 from newscrawl.items import Article
 from newscrawl.training import metrics
+from newscrawl.training.explain_reasons import Reason, reasons
 from newscrawl.training.metrics import SHINGLE_LENGTH
 
 # Methods that take whole blocks or parts of them on evidence; the baselines take everything.
@@ -36,11 +38,14 @@ class FeatureReading:
 
 @dataclass(frozen=True, slots=True)
 class BlockReading:
-    """A block in the order of the page; `taken_by` the methods that kept it."""
+    """A block in the order of the page; `taken_by` the methods that kept it, `probability` and
+    `reasons` what the network of the combined method makes of it."""
 
     number: int
     text: str
     words: int
+    probability: float
+    reasons: tuple[Reason, ...]
     readings: tuple[FeatureReading, ...]
     taken_by: frozenset[str]
 
@@ -101,11 +106,16 @@ def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in view.blocks.raw]
     taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
     limits = thresholds.limits_for(view.features).values
+    network = learned_network()
+    probabilities = network.probabilities(view.evidence)
+    why = reasons(network, view.evidence)
     for number, text in enumerate(texts):
         yield BlockReading(
             number=number + 1,
             text=text,
             words=int(view.features.tokens.words[number]),
+            probability=float(probabilities[number]),
+            reasons=why[number],
             readings=tuple(
                 FeatureReading(name, float(value), float(limit), name in features.UPPER_LIMITS)
                 for name, value, limit in zip(

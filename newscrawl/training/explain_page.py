@@ -13,6 +13,7 @@ from newscrawl.training.explain import (
     LineReading,
     MethodReading,
 )
+from newscrawl.training.explain_reasons import Reason
 from newscrawl.training.web_page import E, document, plain
 
 MAX_BLOCKS = 1000  # shown; a longer page says how many are left out
@@ -22,6 +23,10 @@ PREVIEW_CHARS = 160
 CHART_WIDTH, CHART_HEIGHT = 600, 120
 MAX_BARS = 300
 
+COMBINED_NOTE = (
+    "The percentage is the probability that the network of the combined method gives a block; "
+    "+ and − are the kinds of evidence without which it would be much lower or higher."
+)
 _LABELS = {
     "sentence_length": "words a sentence",
     "sentences": "sentences",
@@ -134,6 +139,8 @@ def _blocks(explanation: Explanation) -> Iterator[etree._Element]:
     method = explanation.article.method
     yield E.h2("Blocks in the order of the page")
     choices = (("all", "all"), ("only-kept", "kept"), ("only-dropped", "dropped"))
+    if method == "combined":
+        yield E.p(COMBINED_NOTE, {"class": "faint"})
     yield E.fieldset(
         *(
             E.label(
@@ -171,11 +178,15 @@ def _folded(blocks: Sequence[BlockReading], items: Sequence[etree._Element]) -> 
 def _block(block: BlockReading, method: str) -> etree._Element:
     kept = method in block.taken_by
     chips = [E.span(name, {"class": "chip"}) for name in sorted(block.taken_by - {method})]
-    chips += [E.span(_complaint(reading), {"class": "chip fails"}) for reading in block.failed]
+    if method == "combined":
+        chips += [E.span(_move(reason), {"class": _chip(reason)}) for reason in block.reasons]
+    else:
+        chips += [E.span(_complaint(each), {"class": "chip fails"}) for each in block.failed]
     return E.li(
         E.div(
             E.span(f"#{block.number}"),
             E.span("kept" if kept else "dropped", {"class": "verdict"}),
+            *([E.span(f"{block.probability:.0%}")] if method == "combined" else []),
             E.span(f"{block.words} word{'s' if block.words != 1 else ''}"),
             *chips,
             {"class": "head"},
@@ -189,6 +200,14 @@ def _block(block: BlockReading, method: str) -> etree._Element:
     )
 
 
+def _move(reason: Reason) -> str:
+    return f"{'+' if reason.move > 0 else '−'} {reason.kind}"
+
+
+def _chip(reason: Reason) -> str:
+    return "chip speaks" if reason.move > 0 else "chip fails"
+
+
 def _complaint(reading: FeatureReading) -> str:
     sign = ">" if reading.upper else "<"
     value, limit = _figure(reading.name, reading.value), _figure(reading.name, reading.limit)
@@ -198,7 +217,7 @@ def _complaint(reading: FeatureReading) -> str:
 def _reading(reading: FeatureReading) -> etree._Element:
     sign = "≤" if reading.upper else "≥"
     limit = f" ({sign} {_figure(reading.name, reading.limit)})"
-    scale = max(reading.value, reading.limit * 2 if reading.name in _COUNTS else 1.0)
+    scale = max(reading.value, reading.limit * 2 if reading.name in _COUNTS else 1.0) or 1.0
     kind = "bar-kept" if reading.holds else "bar-fails"
     bars = E.svg(
         E.rect({"class": kind, "width": f"{100 * reading.value / scale:.1f}", "height": "5"}),
