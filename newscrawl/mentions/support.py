@@ -133,9 +133,9 @@ class Judge:
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule
-        if self.surroundings.is_compound_of_names(text, rivals[0].start):
+        if self.surroundings.is_part_of_name(text, rivals[0]):
             return None
-        near = self._nearest(text, rivals, evidence)
+        near = self._nearest(rivals, evidence)
         if near:
             return near, "context"
         beside = self._beside(text, rivals[0], evidence) if len(rivals) == 1 else None
@@ -163,16 +163,12 @@ class Judge:
             for length in range(1, _LONGEST_JOINT + 1)
         )
 
-    def _nearest(
-        self, text: str, rivals: Sequence[Candidate], evidence: Evidence
-    ) -> Candidate | None:
+    def _nearest(self, rivals: Sequence[Candidate], evidence: Evidence) -> Candidate | None:
         """The one rival with the most context words near, if they are enough."""
         near = [_context_near(rival, evidence) for rival in rivals]
         most = max(near)
         everyday = rivals[0].form.text.lower() in self.surroundings.words.modifiers
         if most < (EVERYDAY_CONTEXT if everyday else 1) or near.count(most) > 1:
-            return None
-        if self.surroundings.is_part_of_name(text, rivals[0]):
             return None
         return rivals[near.index(most)]
 

@@ -95,7 +95,9 @@ class Surroundings:
         )
 
     def is_part_of_name(self, text: str, candidate: Candidate) -> bool:
-        """Is an everyday word ("Spirit", "Free") only part of another name: "Polish Spirit"?"""
+        """Is the form only part of another name: "Howell-Chase", "Polish Spirit"?"""
+        if _is_hyphenated(text, candidate.start):
+            return True
         if candidate.form.text.lower() not in self.words.modifiers:
             return False
         before = _words_before(text, candidate.start, 1)
@@ -103,14 +105,9 @@ class Surroundings:
         if before and before[-1][:1].isupper() and before[-1].lower() not in usual:
             return True
         after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        return after is not None and after[1] == " " and after[2][0].isupper()
-
-    def is_compound_of_names(self, text: str, start: int) -> bool:
-        """Does another name and a hyphen lead to this place: "Howell-Chase"?"""
-        if not start or text[start - 1] != "-":
+        if after is None or after[1] == "-" or not after[2][0].isupper():
             return False
-        other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
-        return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
+        return after[2].lower() not in self.words.after and not self.has_legal_form(text, candidate)
 
     def is_namesake(self, text: str, candidate: Candidate) -> bool:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander"."""
@@ -119,6 +116,14 @@ class Surroundings:
             return True
         before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before
+
+
+def _is_hyphenated(text: str, start: int) -> bool:
+    """Does another name and a hyphen lead to this place?"""
+    if not start or text[start - 1] != "-":
+        return False
+    other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
+    return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
 
 
 def spells_out(text: str, candidate: Candidate) -> bool:
