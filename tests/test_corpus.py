@@ -195,6 +195,21 @@ def test_one_site_can_not_be_split(tmp_path: Path) -> None:
         split_by_site(corpus)
 
 
+def test_a_site_stays_on_its_side_whatever_is_chosen(tmp_path: Path) -> None:
+    corpus = many(tmp_path, sites=40)
+    whole = split_by_site(corpus)
+    some = Corpus(corpus.name, corpus.pages[::2])
+    chosen = whole.only(some)
+    assert set(chosen.train) == set(whole.train) & set(some)
+    assert set(chosen.test) == set(whole.test) & set(some)
+
+
+def test_pages_of_one_side_are_no_split(tmp_path: Path) -> None:
+    whole = split_by_site(many(tmp_path, sites=10))
+    with pytest.raises(CorpusError, match="none of the pages asked for is on a site for testing"):
+        whole.only(whole.train)
+
+
 @pytest.mark.parametrize("share", [0, 1, 1.5])
 def test_a_share_must_leave_both_sides_something(tmp_path: Path, share: float) -> None:
     corpus = many(tmp_path, sites=4)

@@ -81,8 +81,9 @@ def train(
     from newscrawl.training.pso import SwarmSettings
     from newscrawl.training.splits import folds_by_site, split_by_site
 
+    everything = corpus_from(corpus)
     pages = learnable(
-        corpus_from(corpus),
+        everything,
         unspaced=unspaced,
         sets=sets or (),
         langs=langs or (),
@@ -99,9 +100,10 @@ def train(
     )
     plan = Plan(profile, settings, populations, unspaced)
     if folds:
-        _cross_validate(pages, folds_by_site(pages, k=folds, seed=split_seed), plan, form)
+        splits = [s.only(pages) for s in folds_by_site(everything, k=folds, seed=split_seed)]
+        _cross_validate(pages, splits, plan, form)
         return
-    split = split_by_site(pages, seed=split_seed)
+    split = split_by_site(everything, seed=split_seed).only(pages)
     vectors = _read(pages, plan)
     with _swarm(plan, "swarm") as told:
         fit = learn(split, vectors, plan, told)

@@ -21,6 +21,25 @@ class Split:
     train: Corpus
     test: Corpus
 
+    def only(self, wanted: Corpus) -> "Split":
+        """The same split of fewer pages: whatever is chosen, a site stays on its side.
+
+        Raises:
+            CorpusError: a side that has none of the wanted pages.
+        """
+        pages = frozenset(wanted)
+        sides = [
+            Corpus(side.name, tuple(page for page in side if page in pages))
+            for side in (self.train, self.test)
+        ]
+        for side, name in zip(sides, ("training", "testing"), strict=True):
+            if not len(side):
+                raise CorpusError(
+                    f"{side.name}: none of the pages asked for is on a site for {name}; "
+                    "ask for more pages or give another --split-seed"
+                )
+        return Split(*sides)
+
 
 def split_by_site(corpus: Corpus, *, share: float = TRAINING_SHARE, seed: int = 0) -> Split:
     """Part the sites so that about `share` of each stratum's pages are for training.
