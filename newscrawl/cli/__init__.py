@@ -21,6 +21,7 @@ from newscrawl.cli import (
     plots,
     sources,
     train,
+    train_network,
 )
 
 app = typer.Typer(
@@ -40,6 +41,7 @@ app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE)(train.train)
+app.command("train-network", epilog=train_network.EXAMPLE)(train_network.train_network)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.command("label", epilog=label.EXAMPLE)(label.label)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)

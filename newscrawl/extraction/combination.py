@@ -1,63 +1,41 @@
-"""The combined method: a block is kept on the evidence of FE and CETR together.
+"""The combined method: a network weighs all evidence, then the page is judged as a whole."""
 
-CETR is brought to the blocks: a block's tag ratio is its characters over the tags since the
-block before, smoothed along the page and clustered as the paper does with lines.
-"""
-
-import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction import cetr
-from newscrawl.extraction.blocks import BlockPage
-from newscrawl.extraction.features import Features
-from newscrawl.extraction.thresholds import keep, learned_limits
-from newscrawl.extraction.tokens import Char
+from newscrawl.extraction.evidence import Evidence
+from newscrawl.extraction.network import Network
+
+# A block is kept from this probability on (ours; `newscrawl train-network --folds` prints the
+# scores of others).
+BALANCED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks are content, and how far the evidence agrees, in [0, 1]."""
+    """Which blocks are content; `confidence` is the F1 that the probabilities let expect."""
 
     kept: NDArray[np.bool_]
     confidence: float
 
 
-def combine(page: BlockPage, features: Features) -> Choice:
-    """Keep what both FE and CETR keep, and what either keeps between two such blocks."""
-    by_limits = keep(features, learned_limits(page.profile))
-    by_ratio = _by_tag_ratio(page, features)
-    words = features.tokens.words
-    sure = by_limits & by_ratio
-    kept = sure | ((by_limits | by_ratio) & _between(sure))
-    return Choice(kept=kept, confidence=agreement(by_limits, by_ratio, words))
+def combine(
+    evidence: Evidence, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
+) -> Choice:
+    """Choose the blocks of a page; `words[i]` are the words of block i."""
+    probabilities = network.probabilities(evidence)
+    is_title = evidence.values[:, evidence.names.index("is_title")] > 0
+    kept = (probabilities >= threshold) & ~is_title
+    return Choice(kept=kept, confidence=_expected_f1(kept, probabilities, words))
 
 
-def agreement(one: NDArray[np.bool_], other: NDArray[np.bool_], words: NDArray[np.int64]) -> float:
-    """The similarity of two choices of blocks: delta x cosine (eq. 2, 3) with blocks as terms."""
-    first, second, both = (float(words[mask].sum()) for mask in (one, other, one & other))
-    if not first or not second:
-        return 0.0
-    return both / math.sqrt(first * second) * min(first, second) / max(first, second)
-
-
-def _by_tag_ratio(page: BlockPage, features: Features) -> NDArray[np.bool_]:
-    chars = features.tokens.chars
-    visible = chars.sum(axis=1) - chars[:, Char.MARK]
-    lines = cetr.Lines(
-        text=page.raw,
-        chars=visible,
-        tags=page.tags.astype(np.int64),
-        continues=(False,) * len(page),
-    )
-    return cetr.keep_lines(lines, "cetr")
-
-
-def _between(sure: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    inside = np.zeros(len(sure), dtype=bool)
-    where = np.flatnonzero(sure)
-    if len(where):
-        inside[where[0] : where[-1] + 1] = True
-    return inside
+def _expected_f1(
+    kept: NDArray[np.bool_], probabilities: NDArray[np.float32], words: NDArray[np.int64]
+) -> float:
+    found = float(words[kept].sum())
+    wanted = float((words * probabilities).sum())
+    common = float((words * probabilities)[kept].sum())
+    return min(2 * common / (found + wanted), 1.0) if found else 0.0

@@ -17,8 +17,9 @@ from newscrawl.extraction.evidence import Evidence, gather
 from newscrawl.extraction.features import Features, measure
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
+from newscrawl.extraction.network import learned_network
 from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.thresholds import keep, learned_limits
+from newscrawl.extraction.thresholds import keep, limits_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,12 @@ def look(
 
 
 def _combined(view: View) -> Body:
-    choice = combine(view.blocks, view.features)
+    choice = combine(view.evidence, view.features.tokens.words, learned_network())
     return Body(view.paragraphs(choice.kept), choice.confidence)
 
 
 def _fe(view: View) -> Body:
-    kept = keep(view.features, learned_limits())
+    kept = keep(view.features, limits_for(view.features))
     return Body(view.paragraphs(kept), view.share(kept))
 
 

@@ -1,0 +1,118 @@
+"""The learned combination: a small network over the sequence of a page's blocks, run by numpy.
+
+Each block's evidence becomes a vector; dilated convolutions let it see its neighbours, a
+mean and a maximum over all blocks let it see the page. What is learned stands in
+`data/combined.npz`, where it comes from in `data/combined.json` (docs/algorithms.md, section 5).
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl.extraction.evidence import ANCESTORS_NAMED, Evidence
+
+FloatArray = NDArray[np.float32]
+
+STANDARDISED_LIMIT: Final = 4.0  # ours: evidence is clipped at four standard deviations
+DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
+
+
+class ModelError(ValueError):
+    """The file of the learned network does not fit the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The learned weights, and the numbers of the words it knows; 0 is an unknown one."""
+
+    weights: dict[str, FloatArray]
+    hints: dict[str, int]
+    words: dict[str, int]
+
+    def probabilities(self, evidence: Evidence) -> FloatArray:
+        """For each block of a page, the probability that it is content."""
+        if not len(evidence.values):
+            return np.zeros(0, dtype=np.float32)
+        hidden = self._context(self._of_blocks(evidence))
+        page = self._relu(np.concatenate((hidden.mean(axis=0), hidden.max(axis=0))), "page")
+        both = np.concatenate((hidden, np.broadcast_to(page, hidden.shape)), axis=1)
+        logits = self._linear(self._relu(both, "out_hidden"), "out")[:, 0]
+        return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
+
+    def _of_blocks(self, evidence: Evidence) -> FloatArray:
+        """A vector for each block, from its own evidence and the names of what encloses it."""
+        weights = self.weights
+        standard = (evidence.values - weights["mean"]) / weights["deviation"]
+        own = np.concatenate(
+            (
+                np.clip(standard, -STANDARDISED_LIMIT, STANDARDISED_LIMIT),
+                _pooled(
+                    [self._numbers(each, self.words) for each in evidence.words], weights["word"]
+                ),
+                weights["opener"][evidence.openers],
+            ),
+            axis=1,
+            dtype=np.float32,
+        )
+        elements = np.concatenate(
+            (
+                _pooled(
+                    [self._numbers(each, self.hints) for each in evidence.hints], weights["hint"]
+                ),
+                weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
+            ),
+            axis=1,
+        )
+        around = elements[evidence.paths].reshape(len(own), ANCESTORS_NAMED * elements.shape[1])
+        both = (self._relu(own, "own"), self._relu(around, "around"))
+        return self._relu(np.concatenate(both, axis=1), "mix")
+
+    def _context(self, hidden: FloatArray) -> FloatArray:
+        """Let each block see those 1, 2, 4, 8 and 1 places before and after it."""
+        count, width = hidden.shape
+        for number, step in enumerate(DILATIONS):
+            padded = np.zeros((count + 2 * step, width), dtype=np.float32)
+            padded[step : step + count] = hidden
+            seen = np.concatenate((padded[:count], hidden, padded[2 * step :]), axis=1)
+            hidden = hidden + self._relu(seen, f"context_{number}")
+        return hidden
+
+    def _linear(self, values: FloatArray, name: str) -> FloatArray:
+        result: FloatArray = values @ self.weights[name] + self.weights[f"{name}_bias"]
+        return result
+
+    def _relu(self, values: FloatArray, name: str) -> FloatArray:
+        return np.maximum(self._linear(values, name), 0)
+
+    @staticmethod
+    def _numbers(words: tuple[str, ...] | list[str], known: dict[str, int]) -> list[int]:
+        return [number for word in words if (number := known.get(word))]
+
+
+def _pooled(bags: list[list[int]], table: FloatArray) -> FloatArray:
+    """The sum of the vectors of each bag over the root of their number; zeros for an empty bag."""
+    sizes = np.array([len(bag) for bag in bags], dtype=np.int64)
+    flat = np.array([number for bag in bags for number in bag], dtype=np.int64)
+    sums = np.concatenate((np.zeros((1, table.shape[1])), np.cumsum(table[flat], axis=0)))
+    ends = np.cumsum(sizes)
+    pooled = (sums[ends] - sums[ends - sizes]) / np.sqrt(np.maximum(sizes, 1))[:, None]
+    return np.asarray(pooled, dtype=np.float32)
+
+
+@cache
+def learned_network() -> Network:
+    """The network in `data/combined.npz`, which `newscrawl train --model network` writes."""
+    folder = files("newscrawl.extraction").joinpath("data")
+    about = json.loads(folder.joinpath("combined.json").read_text("utf-8"))
+    with as_file(folder.joinpath("combined.npz")) as path, np.load(path) as stored:
+        weights = {name: stored[name].astype(np.float32) for name in stored.files}
+    return Network(
+        weights=weights,
+        hints={word: number for number, word in enumerate(about["hints"], start=1)},
+        words={word: number for number, word in enumerate(about["words"], start=1)},
+    )

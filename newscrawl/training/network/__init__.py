@@ -1,0 +1,1 @@
+"""Fitting the network of the combined method (`newscrawl.extraction.network`). Needs PyTorch."""

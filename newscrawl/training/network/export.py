@@ -1,0 +1,51 @@
+"""A fitted network becomes the data files that the extractor reads."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import newscrawl.extraction
+from newscrawl.extraction.evidence import Evidence
+from newscrawl.extraction.features import VERSION
+from newscrawl.extraction.network import Network
+from newscrawl.training.network.fit import Fitted
+
+DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
+_LINEAR = ("own", "around", "mix", "page", "out_hidden", "out")
+_TABLES = {"hint": "hint", "word": "word", "tag": "tag", "opener": "opener"}
+
+
+def as_runtime(fitted: Fitted) -> Network:
+    """The same network as the extractor runs it, with half-precision weights as they are stored."""
+    state = {name: tensor.numpy() for name, tensor in fitted.network.state_dict().items()}
+    weights = {"mean": state["mean"], "deviation": state["deviation"]}
+    weights |= {name: state[f"{name}.weight"] for name in _TABLES}
+    for name in _LINEAR:
+        weights[name] = state[f"{name}.weight"].T
+        weights[f"{name}_bias"] = state[f"{name}.bias"]
+    for number in range(len(fitted.network.context)):
+        weights[f"context_{number}"] = state[f"context.{number}.weight"].T
+        weights[f"context_{number}_bias"] = state[f"context.{number}.bias"]
+    return Network(
+        weights={
+            name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
+            for name, array in weights.items()
+        },
+        hints={word: n for n, word in enumerate(fitted.vocabulary.hints, start=1)},
+        words={word: n for n, word in enumerate(fitted.vocabulary.words, start=1)},
+    )
+
+
+def write(network: Network, folder: Path, names: Evidence, provenance: dict[str, object]) -> None:
+    """Write `combined.npz` and `combined.json` into a folder."""
+    arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
+    np.savez_compressed(folder / "combined.npz", allow_pickle=False, **arrays)
+    about = {
+        "provenance": provenance | {"feature_version": VERSION},
+        "evidence": list(names.names),
+        "hints": list(network.hints),
+        "words": list(network.words),
+    }
+    text = json.dumps(about, ensure_ascii=False, indent=0)
+    (folder / "combined.json").write_text(text + "\n", encoding="utf-8")

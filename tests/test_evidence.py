@@ -1,0 +1,95 @@
+"""Evidence for and against blocks."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.extraction.evidence import MOST_HINTS, OPENERS, Evidence
+from newscrawl.extraction.methods import look
+
+PAGE = """<html><head><title>A bridge is built</title></head><body>
+<nav class="mainMenu"><a href="/">Home</a> <a href="/b">Business</a></nav>
+<main><article class="articleBody--big_2" itemprop="articleBody"><h1>A bridge is built</h1>
+<p>The bridge was opened on Monday, and the town was glad of it. It had waited long.</p>
+<ul><li>One more thing stands in a list.</li></ul></article></main>
+<div hidden><p>Subscribe now</p></div><p>Subscribe now</p></body></html>"""
+
+
+def evidence_of(html: str) -> Evidence:
+    return look(html).evidence
+
+
+def column(evidence: Evidence, name: str) -> list[float]:
+    return evidence.values[:, evidence.names.index(name)].tolist()
+
+
+def test_columns_have_names_and_rows_are_blocks() -> None:
+    view = look(PAGE)
+    assert view.evidence.values.shape == (len(view.blocks), len(view.evidence.names))
+    assert len(set(view.evidence.names)) == len(view.evidence.names)
+
+
+def test_landmarks_hold_for_all_that_stands_inside() -> None:
+    evidence = evidence_of(PAGE)
+    assert column(evidence, "in_nav") == [1, 0, 0, 0, 0, 0]
+    assert column(evidence, "in_article") == [0, 1, 1, 1, 0, 0]
+    assert column(evidence, "in_ul") == [0, 0, 0, 1, 0, 0]
+
+
+def test_headline_is_found_and_what_follows_it() -> None:
+    evidence = evidence_of(PAGE)
+    assert column(evidence, "is_title") == [0, 1, 0, 0, 0, 0]
+    assert column(evidence, "after_headline") == [0, 0, 1, 1, 1, 1]
+
+
+def test_repeated_text_is_told() -> None:
+    assert column(evidence_of(PAGE), "repeated") == [0, 0, 0, 0, 1, 1]
+
+
+def test_prose_share_is_that_of_the_enclosing_elements() -> None:
+    evidence = evidence_of(PAGE)
+    paragraph = 2
+    assert column(evidence, "prose_share_0")[paragraph] == pytest.approx(17 / 24)
+    assert column(evidence, "prose_share_1")[paragraph] == pytest.approx(1.0)
+
+
+def test_names_of_elements_become_words() -> None:
+    evidence = evidence_of(PAGE)
+    around = [evidence.hints[row] for row in evidence.paths[2]]
+    assert around[0] == ()
+    assert around[1] == ("c:article", "c:body", "c:big", "p:articlebody")
+    hidden = [evidence.hints[row] for row in evidence.paths[4]]
+    assert hidden[1] == ("hidden",)
+
+
+def test_opening_words_and_length() -> None:
+    evidence = evidence_of(PAGE)
+    assert evidence.words[4] == ["subscribe", "now", "<short>"]
+    assert evidence.words[2][0] == "the"
+    assert evidence.words[2][-1] == "<long>"
+
+
+def test_page_without_blocks() -> None:
+    evidence = evidence_of("")
+    assert evidence.values.shape == (0, len(evidence.names))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<p>", "</p>", "<div class='a b'>", "</div>", "<x-y>", "word. ", "<a>", "</a>",
+             "<td>", "<table>", "<li>", "<h1>", "<br><br>", "中文。", "<nav>", "<article id=q>"]
+        ),
+        max_size=60,
+    )
+)  # fmt: skip
+def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
+    view = look("".join(parts))
+    evidence = view.evidence
+    assert np.isfinite(evidence.values).all()
+    assert evidence.paths.shape[0] == len(evidence.words) == len(view.blocks)
+    assert evidence.paths.min(initial=0) >= 0
+    assert evidence.paths.max(initial=0) < len(evidence.hints) == len(evidence.tags)
+    assert evidence.openers.max(initial=0) <= len(OPENERS)
+    assert all(len(names) <= MOST_HINTS for names in evidence.hints)

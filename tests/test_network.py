@@ -1,0 +1,56 @@
+"""The learned network: what is shipped fits the code, and runs as it was trained."""
+
+import json
+from importlib.resources import files
+
+from newscrawl.extraction.combination import BALANCED, combine
+from newscrawl.extraction.features import VERSION
+from newscrawl.extraction.methods import look
+from newscrawl.extraction.network import learned_network
+from tests.test_evidence import PAGE
+
+
+def about() -> dict[str, object]:
+    source = files("newscrawl.extraction").joinpath("data/combined.json")
+    return dict(json.loads(source.read_text("utf-8")))
+
+
+def test_shipped_network_was_learned_from_the_evidence_of_this_code() -> None:
+    assert about()["evidence"] == list(look(PAGE).evidence.names)
+
+
+def test_shipped_network_tells_where_it_comes_from() -> None:
+    provenance = about()["provenance"]
+    assert isinstance(provenance, dict)
+    assert provenance["feature_version"] == VERSION
+    assert {"corpus", "fingerprint", "pages", "seed", "command", "date"} <= provenance.keys()
+    assert provenance["pages"] > 1000
+
+
+def test_each_block_has_a_probability() -> None:
+    view = look(PAGE)
+    probabilities = learned_network().probabilities(view.evidence)
+    assert probabilities.shape == (len(view.blocks),)
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+
+
+def test_page_without_blocks_has_none() -> None:
+    assert learned_network().probabilities(look("").evidence).shape == (0,)
+
+
+def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
+    view = look(PAGE)
+    choice = combine(view.evidence, view.features.tokens.words, learned_network(), threshold=0.0)
+    assert choice.kept.tolist() == [True, False, True, True, True, True]
+    assert 0 < choice.confidence <= 1
+
+
+def test_nothing_kept_is_no_confidence() -> None:
+    view = look(PAGE)
+    choice = combine(view.evidence, view.features.tokens.words, learned_network(), threshold=1.1)
+    assert not choice.kept.any()
+    assert choice.confidence == 0
+
+
+def test_balance_lies_between_precision_and_recall() -> None:
+    assert 0.3 <= BALANCED <= 0.7

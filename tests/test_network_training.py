@@ -1,0 +1,45 @@
+"""Training the network; needs PyTorch, which is no part of the development environment."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
+
+from newscrawl.extraction.network import DILATIONS  # noqa: E402
+from newscrawl.training.corpus import load_corpus  # noqa: E402
+from newscrawl.training.network.encoding import Encoder, batch  # noqa: E402
+from newscrawl.training.network.examples import Example, read_example  # noqa: E402
+from newscrawl.training.network.export import as_runtime  # noqa: E402
+from newscrawl.training.network.fit import Epoch, Recipe, fit  # noqa: E402
+
+RECIPE = Recipe(epochs=2, pages_at_once=4)
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    """The pages of our own corpus."""
+    corpus = load_corpus(Path(__file__).parent / "corpus" / "mini")
+    return [example for page in corpus if (example := read_example(page)) is not None]
+
+
+def test_numpy_gives_what_pytorch_gives(examples: list[Example]) -> None:
+    fitted = fit(examples, RECIPE)
+    encoder = Encoder(fitted.vocabulary)
+    inputs, _ = batch([encoder.encode(example) for example in examples])
+    with torch.no_grad():
+        expected = torch.sigmoid(fitted.network(inputs)).numpy()
+    network = as_runtime(fitted)
+    assert len(DILATIONS) == len(fitted.network.context)
+    for example, row in zip(examples, expected, strict=True):
+        found = network.probabilities(example.evidence)
+        np.testing.assert_allclose(found, row[: example.blocks], atol=0.02)
+
+
+def test_same_seed_same_network(examples: list[Example]) -> None:
+    epochs: list[Epoch] = []
+    first, second = (as_runtime(fit(examples, RECIPE, epochs.append)) for _ in range(2))
+    assert epochs[:2] == epochs[2:]
+    for name, weights in first.weights.items():
+        np.testing.assert_array_equal(weights, second.weights[name])
