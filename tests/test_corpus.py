@@ -138,7 +138,7 @@ def test_the_fingerprint_knows_pages_and_gold_but_no_order(tmp_path: Path) -> No
 def test_a_corpus_changed_since_training_is_told(tmp_path: Path) -> None:
     corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
     corpus.check_unchanged(corpus.fingerprint, "thresholds.json")
-    with pytest.raises(CorpusError, match=r"news: changed since thresholds\.json was made from it"):
+    with pytest.raises(CorpusError, match=r"news: changed since thresholds\.json was learned"):
         corpus.check_unchanged("0" * 64, "thresholds.json")
 
 

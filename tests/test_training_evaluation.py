@@ -237,6 +237,12 @@ def test_evaluate_refuses_what_it_does_not_know(
     assert len(ran.err.strip().splitlines()) == 1
 
 
+def test_unseen_sites_are_those_of_the_corpus_learned_from(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--unseen")
+    assert ran.code == 2
+    assert re.search(r"corpus: changed since thresholds\.json \(html5\) was learned", ran.err)
+
+
 def test_a_command_without_corpus_says_how_to_name_one(
     newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

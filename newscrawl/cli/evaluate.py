@@ -92,8 +92,10 @@ def evaluate(
 
 def _unseen(pages: "Corpus", seed: int) -> "Corpus":
     """The sites that `newscrawl train` leaves for testing, whichever pages it learns from."""
+    from newscrawl.training.limits_file import LIMITS_FILE, check_corpus
     from newscrawl.training.splits import split_by_site
 
+    check_corpus(LIMITS_FILE, pages)
     return split_by_site(pages, seed=seed).test
 
 

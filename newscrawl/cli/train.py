@@ -77,7 +77,14 @@ def train(
     keeps the best so far. The same seed gives the same limits to the last digit.
     """
     from newscrawl.training.fit import FIGURE_3
-    from newscrawl.training.learning import Plan, learn, learnable, write_figures
+    from newscrawl.training.learning import Plan, learn, learnable, score_on, write_figures
+    from newscrawl.training.limits_file import (
+        LIMITS_FILE,
+        Origin,
+        check_better,
+        read_limits,
+        write_limits,
+    )
     from newscrawl.training.pso import SwarmSettings
     from newscrawl.training.splits import folds_by_site, split_by_site
 
@@ -111,7 +118,13 @@ def train(
     if figures:
         for path in write_figures(figures, split, vectors, plan, fit.limits):
             say(f"{path} written")
-    _write(fit, split, vectors, plan, output=output, force=force)
+    origin = Origin(everything.name, everything.fingerprint, len(pages), seed, _command())
+    path = output or LIMITS_FILE
+    if not force:
+        known = read_limits(path, plan.name)
+        check_better(fit, None if known is None else score_on(split.test, vectors, known), path)
+    write_limits(path, plan, fit, origin)
+    say(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
         raise typer.Exit(1)
 
@@ -182,36 +195,6 @@ def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", fo
         Column(key="pr", heading="PR", number=True, show=_four),
     ]
     render(rows, columns, form, title=f"similarity on unseen sites, {len(splits)} folds by site")
-
-
-def _write(
-    fit: "LimitsFit",
-    split: "Split",
-    vectors: "Vectors",
-    plan: "Plan",
-    *,
-    output: Path | None,
-    force: bool,
-) -> None:
-    from newscrawl.training import limits_file
-    from newscrawl.training.corpus import Corpus
-    from newscrawl.training.learning import score_on
-
-    path = output or limits_file.LIMITS_FILE
-    if not force:
-        known = limits_file.read_limits(path, plan.name)
-        known_score = None if known is None else score_on(split.test, vectors, known)
-        limits_file.check_better(fit, known_score, path)
-    corpus = Corpus(split.train.name, (*split.train, *split.test))
-    origin = limits_file.Origin(
-        corpus=corpus.name,
-        fingerprint=corpus.fingerprint,
-        pages=len(corpus),
-        seed=plan.settings.seed,
-        command=_command(),
-    )
-    limits_file.write_limits(path, plan, fit, origin)
-    say(f"{path}: limits of {plan.name} written")
 
 
 def _command() -> str:

@@ -120,8 +120,8 @@ class Corpus:
         """Raise a CorpusError where `learned` was made from other pages than these."""
         if self.fingerprint != fingerprint:
             raise CorpusError(
-                f"{self.name}: changed since {learned} was made from it (fingerprint "
-                f"{self.fingerprint[:12]}, was {fingerprint[:12]}); train again or use that corpus"
+                f"{self.name}: changed since {learned} was learned, or another corpus (fingerprint "
+                f"{self.fingerprint[:12]}, not {fingerprint[:12]}); train again or use that one"
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from newscrawl.extraction.features import NAMES, VERSION
+from newscrawl.training.corpus import Corpus
 from newscrawl.training.fit import LimitsFit, features_digest
 from newscrawl.training.fitness import Floats
 from newscrawl.training.learning import Plan
@@ -20,9 +21,13 @@ class LimitsError(Exception):
     """Limits that must not be written or can't be read; the message is one line."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Origin:
-    """Where limits come from: goes into the file beside them."""
+    """Where limits come from: goes into the file beside them.
+
+    `fingerprint` is that of the whole corpus, on which the split depends; `pages` were learned
+    from or tested on.
+    """
 
     corpus: str
     fingerprint: str
@@ -46,6 +51,13 @@ def read_limits(path: Path, name: str) -> Floats | None:
         raise LimitsError(
             f"{path}: {name} lacks a limit ({error}); give --force to write it anew"
         ) from error
+
+
+def check_corpus(path: Path, corpus: Corpus) -> None:
+    """Raise a CorpusError where any limits on file were learned from other pages than these."""
+    for name, entry in _read(path).items():
+        learned = f"{path.name} ({name})"
+        corpus.check_unchanged(str(entry["provenance"]["fingerprint"]), learned)
 
 
 def check_better(fit: LimitsFit, known: float | None, path: Path) -> None:
