@@ -141,7 +141,7 @@ def _show(result: "Benchmark", form: Format) -> None:
     from newscrawl.training.peers import BARE_PARSE
 
     groups = [group for group in result.pages if " " not in group]
-    columns = [Column(key="tool", heading="tool", wide=True)]
+    columns = [Column(key="tool", heading="tool")]
     columns += [Column(key=group, heading=group[:11], show=_three, number=True) for group in groups]
     columns += [
         Column(key="mentions", heading="mentions", show=_three, number=True),

@@ -228,9 +228,11 @@ def _collect(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str,
 def _score(corpus: Corpus, files: Mapping[str, Path], plan: Plan) -> dict[str, dict[str, Any]]:
     plan.on_stage("scores", len(files))
     job = partial(_score_file, corpus)
+    longest_first = sorted(files, key=lambda name: -files[name].stat().st_size)
     scored = {}
     with ProcessPoolExecutor(plan.workers, mp_context=get_context("spawn")) as pool:
-        for name, result in zip(files, pool.map(job, files.values()), strict=True):
+        results = pool.map(job, (files[name] for name in longest_first))
+        for name, result in zip(longest_first, results, strict=True):
             scored[name] = result
             plan.on_answer(name)
     return scored
