@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from newscrawl.extraction.evidence import ANCESTORS_NAMED, Evidence
 
@@ -38,6 +39,10 @@ class Network:
         """For each block of a page, the probability that it is content."""
         if not len(evidence.values):
             return np.zeros(0, dtype=np.float32)
+        with _threadpools().limit(limits=1, user_api="blas"):
+            return self._run(evidence)
+
+    def _run(self, evidence: Evidence) -> FloatArray:
         hidden = self._context(self._of_blocks(evidence))
         page = self._relu(np.concatenate((hidden.mean(axis=0), hidden.max(axis=0))), "page")
         both = np.concatenate((hidden, np.broadcast_to(page, hidden.shape)), axis=1)
@@ -92,6 +97,12 @@ class Network:
     @staticmethod
     def _numbers(words: tuple[str, ...] | list[str], known: dict[str, int]) -> list[int]:
         return [number for word in words if (number := known.get(word))]
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    """The matrices are so small that threads cost 20 times what they save (measured)."""
+    return ThreadpoolController()
 
 
 def _pooled(bags: list[list[int]], table: FloatArray) -> FloatArray:

@@ -52,6 +52,7 @@ def fit(
     examples: Sequence[Example], recipe: Recipe, told: Callable[[Epoch], None] = lambda _: None
 ) -> Fitted:
     """Train; the result is the running mean of the weights, which varies less than the last."""
+    torch.set_num_threads(1)  # the matrices are too small to be shared out
     torch.manual_seed(recipe.seed)
     chance = np.random.default_rng(recipe.seed)
     vocabulary = learn_vocabulary(examples)
