@@ -92,7 +92,7 @@ class BlockPage:
 
 def clean(raw: str) -> str:
     """A block's text without link marks, soft hyphens and zero-width characters."""
-    return raw.translate(_WITHOUT_MARKS)
+    return raw.translate(_WITHOUT_MARKS).strip()
 
 
 def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> BlockPage:
@@ -139,7 +139,8 @@ class _Walk:
             if tag == _TEXT:
                 text = node.text_content
                 if not text or text.isspace():
-                    add(" ")
+                    if self._has_text:
+                        add(" ")
                 else:
                     add(text)
                     self._has_text = True
@@ -167,7 +168,9 @@ class _Walk:
         if action == _BOUNDARY:
             if tag > _LAST_KNOWN_TAG and self._tag_ids[self._owner] in _PARAGRAPH_LIKE_IDS:
                 return _REMOVE
-            self._end_block()
+            if self._pieces:
+                self._end_block()
+            self._breaks = 0
             self._enter(node, tag)
         elif action == _PRUNE:
             self._images += tag == _IMG
@@ -177,18 +180,22 @@ class _Walk:
                 self._pieces.append(LINK_START)
                 return _LINK
             if action == _REMOVE_WITH_SPACE:
-                self._pieces.append(" ")
+                if self._has_text:
+                    self._pieces.append(" ")
                 if tag == _BR:
                     self._break_line()
         return action
 
     def _leave(self, action: int) -> None:
         if action == _BOUNDARY:
-            self._end_block()
+            if self._pieces:
+                self._end_block()
+            self._after_break = False
+            self._breaks = 0
             self._owner = self._parents[self._owner]
         elif action == _LINK:
             self._pieces.append(LINK_END)
-        elif action == _REMOVE_WITH_SPACE:
+        elif action == _REMOVE_WITH_SPACE and self._has_text:
             self._pieces.append(" ")
 
     def _break_line(self) -> None:
@@ -198,6 +205,7 @@ class _Walk:
             self._after_break = True
 
     def _enter(self, node: LexborNode, tag: int) -> None:
+        self._after_break = False
         parent, self._owner = self._owner, len(self._parents)
         self._parents.append(parent)
         self._tag_ids.append(tag if tag <= _LAST_KNOWN_TAG else _LAST_KNOWN_TAG + 1)
@@ -219,7 +227,6 @@ class _Walk:
         elif pieces:
             pieces[:] = [piece for piece in pieces if piece in _MARKS]
         self._after_break = False
-        self._breaks = 0
 
     def result(self) -> BlockPage:
         table = np.array(self._rows, dtype=np.int32).reshape(len(self._rows), 5)

@@ -100,11 +100,9 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
     if not attributes:
         return ()
     get = attributes.get
-    hidden = (
-        "hidden" in attributes
-        or get("aria-hidden") == "true"
-        or "display:none" in (get("style") or "").replace(" ", "")
-    )
+    hidden = "hidden" in attributes or get("aria-hidden") == "true"
+    if style := get("style"):
+        hidden = hidden or "display:none" in style.replace(" ", "")
     return _named(
         get("class") or "", get("id") or "", get("itemprop") or "", get("role") or "", hidden
     )
@@ -269,16 +267,12 @@ _WORD: Final = re.compile(r"\w+")
 def _headline(page: BlockPage, title: str | None) -> _Headline:
     """Where the headline stands: an H1 that says the title, another block that does, an H1."""
     wanted = "".join(_WORD.findall((title or "").lower()))
-    limit = 2 * len(title or "") + 20
-    same = np.array(
-        [
-            len(raw) < limit
-            and bool(wanted)
-            and "".join(_WORD.findall(clean(raw).lower())) == wanted
-            for raw in page.raw
-        ],
-        dtype=bool,
-    )
+    least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
+    same = np.zeros(len(page), dtype=bool)
+    if wanted:
+        for number, raw in enumerate(page.raw):
+            if least <= len(raw) < most:
+                same[number] = "".join(_WORD.findall(clean(raw).lower())) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
     for candidates in (same & is_h1, same, is_h1):
         if candidates.any():

@@ -6,9 +6,11 @@ mean and a maximum over all blocks let it see the page. What is learned stands i
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -56,9 +58,7 @@ class Network:
         own = np.concatenate(
             (
                 np.clip(standard, -STANDARDISED_LIMIT, STANDARDISED_LIMIT),
-                _pooled(
-                    [self._numbers(each, self.words) for each in evidence.words], weights["word"]
-                ),
+                _pooled(evidence.words, self.words, weights["word"]),
                 weights["opener"][evidence.openers],
             ),
             axis=1,
@@ -66,9 +66,7 @@ class Network:
         )
         elements = np.concatenate(
             (
-                _pooled(
-                    [self._numbers(each, self.hints) for each in evidence.hints], weights["hint"]
-                ),
+                _pooled(evidence.hints, self.hints, weights["hint"]),
                 weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
             ),
             axis=1,
@@ -94,10 +92,6 @@ class Network:
     def _relu(self, values: FloatArray, name: str) -> FloatArray:
         return np.maximum(self._linear(values, name), 0)
 
-    @staticmethod
-    def _numbers(words: tuple[str, ...] | list[str], known: dict[str, int]) -> list[int]:
-        return [number for word in words if (number := known.get(word))]
-
 
 @cache
 def _threadpools() -> ThreadpoolController:
@@ -105,14 +99,18 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _pooled(bags: list[list[int]], table: FloatArray) -> FloatArray:
-    """The sum of the vectors of each bag over the root of their number; zeros for an empty bag."""
-    sizes = np.array([len(bag) for bag in bags], dtype=np.int64)
-    flat = np.array([number for bag in bags for number in bag], dtype=np.int64)
-    sums = np.concatenate((np.zeros((1, table.shape[1])), np.cumsum(table[flat], axis=0)))
-    ends = np.cumsum(sizes)
-    pooled = (sums[ends] - sums[ends - sizes]) / np.sqrt(np.maximum(sizes, 1))[:, None]
-    return np.asarray(pooled, dtype=np.float32)
+def _pooled(bags: Sequence[Sequence[str]], known: dict[str, int], table: FloatArray) -> FloatArray:
+    """The sum of the vectors of each bag's known words over the root of their number."""
+    numbers = [[known[word] for word in bag if word in known] if bag else bag for bag in bags]
+    sizes = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
+    flat = np.fromiter(chain.from_iterable(numbers), dtype=np.int64, count=int(sizes.sum()))
+    pooled = np.zeros((len(bags), table.shape[1]), dtype=np.float32)
+    filled = np.flatnonzero(sizes)
+    if len(filled):
+        starts = np.concatenate(([0], np.cumsum(sizes[filled])[:-1]))
+        sums = np.add.reduceat(table[flat], starts, axis=0)
+        pooled[filled] = sums / np.sqrt(sizes[filled])[:, None]
+    return pooled
 
 
 @cache
