@@ -12,7 +12,10 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What must hold of a page: phrases that its text must contain, and that it must not."""
+    """What must hold of a page: phrases that its text must contain, and that it must not.
+
+    `shortcomings` are phrases that don't belong to the article and are taken for it all the same.
+    """
 
     url: str
     title: str | None
@@ -20,6 +23,7 @@ class Expected:
     kind: str
     must: list[str]
     must_not: list[str]
+    shortcomings: list[str]
 
     @classmethod
     def of(cls, page: Path) -> Self:

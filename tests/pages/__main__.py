@@ -23,6 +23,7 @@ def main() -> None:
             kind=article.kind,
             must=[paragraph[:OPENING] for paragraph in article.paragraphs],
             must_not=[],
+            shortcomings=[],
         )
         text = json.dumps(asdict(expected), ensure_ascii=False, indent=2)
         page.with_suffix(".json").write_text(f"{text}\n", "utf-8")
