@@ -1,4 +1,4 @@
-"""newscrawl train: learn the limits of FE from labelled pages."""
+"""newscrawl train: learn the limits of FE, or trees to compare them with, from labelled pages."""
 
 import shlex
 import sys
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption
+from newscrawl.cli.arguments import Format, FormatOption, InputError
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.train_trees import TreesTask, train_trees
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
@@ -23,10 +24,20 @@ if TYPE_CHECKING:
     from newscrawl.training.splits import Split
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3 --figures results"
+# Options that mean nothing to trees.
+LIMITS_ONLY = (
+    *("profile", "run", "tau", "phi", "omega", "largest_step", "particles", "generations"),
+    *("populations", "figures", "force"),
+)
 
 
 def train(
+    context: typer.Context,
     corpus: CorpusOption = None,
+    model: Annotated[
+        Literal["limits", "tree", "boosted"],
+        typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
+    ] = "limits",
     sets: SetsOption = None,
     langs: LangsOption = None,
     page_types: Annotated[
@@ -56,7 +67,9 @@ def train(
     particles: Annotated[int, typer.Option(min=1, help="Particles of a population.")] = 100,
     generations: Annotated[int, typer.Option(min=0, help="Generations of a population.")] = 100,
     populations: Annotated[int, typer.Option(min=1, help="Populations, a seed each.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first population.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the first population, or of trees.")
+    ] = 0,
     split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0,
     folds: Annotated[
         int | None,
@@ -66,7 +79,8 @@ def train(
         Path | None, typer.Option(help="Write figure3.json and figure4.json here.", metavar="DIR")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Limits file; else ours.", metavar="FILE")
+        Path | None,
+        typer.Option("-o", "--output", help="File to write; else our limits.", metavar="FILE"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite better limits too.")] = False,
     form: FormatOption = "table",
@@ -75,6 +89,10 @@ def train(
 
     Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
     keeps the best so far. The same seed gives the same limits to the last digit.
+
+    --model tree and --model boosted learn a decision tree of depth 8 or boosted trees over the
+    evidence of blocks instead. They are for comparison: no method of newscrawl runs them.
+    The options of swarm and limits don't go with them.
     """
     from newscrawl.training.fit import FIGURE_3
     from newscrawl.training.learning import Plan, learn, learnable, score_on, write_figures
@@ -96,6 +114,11 @@ def train(
         langs=langs or (),
         page_types=page_types or ("article",),
     )
+    if model != "limits":
+        _refuse_swarm_options(context, model)
+        task = TreesTask(model, seed, split_seed, output)
+        train_trees(everything, pages, task, folds, form)
+        return
     settings = SwarmSettings(
         particles=particles,
         generations=generations,
@@ -127,6 +150,16 @@ def train(
     say(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
         raise typer.Exit(1)
+
+
+def _refuse_swarm_options(context: typer.Context, model: str) -> None:
+    given = (
+        name
+        for name in LIMITS_ONLY
+        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
+    )
+    if option := next(given, None):
+        raise InputError(f"--{option.replace('_', '-')} is for limits: leave it out of {model}")
 
 
 def _read(pages: "Corpus", plan: "Plan") -> "Vectors":

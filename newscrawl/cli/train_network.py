@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,13 +11,13 @@ import typer
 
 from newscrawl.cli.arguments import Format, FormatOption, InputError
 from newscrawl.cli.labelled import CorpusOption, corpus_from, progress
-from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.output import say
+from newscrawl.cli.unseen import show_unseen
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
     from newscrawl.training.network.examples import Example
     from newscrawl.training.network.fit import Recipe
-    from newscrawl.training.network.validation import Scored
 
 EXAMPLE = "Example: newscrawl train-network --corpus corpus --folds 5"
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
@@ -99,41 +98,4 @@ def _cross_validate(
             THRESHOLDS,
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )
-    render(
-        _rows(scored),
-        [
-            Column(key="threshold", heading="kept from", number=True),
-            Column(key="group", heading="pages of"),
-            Column(key="pages", heading="pages", number=True),
-            *(
-                Column(key=key, heading=heading, number=True, show=lambda value: f"{value:.4f}")
-                for key, heading in _MEASURES.items()
-            ),
-        ],
-        form,
-        title=f"unseen sites, {folds} folds by site",
-    )
-
-
-_MEASURES = {
-    "word.f1": "word F1",
-    "word.precision": "precision",
-    "word.recall": "recall",
-    "shingle.f1": "4-gram F1",
-    "similarity": "similarity",
-}
-
-
-def _rows(scored: "list[Scored]") -> list[dict[str, object]]:
-    groups: dict[tuple[float, str], list[Scored]] = defaultdict(list)
-    for each in scored:
-        page = each.example.page
-        kind = "article" if page.page_type == "article" else "other"
-        for group in {f"{page.set} {kind}", f"{page.set} {page.lang}" if kind == "article" else ""}:
-            if group and (page.set == "daniel" or not group.endswith(page.lang)):
-                groups[each.threshold, group].append(each)
-    return [
-        {"threshold": threshold, "group": group, "pages": len(found)}
-        | {key: sum(each.values[key] for each in found) / len(found) for key in _MEASURES}
-        for (threshold, group), found in sorted(groups.items())
-    ]
+    show_unseen(scored, form, title=f"unseen sites, {folds} folds by site")

@@ -1,26 +1,14 @@
 """How well the network does on sites it was not trained on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from newscrawl.extraction.combination import combine
 from newscrawl.extraction.network import Network
+from newscrawl.training.block_scores import Scored, score_kept
 from newscrawl.training.network.examples import Example
 from newscrawl.training.network.export import as_runtime
 from newscrawl.training.network.fit import Epoch, Recipe, fit
-from newscrawl.training.scores import score_page
 from newscrawl.training.splits import Split
-
-MEASURES = ("word", "shingle", "similarity")
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """The scores of one page (`scores.score_page`) at one threshold."""
-
-    example: Example
-    threshold: float
-    values: dict[str, float]
 
 
 def cross_validate(
@@ -47,5 +35,4 @@ def cross_validate(
 def score(example: Example, network: Network, threshold: float) -> Scored:
     """Take the text out of a page with a network, and score it."""
     choice = combine(example.evidence, example.words, network, threshold)
-    text = "\n\n".join(text for text, kept in zip(example.texts, choice.kept, strict=True) if kept)
-    return Scored(example, threshold, score_page(example.page, text, example.title, MEASURES))
+    return score_kept(example, choice.kept, threshold)

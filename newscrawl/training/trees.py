@@ -1,0 +1,174 @@
+"""A decision tree and boosted trees over the evidence of blocks; need the extra [train].
+
+Ziegler & Skubacz (2007) name decision trees over the same features as the next step after
+their limits (section 4.4). They are here for comparison: no method of the extractor runs them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, Protocol, get_args
+
+import joblib
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+
+from newscrawl.extraction.combination import BALANCED
+from newscrawl.training.block_scores import Scored, score_kept
+from newscrawl.training.corpus import CorpusError
+from newscrawl.training.network.examples import Example
+from newscrawl.training.splits import Split
+
+TreesName = Literal["tree", "boosted"]
+TREES: Final[tuple[TreesName, ...]] = get_args(TreesName)
+
+# Ours, by plain choice and not searched for: deep enough to use each of the eight features
+# once, and leaves that hold the blocks of more than one page.
+DEPTH: Final = 8
+LEAF_BLOCKS: Final = 50
+ROUNDS: Final = 200
+LEARNING_RATE: Final = 0.05
+
+Table = NDArray[np.float32]
+
+
+class Trees(Protocol):
+    """Trees that were fitted."""
+
+    def probabilities(self, table: Table) -> NDArray[np.float64]:
+        """How likely each row of `table_of` is content."""
+
+    def write(self, path: Path) -> None:
+        """Write a file that the library of these trees reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionTree:
+    """scikit-learn's tree; its file is joblib's, which must not be read from strangers."""
+
+    model: Any
+
+    def probabilities(self, table: Table) -> NDArray[np.float64]:
+        """How likely each row is content."""
+        return np.asarray(self.model.predict_proba(table)[:, 1], dtype=np.float64)
+
+    def write(self, path: Path) -> None:
+        """Write it as joblib does."""
+        joblib.dump(self.model, path)
+
+
+@dataclass(frozen=True, slots=True)
+class BoostedTrees:
+    """LightGBM's trees; its file is text."""
+
+    booster: Any
+
+    def probabilities(self, table: Table) -> NDArray[np.float64]:
+        """How likely each row is content."""
+        return np.asarray(self.booster.predict(table), dtype=np.float64)
+
+    def write(self, path: Path) -> None:
+        """Write it as LightGBM's text."""
+        self.booster.save_model(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The blocks that have words; a page's weights sum to 1, shared out by words."""
+
+    table: Table
+    content: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+
+
+def table_of(example: Example) -> Table:
+    """A row for each block: its evidence, and the number of the element that opens it."""
+    evidence = example.evidence
+    return np.column_stack([evidence.values, evidence.openers]).astype(np.float32)
+
+
+def fit_trees(examples: Sequence[Example], name: TreesName, seed: int) -> Trees:
+    """Learn which blocks are content: those of whose words half or more are gold.
+
+    Raises:
+        CorpusError: all blocks are content, or none is.
+    """
+    rows = _rows(examples)
+    if rows.content.all() or not rows.content.any():
+        raise CorpusError("all blocks to learn from are alike, content or not; train on more pages")
+    return _tree(rows, seed) if name == "tree" else _boosted(rows, seed)
+
+
+def score_trees(examples: Sequence[Example], trees: Trees) -> list[Scored]:
+    """Take the text out of each page with the trees, and score it."""
+    return [score_kept(example, _kept(example, trees), BALANCED) for example in examples]
+
+
+def cross_validate(
+    examples: Sequence[Example],
+    splits: Sequence[Split],
+    name: TreesName,
+    seed: int,
+    told: Callable[[], None] = lambda: None,
+) -> list[Scored]:
+    """Learn once a split; every test page is scored by trees that never saw its site."""
+    scored: list[Scored] = []
+    for split in splits:
+        train, test = sides(examples, split)
+        scored += score_trees(test, fit_trees(train, name, seed))
+        told()
+    return scored
+
+
+def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
+    """The examples for training and those for testing."""
+    train, test = frozenset(split.train), frozenset(split.test)
+    return (
+        [example for example in examples if example.page in train],
+        [example for example in examples if example.page in test],
+    )
+
+
+def _kept(example: Example, trees: Trees) -> NDArray[np.bool_]:
+    evidence = example.evidence
+    is_title = evidence.values[:, evidence.names.index("is_title")] > 0
+    kept: NDArray[np.bool_] = (trees.probabilities(table_of(example)) >= BALANCED) & ~is_title
+    return kept
+
+
+def _rows(examples: Sequence[Example]) -> _Rows:
+    with_words = [(example, example.words > 0) for example in examples if example.words.any()]
+    if not with_words:
+        raise CorpusError("no block has words to learn from; train on more pages")
+    return _Rows(
+        table=np.concatenate([table_of(example)[some] for example, some in with_words]),
+        content=np.concatenate(
+            [2 * example.matched[some] >= example.words[some] for example, some in with_words]
+        ),
+        weights=np.concatenate(
+            [example.words[some] / example.words.sum() for example, some in with_words]
+        ),
+    )
+
+
+def _tree(rows: _Rows, seed: int) -> DecisionTree:
+    model = DecisionTreeClassifier(max_depth=DEPTH, min_samples_leaf=LEAF_BLOCKS, random_state=seed)
+    return DecisionTree(model.fit(rows.table, rows.content, sample_weight=rows.weights))
+
+
+def _boosted(rows: _Rows, seed: int) -> BoostedTrees:
+    # LightGBM's bounds on a leaf's curvature expect weights around 1.
+    weights = rows.weights / rows.weights.mean()
+    settings = {
+        "objective": "binary",
+        "learning_rate": LEARNING_RATE,
+        "min_data_in_leaf": LEAF_BLOCKS,
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": True,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(rows.table, rows.content.astype(np.int8), weight=weights)
+    return BoostedTrees(lightgbm.train(settings, data, ROUNDS))

@@ -1,0 +1,138 @@
+"""Trees over the evidence of blocks, and `newscrawl train --model`."""
+
+import json
+import sys
+from pathlib import Path
+
+import joblib
+import lightgbm
+import pytest
+
+from newscrawl.training.block_scores import by_group
+from newscrawl.training.corpus import CorpusError, load_corpus
+from newscrawl.training.network.examples import Example, read_example
+from newscrawl.training.splits import folds_by_site, split_by_site
+from newscrawl.training.trees import (
+    DEPTH,
+    TREES,
+    TreesName,
+    cross_validate,
+    fit_trees,
+    score_trees,
+    sides,
+    table_of,
+)
+from tests.conftest import Newscrawl
+
+BUNDLED = Path(__file__).parent / "corpus"
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return [example for page in load_corpus(BUNDLED) if (example := read_example(page))]
+
+
+def mean_f1(examples: list[Example], name: TreesName) -> float:
+    scored = score_trees(examples, fit_trees(examples, name, seed=0))
+    return sum(each.values["word.f1"] for each in scored) / len(scored)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_tell_content_from_boilerplate(examples: list[Example], name: TreesName) -> None:
+    assert mean_f1(examples, name) > 0.8
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_the_same_seed_gives_the_same_trees(examples: list[Example], name: TreesName) -> None:
+    one, two = (fit_trees(examples, name, seed=3) for _ in range(2))
+    table = table_of(examples[0])
+    assert one.probabilities(table).tolist() == two.probabilities(table).tolist()
+
+
+def test_folds_score_every_page_once_by_trees_that_never_saw_its_site(
+    examples: list[Example],
+) -> None:
+    splits = folds_by_site(load_corpus(BUNDLED), k=2)
+    told: list[int] = []
+    scored = cross_validate(examples, splits, "tree", 0, lambda: told.append(1))
+    assert len(told) == 2
+    assert sorted(each.example.page.id for each in scored) == sorted(e.page.id for e in examples)
+    assert {group: len(found) for group, found in by_group(scored).items()} == {
+        (0.5, "mini article"): len(examples)
+    }
+    for split in splits:
+        train, test = sides(examples, split)
+        assert {e.page.owner for e in train}.isdisjoint(e.page.owner for e in test)
+
+
+def test_pages_without_boilerplate_teach_nothing(examples: list[Example]) -> None:
+    content = [Example(**fields_of(each) | {"matched": each.words}) for each in examples]
+    with pytest.raises(CorpusError, match="alike"):
+        fit_trees(content, "tree", seed=0)
+    with pytest.raises(CorpusError, match="no block has words"):
+        fit_trees([], "boosted", seed=0)
+
+
+def fields_of(example: Example) -> dict[str, object]:
+    return {name: getattr(example, name) for name in Example.__dataclass_fields__}
+
+
+def test_a_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "models" / "tree.joblib"
+    ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, "-o", file, "-f", "json")
+    assert ran.code == 0
+    tested = len(split_by_site(load_corpus(BUNDLED)).test)
+    assert [row["pages"] for row in json.loads(ran.out)] == [tested]
+    assert "written for comparison" in ran.err
+    model = joblib.load(file)
+    assert model.get_depth() <= DEPTH
+    origin = json.loads(file.with_name("tree.joblib.json").read_text())
+    assert origin["fingerprint"] == load_corpus(BUNDLED).fingerprint
+    assert len(origin["evidence"]) == model.n_features_in_
+
+
+def test_boosted_trees_are_written_as_text(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "boosted.txt"
+    ran = newscrawl("train", "--model", "boosted", "--corpus", BUNDLED, "-o", file)
+    assert ran.code == 0
+    assert max(map(len, ran.out.splitlines())) <= 80
+    assert lightgbm.Booster(model_file=file).num_trees() > 0
+
+
+def test_folds_write_nothing(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "tree.joblib"
+    ran = newscrawl(
+        "train", "--model", "tree", "--corpus", BUNDLED, "--folds", "2", "-f", "json", "-o", file
+    )
+    (row,) = json.loads(ran.out)
+    assert row["group"] == "mini article"
+    assert row["pages"] == 12
+    assert 0 < row["similarity"] < 1
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give -o FILE, or --folds 5"),
+        (["--particles", "5"], "--particles is for limits"),
+        (["--folds", "99"], "can't be split into 99 parts"),
+    ],
+    ids=["no file", "swarm", "folds"],
+)
+def test_trees_refuse_what_does_not_go_with_them(
+    newscrawl: Newscrawl, options: list[str], message: str
+) -> None:
+    ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, *options)
+    assert ran.code == 2
+    assert message in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_missing_library_is_named(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "newscrawl.training.trees")
+    monkeypatch.delattr("newscrawl.training.trees", raising=False)
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    ran = newscrawl("train", "--model", "boosted", "--corpus", BUNDLED, "--folds", "2")
+    assert ran.code == 2
+    assert "needs lightgbm: pip install 'newscrawl[train]'" in ran.err
