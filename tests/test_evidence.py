@@ -65,9 +65,9 @@ def test_names_of_elements_become_words() -> None:
 
 def test_opening_words_and_length() -> None:
     evidence = evidence_of(PAGE)
-    assert evidence.words[4] == ["subscribe", "now", "<short>"]
-    assert evidence.words[2][0] == "the"
-    assert evidence.words[2][-1] == "<long>"
+    assert evidence.bags()[4] == ["subscribe", "now", "<short>"]
+    assert evidence.bags()[2][0] == "the"
+    assert evidence.bags()[2][-1] == "<long>"
 
 
 def test_page_without_blocks() -> None:
@@ -88,7 +88,7 @@ def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
     view = look("".join(parts))
     evidence = view.evidence
     assert np.isfinite(evidence.values).all()
-    assert evidence.paths.shape[0] == len(evidence.words) == len(view.blocks)
+    assert evidence.paths.shape[0] == len(evidence.bags()) == len(view.blocks)
     assert evidence.paths.min(initial=0) >= 0
     assert evidence.paths.max(initial=0) < len(evidence.hints) == len(evidence.tags)
     assert evidence.openers.max(initial=0) <= len(OPENERS)

@@ -117,7 +117,9 @@ def test_lists_of_at_least_the_papers_fourteen_languages() -> None:
 
 def test_opening_words_are_those_of_each_block() -> None:
     tokens = count(("One two three", "", f"{LINK_START}Four{LINK_END}, five"))
-    assert tokens.opening_words(2) == [["one", "two"], [], ["four", "five"]]
+    places, counts = tokens.openings(2)
+    assert [tokens.listed[place] for place in places] == ["one", "two", "four", "five"]
+    assert counts.tolist() == [2, 0, 2]
 
 
 def test_no_blocks() -> None:

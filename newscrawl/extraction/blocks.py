@@ -34,7 +34,7 @@ _COMMENT: Final = 4
 _A: Final = tag_id("a")
 _BR: Final = tag_id("br")
 _IMG: Final = tag_id("img")
-_LAST_KNOWN_TAG: Final = 4095
+LAST_KNOWN_TAG: Final = 4095
 _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 
 # How to leave an element: as its action says, or as a link.
@@ -166,7 +166,7 @@ class _Walk:
         self._tags += 2
         action = self._action_of(tag, _BOUNDARY)
         if action == _BOUNDARY:
-            if tag > _LAST_KNOWN_TAG and self._tag_ids[self._owner] in _PARAGRAPH_LIKE_IDS:
+            if tag > LAST_KNOWN_TAG and self._tag_ids[self._owner] in _PARAGRAPH_LIKE_IDS:
                 return _REMOVE
             if self._pieces:
                 self._end_block()
@@ -208,7 +208,7 @@ class _Walk:
         self._after_break = False
         parent, self._owner = self._owner, len(self._parents)
         self._parents.append(parent)
-        self._tag_ids.append(tag if tag <= _LAST_KNOWN_TAG else _LAST_KNOWN_TAG + 1)
+        self._tag_ids.append(tag if tag <= LAST_KNOWN_TAG else LAST_KNOWN_TAG + 1)
         self._depths.append(self._depths[parent] + 1 if parent >= 0 else 0)
         self._nodes.append(node)
 
@@ -230,7 +230,7 @@ class _Walk:
 
     def result(self) -> BlockPage:
         table = np.array(self._rows, dtype=np.int32).reshape(len(self._rows), 5)
-        removed = np.array(self._removed, dtype=np.int64).clip(max=_LAST_KNOWN_TAG + 1)
+        removed = np.array(self._removed, dtype=np.int64).clip(max=LAST_KNOWN_TAG + 1)
         return BlockPage(
             raw=tuple(self._raw),
             owners=table[:, 0],

@@ -7,7 +7,8 @@ model's business.
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction import cetr
-from newscrawl.extraction.blocks import BlockPage, clean
+from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage, clean
 from newscrawl.extraction.features import Features
 from newscrawl.extraction.profiles import tag_id
 from newscrawl.extraction.tokens import Char
@@ -26,7 +27,7 @@ ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's ow
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
 MOST_HINTS: Final = 10  # words of an element's names
-_SHORT, _LONG = "<short>", "<long>"
+SHORT, LONG = "<short>", "<long>"
 
 # Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
 LANDMARKS: Final = tuple(
@@ -47,8 +48,9 @@ class Evidence:
     `values[i, k]` is evidence `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
     `hints` and `tags`; row 0 is no element. `hints[e]` are the words that name element e
-    (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words[i]` are the
-    words that block i opens with and a word for its length.
+    (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the words
+    that the blocks open with and a word for each block's length, one block's after the other's;
+    `word_counts[i]` are block i's.
     """
 
     names: tuple[str, ...]
@@ -57,7 +59,13 @@ class Evidence:
     paths: NDArray[np.int64]
     hints: list[tuple[str, ...]]
     tags: NDArray[np.int64]
-    words: list[list[str]]
+    words: list[str]
+    word_counts: NDArray[np.int64]
+
+    def bags(self) -> list[list[str]]:
+        """The words of each block."""
+        ends = np.cumsum(self.word_counts).tolist()
+        return [self.words[start:end] for start, end in pairwise([0, *ends])]
 
 
 def gather(page: BlockPage, features: Features, title: str | None) -> Evidence:
@@ -68,9 +76,7 @@ def gather(page: BlockPage, features: Features, title: str | None) -> Evidence:
     columns |= _of_tree(page, features)
     columns |= _of_page(page, features, title)
     paths, elements = _paths(page)
-    words = features.tokens.opening_words(OPENING_WORDS)
-    for own, length in zip(words, features.tokens.words.tolist(), strict=True):
-        own.append(_SHORT if length <= OPENING_WORDS else _LONG)
+    words, word_counts = _openings(features)
     return Evidence(
         names=tuple(columns),
         values=np.stack(list(columns.values()), axis=1),
@@ -79,7 +85,17 @@ def gather(page: BlockPage, features: Features, title: str | None) -> Evidence:
         hints=[(), *(_hints(page.elements.nodes[element]) for element in elements.tolist())],
         tags=np.concatenate(([0], page.elements.tags[elements] + 1)),
         words=words,
+        word_counts=word_counts,
     )
+
+
+def _openings(features: Features) -> tuple[list[str], NDArray[np.int64]]:
+    tokens = features.tokens
+    places, counts = tokens.openings(OPENING_WORDS)
+    lengths = len(tokens.listed) + (tokens.words <= OPENING_WORDS)
+    listed = [*tokens.listed, LONG, SHORT]
+    with_lengths = np.insert(places, np.cumsum(counts), lengths)
+    return [listed[place] for place in with_lengths.tolist()], counts + 1
 
 
 def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -188,11 +204,9 @@ def _of_tree(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     columns = np.stack((tokens.words, tokens.linked, prose, np.ones(len(page))), axis=1)
     below = np.zeros((size, 4))
     np.add.at(below, page.owners, columns)
-    order = np.argsort(-elements.depths, kind="stable")
-    bounds = np.flatnonzero(np.diff(elements.depths[order])) + 1
-    for level in np.split(order, bounds):
-        if len(level) and elements.depths[level[0]] > 0:
-            np.add.at(below, elements.parents[level], below[level])
+    levels = _levels(page)
+    for level in reversed(levels[1:]):
+        np.add.at(below, elements.parents[level], below[level])
     total = np.maximum(below[0], 1.0)
     result: dict[str, FloatArray] = {"depth": _log(elements.depths[page.owners])}
     where = page.owners
@@ -210,23 +224,32 @@ def _of_tree(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     ):
         _, groups = np.unique(keys, return_inverse=True)
         result[name] = np.bincount(groups, weights=prose)[groups] / total[2] if len(page) else prose
-    return result | _landmarks(page)
+    return result | _landmarks(page, levels)
 
 
-def _landmarks(page: BlockPage) -> dict[str, FloatArray]:
-    elements = page.elements
-    bits = np.zeros(len(elements.tags), dtype=np.int64)
+@cache
+def _landmark_bits() -> NDArray[np.int64]:
+    """For each tag number a bit for the landmark it is; unknown elements are none."""
+    table = np.zeros(LAST_KNOWN_TAG + 2, dtype=np.int64)
     for position, name in enumerate(LANDMARKS):
-        bits[elements.tags == tag_id(name)] = 1 << position
-    order = np.argsort(elements.depths, kind="stable")
-    bounds = np.flatnonzero(np.diff(elements.depths[order])) + 1
-    for level in np.split(order, bounds)[1:]:
+        table[tag_id(name)] = 1 << position
+    return table
+
+
+def _landmarks(page: BlockPage, levels: list[NDArray[np.int64]]) -> dict[str, FloatArray]:
+    elements = page.elements
+    bits = _landmark_bits()[elements.tags]
+    for level in levels[1:]:
         bits[level] |= bits[elements.parents[level]]
-    own = bits[page.owners]
-    return {
-        f"in_{name}": (own >> position & 1).astype(np.float64)
-        for position, name in enumerate(LANDMARKS)
-    }
+    flags = (bits[page.owners, None] >> np.arange(len(LANDMARKS)) & 1).astype(np.float64)
+    return {f"in_{name}": flags[:, position] for position, name in enumerate(LANDMARKS)}
+
+
+def _levels(page: BlockPage) -> list[NDArray[np.int64]]:
+    """The elements of each depth, the root's first."""
+    depths = page.elements.depths
+    order = np.argsort(depths, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depths[order])) + 1)
 
 
 def _of_page(page: BlockPage, features: Features, title: str | None) -> dict[str, FloatArray]:
@@ -271,7 +294,7 @@ def _headline(page: BlockPage, title: str | None) -> _Headline:
     same = np.zeros(len(page), dtype=bool)
     if wanted:
         for number, raw in enumerate(page.raw):
-            if least <= len(raw) < most:
+            if least <= len(raw) < most and wanted[0] in raw[:40].lower():
                 same[number] = "".join(_WORD.findall(clean(raw).lower())) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
     for candidates in (same & is_h1, same, is_h1):
@@ -282,8 +305,12 @@ def _headline(page: BlockPage, title: str | None) -> _Headline:
 
 def _opener_numbers(page: BlockPage) -> NDArray[np.int64]:
     """For each block the index of its element in `OPENERS`, or their number."""
-    table = np.full(int(page.elements.tags.max(initial=0)) + 1, len(OPENERS), dtype=np.int64)
+    return _opener_table()[page.elements.tags[page.owners]]
+
+
+@cache
+def _opener_table() -> NDArray[np.int64]:
+    table = np.full(LAST_KNOWN_TAG + 2, len(OPENERS), dtype=np.int64)
     for position, name in enumerate(OPENERS):
-        if tag_id(name) < len(table):
-            table[tag_id(name)] = position
-    return table[page.elements.tags[page.owners]]
+        table[tag_id(name)] = position
+    return table

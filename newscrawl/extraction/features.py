@@ -5,12 +5,13 @@ Shares of the whole are used where the paper writes "a against not-a", as they a
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.blocks import BlockPage
+from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage
 from newscrawl.extraction.profiles import FORMATS, LISTS, STRUCTURE, tag_ids
 from newscrawl.extraction.tokens import Char, Tokens, count
 
@@ -62,6 +63,14 @@ def measure(page: BlockPage) -> Features:
     return Features(values=values, tokens=tokens)
 
 
+@cache
+def _members(names: str) -> NDArray[np.bool_]:
+    """For each tag number whether it is one of the named; the last entry stands for none."""
+    table = np.zeros(LAST_KNOWN_TAG + 3, dtype=bool)
+    table[list(tag_ids(names))] = True
+    return table
+
+
 class _Occurrences:
     """Counts elements by block: those removed inside it and, in `html5`, the one that opens it."""
 
@@ -73,6 +82,6 @@ class _Occurrences:
         self._openers = page.elements.tags[page.owners] if opens else np.full(len(page), -1)
 
     def count(self, names: str) -> NDArray[np.int64]:
-        numbers = list(tag_ids(names))
-        inside = self._block_of[np.isin(self._removed, numbers)]
-        return np.bincount(inside, minlength=self._blocks) + np.isin(self._openers, numbers)
+        wanted = _members(names)
+        inside = self._block_of[wanted[self._removed]]
+        return np.bincount(inside, minlength=self._blocks) + wanted[self._openers]

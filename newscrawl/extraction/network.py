@@ -6,11 +6,11 @@ mean and a maximum over all blocks let it see the page. What is learned stands i
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import chain
+from itertools import chain, repeat
 from typing import Final
 
 import numpy as np
@@ -58,15 +58,17 @@ class Network:
         own = np.concatenate(
             (
                 np.clip(standard, -STANDARDISED_LIMIT, STANDARDISED_LIMIT),
-                _pooled(evidence.words, self.words, weights["word"]),
+                _pooled(evidence.words, evidence.word_counts, self.words, weights["word"]),
                 weights["opener"][evidence.openers],
             ),
             axis=1,
             dtype=np.float32,
         )
+        hints = chain.from_iterable(evidence.hints)
+        hint_counts = np.fromiter(map(len, evidence.hints), np.int64, count=len(evidence.hints))
         elements = np.concatenate(
             (
-                _pooled(evidence.hints, self.hints, weights["hint"]),
+                _pooled(hints, hint_counts, self.hints, weights["hint"]),
                 weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
             ),
             axis=1,
@@ -99,16 +101,22 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _pooled(bags: Sequence[Sequence[str]], known: dict[str, int], table: FloatArray) -> FloatArray:
-    """The sum of the vectors of each bag's known words over the root of their number."""
-    numbers = [[known[word] for word in bag if word in known] if bag else bag for bag in bags]
-    sizes = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
-    flat = np.fromiter(chain.from_iterable(numbers), dtype=np.int64, count=int(sizes.sum()))
-    pooled = np.zeros((len(bags), table.shape[1]), dtype=np.float32)
+def _pooled(
+    words: Iterable[str], counts: NDArray[np.int64], known: dict[str, int], table: FloatArray
+) -> FloatArray:
+    """The sum of the vectors of each bag's known words over the root of their number.
+
+    The words of bag i are the next `counts[i]` of `words`.
+    """
+    numbers = np.fromiter(map(known.get, words, repeat(0)), np.int64, count=int(counts.sum()))
+    bag_of = np.repeat(np.arange(len(counts)), counts)[numbers > 0]
+    numbers = numbers[numbers > 0]
+    sizes = np.bincount(bag_of, minlength=len(counts))
+    pooled = np.zeros((len(counts), table.shape[1]), dtype=np.float32)
     filled = np.flatnonzero(sizes)
     if len(filled):
         starts = np.concatenate(([0], np.cumsum(sizes[filled])[:-1]))
-        sums = np.add.reduceat(table[flat], starts, axis=0)
+        sums = np.add.reduceat(table[numbers], starts, axis=0)
         pooled[filled] = sums / np.sqrt(sizes[filled])[:, None]
     return pooled
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -70,15 +71,12 @@ class Tokens:
     word_places: NDArray[np.int64]
     word_from: NDArray[np.int64]
 
-    def opening_words(self, most: int) -> list[list[str]]:
-        """The first words of each block, in lower case."""
-        starts = self.word_from[:-1]
-        ends = np.minimum(self.word_from[1:], starts + most)
-        places, listed = self.word_places.tolist(), self.listed
-        return [
-            [listed[place] for place in places[start:end]]
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        ]
+    def openings(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where in `listed` the first words of the blocks stand, one block's after the other's;
+        and how many each block has."""
+        counts = np.minimum(np.diff(self.word_from), most)
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self.word_places[np.repeat(self.word_from[:-1], counts) + within], counts
 
 
 @cache
@@ -135,13 +133,13 @@ def _char_classes() -> NDArray[np.uint8]:
 
 def count(raw: tuple[str, ...]) -> Tokens:
     """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
-    joined = "".join(text + _END_OF_BLOCK for text in raw)
+    joined = _END_OF_BLOCK.join((*raw, ""))
     if joined.count(_END_OF_BLOCK) != len(raw):  # the page has NULs of its own
         return count(tuple(text.replace(_END_OF_BLOCK, " ") for text in raw))
     pattern = _JOINED_TOKEN if _HAS_JOINING.search(joined) else _TOKEN
     tokens = pattern.findall(joined.lower())
-    look_up = _stop_word_bits().get
-    bits = np.array([look_up(token, 0) for token in tokens], dtype=np.int64)
+    looked_up = map(_stop_word_bits().get, tokens, repeat(0))
+    bits = np.fromiter(looked_up, dtype=np.int64, count=len(tokens))
     lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
     chars = _count_chars(joined, len(raw))
     words, linked, letters, stop_words = _count_words(bits, lengths, len(raw))

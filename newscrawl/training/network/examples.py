@@ -98,9 +98,8 @@ def learn_vocabulary(examples: Sequence[Example]) -> Vocabulary:
         for names in example.evidence.hints:
             for hint in names:
                 hint_sites[hint].add(site)
-        for opening in example.evidence.words:
-            for word in opening:
-                word_sites[word].add(site)
+        for word in example.evidence.words:
+            word_sites[word].add(site)
     return Vocabulary(
         hints=tuple(sorted(word for word, sites in hint_sites.items() if len(sites) >= HINT_SITES)),
         words=tuple(
