@@ -112,26 +112,31 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _hints(node: LexborNode) -> tuple[str, ...]:
+    """The words of an element's names: "articleBody--main_2" gives article, body, main."""
     attributes = node.attributes
     if not attributes:
         return ()
     get = attributes.get
-    hidden = "hidden" in attributes or get("aria-hidden") == "true"
-    if style := get("style"):
-        hidden = hidden or "display:none" in style.replace(" ", "")
-    return _named(
-        get("class") or "", get("id") or "", get("itemprop") or "", get("role") or "", hidden
-    )
+    words = _words_of(get("class") or "")
+    if identity := get("id"):
+        words += _words_of(identity)
+    if itemprop := get("itemprop"):
+        words += (f"p:{itemprop.lower()}",)
+    if role := get("role"):
+        words += (f"r:{role.lower()}",)
+    style = get("style")
+    if (
+        "hidden" in attributes
+        or get("aria-hidden") == "true"
+        or (style and "display:none" in style.replace(" ", ""))
+    ):
+        words += ("hidden",)
+    return tuple(dict.fromkeys(words))[:MOST_HINTS]
 
 
 @lru_cache(maxsize=8192)
-def _named(classes: str, identity: str, itemprop: str, role: str, hidden: bool) -> tuple[str, ...]:
-    """The words of an element's names: "articleBody--main_2" gives article, body, main."""
-    words = [f"c:{word.lower()}" for word in _HINT.findall(f"{classes[:300]} {identity[:300]}")]
-    words += [f"p:{itemprop.lower()}"] if itemprop else []
-    words += [f"r:{role.lower()}"] if role else []
-    words += ["hidden"] if hidden else []
-    return tuple(dict.fromkeys(words))[:MOST_HINTS]
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(f"c:{word.lower()}" for word in _HINT.findall(name[:300])) if name else ()
 
 
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
