@@ -58,6 +58,18 @@ LanguageOption = Annotated[
 ]
 
 
+def refuse_options(context: typer.Context, names: Sequence[str], reason: str) -> None:
+    """Raises InputError, with the reason, where one of the options was written out.
+
+    `names` are those of the command's parameters that have no meaning with the others given.
+    """
+    options = {parameter.name: parameter.opts[0] for parameter in context.command.params}
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source and source.name == "COMMANDLINE":
+            raise InputError(f"{options[name]} {reason}: leave it out")
+
+
 def parse_day(text: str, *, option: str, today: date | None = None) -> date:
     """A date, or so many days back: 7d are the last seven days with today among them."""
     today = today or datetime.now(UTC).date()

@@ -1,4 +1,4 @@
-"""newscrawl evaluate: every method against labelled pages, by every measure of the papers."""
+"""newscrawl evaluate: text, mentions and metadata against what people labelled."""
 
 import shlex
 from collections.abc import Sequence
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of
+from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of, refuse_options
+from newscrawl.cli.evaluate_mentions import evaluate_mentions
+from newscrawl.cli.evaluate_metadata import evaluate_metadata
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, say, write_json
 
@@ -17,9 +19,25 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
+# Options that mean something to text alone, and those that mean nothing to mentions.
+TEXT_ONLY = (
+    *("page_types", "methods", "measures", "by", "unseen", "split_seed", "worst", "table"),
+    *("check_floors", "raise_floors", "lower_floors"),
+)
+PAGES_ONLY = ("corpus", "sets")
 
 
 def evaluate(
+    context: typer.Context,
+    what: Annotated[
+        Literal["text", "mentions", "metadata"],
+        typer.Argument(
+            help="The text of pages; mentions of companies in bundled texts; or title, authors, "
+            "day and language of pages.",
+            metavar="[text|mentions|metadata]",
+            show_default="text",
+        ),
+    ] = "text",
     corpus: CorpusOption = None,
     sets: SetsOption = None,
     langs: LangsOption = None,
@@ -72,9 +90,22 @@ def evaluate(
     F1 is the mean of the pages' F1; CSV and JSON also have the F1 of mean precision and mean
     recall, which the papers' tables show. The headline is settled by one rule for all methods:
     docs/training.md.
+
+    "evaluate mentions" prints precision, recall and F1 by language; "evaluate metadata" scores
+    beside the tools whose answers "newscrawl benchmark --peers" has stored in this folder.
     """
+    if what != "text":
+        refuse_options(context, TEXT_ONLY, f"is not for {what}")
+    if what == "mentions":
+        refuse_options(context, PAGES_ONLY, "is not for mentions, whose texts are bundled")
+        evaluate_mentions(langs or (), form)
+        return
     tables = _known_tables(table or [])
     pages = corpus_from(corpus)
+    if what == "metadata":
+        chosen = pages.select(sets=sets or (), langs=langs or ())
+        evaluate_metadata(pages, chosen, form)
+        return
     if unseen:
         pages = _unseen(pages, split_seed)
     pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())

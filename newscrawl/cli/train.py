@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError
+from newscrawl.cli.arguments import Format, FormatOption, refuse_options
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, say
 from newscrawl.cli.train_trees import TreesTask, train_trees
@@ -115,7 +115,7 @@ def train(
         page_types=page_types or ("article",),
     )
     if model != "limits":
-        _refuse_swarm_options(context, model)
+        refuse_options(context, LIMITS_ONLY, f"is for limits, not --model {model}")
         task = TreesTask(model, seed, split_seed, output)
         train_trees(everything, pages, task, folds, form)
         return
@@ -150,16 +150,6 @@ def train(
     say(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
         raise typer.Exit(1)
-
-
-def _refuse_swarm_options(context: typer.Context, model: str) -> None:
-    given = (
-        name
-        for name in LIMITS_ONLY
-        if (source := context.get_parameter_source(name)) and source.name == "COMMANDLINE"
-    )
-    if option := next(given, None):
-        raise InputError(f"--{option.replace('_', '-')} is for limits: leave it out of {model}")
 
 
 def _read(pages: "Corpus", plan: "Plan") -> "Vectors":
