@@ -79,7 +79,7 @@ def _without(network: Network, evidence: Evidence, kind: str) -> Evidence:
             openers=np.full_like(evidence.openers, len(OPENERS)),
         )
     if kind == OPENING:
-        return replace(evidence, words=[[]] * len(evidence.words))
+        return replace(evidence, words=[], word_counts=np.zeros_like(evidence.word_counts))
     values = evidence.values.copy()
     columns = columns_of(kind, evidence.names)
     values[:, columns] = network.weights["mean"][columns]
