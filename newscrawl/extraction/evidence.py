@@ -118,6 +118,13 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
         return ()
     get = attributes.get
     words = _words_of(get("class") or "")
+    if not _MORE_NAMES.isdisjoint(attributes):
+        return _more_words(words, attributes)
+    return words
+
+
+def _more_words(words: tuple[str, ...], attributes: dict[str, str | None]) -> tuple[str, ...]:
+    get = attributes.get
     if identity := get("id"):
         words += _words_of(identity)
     if itemprop := get("itemprop"):
@@ -136,9 +143,11 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
-    return tuple(f"c:{word.lower()}" for word in _HINT.findall(name[:300])) if name else ()
+    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name[:300]))
+    return tuple(words)[:MOST_HINTS]
 
 
+_MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
 
 
