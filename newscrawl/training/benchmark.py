@@ -35,7 +35,7 @@ from newscrawl.training.scores import score_page, settled
 MEASURES = ("word", "shingle", "similarity", "phrases")
 # Our method by networks that were trained without the sites they are asked about: what a user
 # may expect. A row of its own, as the shipped network knows the corpus.
-UNSEEN = "newscrawl combined, unseen sites"
+UNSEEN = "newscrawl, new sites"
 SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
 PACKAGE = Path(__file__).parent.parent
 OUR_VERSION = version("newscrawl")
