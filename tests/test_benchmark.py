@@ -318,15 +318,19 @@ def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[st
 def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
     done = run_command(
         "--corpus", str(MINI), "--tool", "newscrawl fe", "--tool", "newscrawl tb",
-        "--tool", "trafilatura", "--rounds", "1", "--format", "json", folder=tmp_path,
+        "--tool", "trafilatura", "--tool", peers.BARE_PARSE,
+        "--rounds", "1", "--format", "json", folder=tmp_path,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (
+        done.stderr
+    )  # without the peers the bare parse has no row of its own
     by_tool = {line["tool"]: line for line in json.loads(done.stdout)}
     assert by_tool["newscrawl fe"]["mini"] > by_tool["newscrawl tb"]["mini"]
     assert by_tool["newscrawl fe"]["ratio"] > 0
     assert "make bench-peers" in by_tool["trafilatura"]["reason"]
     kept = Benchmark.load(tmp_path / "results" / "benchmark.json")
-    assert [row.name for row in kept.rows] == ["newscrawl fe", "newscrawl tb", "trafilatura"]
+    asked = ["newscrawl fe", "newscrawl tb", "trafilatura", peers.BARE_PARSE]
+    assert [row.name for row in kept.rows] == asked
 
 
 UNSEEN_CSV = """threshold,group,pages,word.f1,word.precision,word.recall,shingle.f1,similarity
