@@ -14,12 +14,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
 from newscrawl.settings import SettingError
+from newscrawl.sources.addresses import IpAddress, is_public
 
-IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# RFC 6052: IPv4 addresses as a network that speaks IPv6 alone sees them.
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -31,17 +29,6 @@ def address_of(url: str) -> tuple[str, int]:
     """Return host and port of a URL."""
     parts = urlsplit(url)
     return (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
-
-
-def is_public(address: IpAddress) -> bool:
-    """Whether an IP address belongs to the public internet."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
-    return address.is_global and not address.is_multicast
 
 
 class Permitted:

@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
 
+from newscrawl.sources.addresses import is_public
 from newscrawl.sources.urls import UrlError, web_url
 
 _MAX_REDIRECTS = 5
@@ -200,10 +201,7 @@ def _connected(url: str, manners: Manners) -> socket.socket:
 
 
 def _is_public(text: str) -> bool:
-    address = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        address = address.ipv4_mapped or address.sixtofour or address
-    return address.is_global and not address.is_multicast
+    return is_public(ipaddress.ip_address(text.partition("%")[0]))
 
 
 def _shut(sock: socket.socket) -> None:
