@@ -10,7 +10,7 @@ import pytest
 
 from newscrawl.training.block_scores import by_group
 from newscrawl.training.corpus import CorpusError, load_corpus
-from newscrawl.training.network.examples import Example, read_example
+from newscrawl.training.network.examples import Example, read_example, sides
 from newscrawl.training.splits import folds_by_site, split_by_site
 from newscrawl.training.trees import (
     DEPTH,
@@ -19,7 +19,6 @@ from newscrawl.training.trees import (
     cross_validate,
     fit_trees,
     score_trees,
-    sides,
     table_of,
 )
 from tests.conftest import Newscrawl

@@ -11,6 +11,7 @@ from newscrawl.cli.arguments import InputError
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
+    from newscrawl.training.network.examples import Example
 
 CorpusOption = Annotated[
     Path | None,
@@ -32,6 +33,16 @@ def corpus_from(folder: Path | None) -> "Corpus":
     if folder is None:
         raise InputError("which labelled pages? give --corpus DIR or set NEWSCRAWL_CORPUS")
     return load_corpus(folder)
+
+
+def examples_from(pages: "Corpus") -> "list[Example]":
+    """The evidence and labels of all pages that have a gold text, read behind a bar."""
+    from newscrawl.training.fit import processes_worth
+    from newscrawl.training.network.examples import read_examples
+
+    labelled = sum(bool(page.text) for page in pages)
+    with progress("evidence", labelled) as step:
+        return read_examples(pages, processes_worth(labelled), lambda: step(""))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """newscrawl train-network: learn the network of the combined method from labelled pages."""
 
-import os
 import shlex
 import sys
 from datetime import UTC, datetime
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl.cli.arguments import Format, FormatOption, InputError
-from newscrawl.cli.labelled import CorpusOption, corpus_from, progress
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, progress
 from newscrawl.cli.output import say
 from newscrawl.cli.unseen import show_unseen
 
@@ -49,18 +48,11 @@ def train_network(
         ) from error
     pages = corpus_from(corpus)
     recipe = Recipe(seed=seed, epochs=epochs)
-    examples = _read(pages)
+    examples = examples_from(pages)
     if folds:
         _cross_validate(pages, examples, recipe, folds, form)
     else:
         _train(pages, examples, recipe, output)
-
-
-def _read(pages: "Corpus") -> "list[Example]":
-    from newscrawl.training.network.examples import read_examples
-
-    with progress("evidence", sum(bool(page.text) for page in pages)) as step:
-        return read_examples(pages, os.cpu_count() or 1, lambda: step(""))
 
 
 def _train(
@@ -80,7 +72,7 @@ def _train(
         "command": shlex.join(["newscrawl", *sys.argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    export.write(export.as_runtime(fitted), folder, examples[0].evidence, provenance)
+    export.write(export.as_runtime(fitted), folder, examples[0].evidence.names, provenance)
     say(f"{folder}/combined.npz and combined.json written")
 
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.cli.arguments import Format, InputError
-from newscrawl.cli.labelled import progress
+from newscrawl.cli.labelled import examples_from, progress
 from newscrawl.cli.output import say
 from newscrawl.cli.unseen import show_unseen
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.network.examples import Example
     from newscrawl.training.trees import TreesName
 
 
@@ -50,7 +49,7 @@ def train_trees(
         splits = [
             split.only(pages) for split in folds_by_site(everything, k=folds, seed=task.split_seed)
         ]
-        examples = _read(pages)
+        examples = examples_from(pages)
         with progress(f"{folds} folds", folds) as step:
             scored = trees.cross_validate(examples, splits, task.model, task.seed, lambda: step(""))
         show_unseen(scored, form, title=f"{task.model}: unseen sites, {folds} folds by site")
@@ -62,10 +61,11 @@ def train_trees(
 
 def _train(everything: "Corpus", pages: "Corpus", task: TreesTask, form: Format) -> None:
     from newscrawl.training import trees
+    from newscrawl.training.network.examples import sides
     from newscrawl.training.splits import split_by_site
 
     split = split_by_site(everything, seed=task.split_seed).only(pages)
-    train, test = trees.sides(_read(pages), split)
+    train, test = sides(examples_from(pages), split)
     fitted = trees.fit_trees(train, task.model, task.seed)
     scored = trees.score_trees(test, fitted)
     show_unseen(scored, form, title=f"{task.model}: {len(test)} pages of sites not trained on")
@@ -85,11 +85,3 @@ def _train(everything: "Corpus", pages: "Corpus", task: TreesTask, form: Format)
     beside = path.with_name(f"{path.name}.json")
     beside.write_text(json.dumps(origin, indent=1) + "\n", encoding="utf-8")
     say(f"{path} written for comparison, and {beside.name} with where it comes from")
-
-
-def _read(pages: "Corpus") -> "list[Example]":
-    from newscrawl.training.fit import processes_worth
-    from newscrawl.training.network.examples import read_examples
-
-    with progress("evidence", len(pages)) as step:
-        return read_examples(pages, processes_worth(len(pages)), lambda: step(""))

@@ -27,8 +27,7 @@ def combine(
 ) -> Choice:
     """Choose the blocks of a page; `words[i]` are the words of block i."""
     probabilities = network.probabilities(evidence)
-    is_title = evidence.values[:, evidence.names.index("is_title")] > 0
-    kept = (probabilities >= threshold) & ~is_title
+    kept = (probabilities >= threshold) & ~evidence.is_title
     return Choice(kept=kept, confidence=_expected_f1(kept, probabilities, words))
 
 

@@ -62,6 +62,11 @@ class Evidence:
     words: list[str]
     word_counts: NDArray[np.int64]
 
+    @property
+    def is_title(self) -> NDArray[np.bool_]:
+        """Which blocks say the headline and nothing else."""
+        return np.asarray(self.values[:, self.names.index("is_title")] > 0)
+
     def bags(self) -> list[list[str]]:
         """The words of each block."""
         ends = np.cumsum(self.word_counts).tolist()

@@ -25,10 +25,6 @@ STANDARDISED_LIMIT: Final = 4.0  # ours: evidence is clipped at four standard de
 DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
 
 
-class ModelError(ValueError):
-    """The file of the learned network does not fit the code."""
-
-
 @dataclass(frozen=True, slots=True)
 class Network:
     """The learned weights, and the numbers of the words it knows; 0 is an unknown one."""
@@ -121,6 +117,11 @@ def _pooled(
     return pooled
 
 
+def numbered(words: Iterable[str]) -> dict[str, int]:
+    """The rows of known words in their table of vectors; row 0 is for unknown ones."""
+    return {word: number for number, word in enumerate(words, start=1)}
+
+
 @cache
 def learned_network() -> Network:
     """The network in `data/combined.npz`, which `newscrawl train --model network` writes."""
@@ -130,6 +131,6 @@ def learned_network() -> Network:
         weights = {name: stored[name].astype(np.float32) for name in stored.files}
     return Network(
         weights=weights,
-        hints={word: number for number, word in enumerate(about["hints"], start=1)},
-        words={word: number for number, word in enumerate(about["words"], start=1)},
+        hints=numbered(about["hints"]),
+        words=numbered(about["words"]),
     )

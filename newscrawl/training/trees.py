@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from newscrawl.extraction.combination import BALANCED
 from newscrawl.training.block_scores import Scored, score_kept
 from newscrawl.training.corpus import CorpusError
-from newscrawl.training.network.examples import Example
+from newscrawl.training.network.examples import Example, sides
 from newscrawl.training.splits import Split
 
 TreesName = Literal["tree", "boosted"]
@@ -122,20 +122,9 @@ def cross_validate(
     return scored
 
 
-def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
-    """The examples for training and those for testing."""
-    train, test = frozenset(split.train), frozenset(split.test)
-    return (
-        [example for example in examples if example.page in train],
-        [example for example in examples if example.page in test],
-    )
-
-
 def _kept(example: Example, trees: Trees) -> NDArray[np.bool_]:
-    evidence = example.evidence
-    is_title = evidence.values[:, evidence.names.index("is_title")] > 0
-    kept: NDArray[np.bool_] = (trees.probabilities(table_of(example)) >= BALANCED) & ~is_title
-    return kept
+    likely = trees.probabilities(table_of(example)) >= BALANCED
+    return np.asarray(likely & ~example.evidence.is_title)
 
 
 def _rows(examples: Sequence[Example]) -> _Rows:

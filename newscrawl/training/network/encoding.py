@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from newscrawl.extraction.evidence import MOST_HINTS, OPENING_WORDS
+from newscrawl.extraction.network import numbered
 from newscrawl.training.network.examples import Example, Vocabulary
 from newscrawl.training.network.model import Batch
 
@@ -47,8 +48,8 @@ class Encoder:
     """Numbers the words of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._hints = {word: n for n, word in enumerate(vocabulary.hints, start=1)}
-        self._words = {word: n for n, word in enumerate(vocabulary.words, start=1)}
+        self._hints = numbered(vocabulary.hints)
+        self._words = numbered(vocabulary.words)
 
     def encode(self, example: Example) -> Encoded:
         """Put one page in numbers."""

@@ -15,6 +15,7 @@ from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.labels import label
 from newscrawl.training.scores import HEADLINE_IN_TEXT, without_headline
+from newscrawl.training.splits import Split
 
 # Ours: a word is learned when it occurs on so many sites; rarer ones would name sites.
 HINT_SITES: Final = 6
@@ -76,7 +77,7 @@ def read_example(page: GoldPage) -> Example | None:
     settled = gold if in_text else without_headline(gold, page.title)
     labels = label(texts, settled)
     evidence = view.evidence
-    is_title = evidence.values[:, evidence.names.index("is_title")] > 0
+    is_title = evidence.is_title
     gold_words = len(metrics.words(settled))
     return Example(
         page=page,
@@ -86,6 +87,15 @@ def read_example(page: GoldPage) -> Example | None:
         words=np.where(is_title, 0, labels.words),
         matched=np.where(is_title, 0, labels.matched),
         gold_words=max(gold_words - int(labels.matched[is_title].sum()), 0),
+    )
+
+
+def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
+    """The examples for training and those for testing."""
+    train, test = frozenset(split.train), frozenset(split.test)
+    return (
+        [example for example in examples if example.page in train],
+        [example for example in examples if example.page in test],
     )
 
 

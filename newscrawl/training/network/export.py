@@ -1,19 +1,19 @@
 """A fitted network becomes the data files that the extractor reads."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 import newscrawl.extraction
-from newscrawl.extraction.evidence import Evidence
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.network import Network
+from newscrawl.extraction.network import Network, numbered
 from newscrawl.training.network.fit import Fitted
 
 DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
 _LINEAR = ("own", "around", "mix", "page", "out_hidden", "out")
-_TABLES = {"hint": "hint", "word": "word", "tag": "tag", "opener": "opener"}
+_TABLES = ("hint", "word", "tag", "opener")
 
 
 def as_runtime(fitted: Fitted) -> Network:
@@ -32,18 +32,20 @@ def as_runtime(fitted: Fitted) -> Network:
             name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
             for name, array in weights.items()
         },
-        hints={word: n for n, word in enumerate(fitted.vocabulary.hints, start=1)},
-        words={word: n for n, word in enumerate(fitted.vocabulary.words, start=1)},
+        hints=numbered(fitted.vocabulary.hints),
+        words=numbered(fitted.vocabulary.words),
     )
 
 
-def write(network: Network, folder: Path, names: Evidence, provenance: dict[str, object]) -> None:
-    """Write `combined.npz` and `combined.json` into a folder."""
+def write(
+    network: Network, folder: Path, names: Sequence[str], provenance: dict[str, object]
+) -> None:
+    """Write `combined.npz` and `combined.json` into a folder; `names` are those of the evidence."""
     arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
     np.savez_compressed(folder / "combined.npz", allow_pickle=False, **arrays)
     about = {
         "provenance": provenance | {"feature_version": VERSION},
-        "evidence": list(names.names),
+        "evidence": list(names),
         "hints": list(network.hints),
         "words": list(network.words),
     }

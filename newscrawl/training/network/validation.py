@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from newscrawl.extraction.combination import combine
 from newscrawl.extraction.network import Network
 from newscrawl.training.block_scores import Scored, score_kept
-from newscrawl.training.network.examples import Example
+from newscrawl.training.network.examples import Example, sides
 from newscrawl.training.network.export import as_runtime
 from newscrawl.training.network.fit import Epoch, Recipe, fit
 from newscrawl.training.splits import Split
@@ -19,13 +19,9 @@ def cross_validate(
     told: Callable[[Epoch], None] = lambda _: None,
 ) -> list[Scored]:
     """Train on each split's training sites and score its other pages as the extractor would."""
-    by_page = {(example.page.set, example.page.id): example for example in examples}
     scored: list[Scored] = []
     for split in splits:
-        train, test = (
-            [by_page[page.set, page.id] for page in part if (page.set, page.id) in by_page]
-            for part in (split.train, split.test)
-        )
+        train, test = sides(examples, split)
         network = as_runtime(fit(train, recipe, told))
         for threshold in thresholds:
             scored += [score(example, network, threshold) for example in test]
