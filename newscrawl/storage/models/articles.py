@@ -1,72 +1,18 @@
-"""The tables.
+"""The tables of crawls: sources, runs, articles with their addresses and revisions, mentions.
 
 An article is one text of one source. All addresses under which it was met stand in
 `article_urls`; texts that were replaced stand in `revisions`; `coverage` tells for each
 source and day whether we looked at all, so that a day without mentions and a day
 without a crawl are two different things.
-
-Times are UTC in the database and aware in Python.
 """
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    DateTime,
-    Dialect,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-)
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """An aware datetime; kept in UTC also by SQLite, which knows no zones."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"time without a zone: {value.isoformat()}")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-# SQLite numbers its rows by itself only where the key is declared INTEGER.
-_BigKey = BigInteger().with_variant(Integer(), "sqlite")
-
-
-class Base(DeclarativeBase):
-    """Constraints get names by rule, so that migrations can speak of them."""
-
-    metadata = MetaData(
-        naming_convention={
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
-            "pk": "pk_%(table_name)s",
-        }
-    )
-    type_annotation_map = {  # noqa: RUF012 - SQLAlchemy reads it off the class
-        str: Text(),
-        datetime: UtcDateTime(),
-        list[str]: JSON(),
-        dict[str, Any]: JSON(),
-    }
+from newscrawl.storage.models.base import Base, BigKey
 
 
 class Source(Base):
@@ -120,7 +66,7 @@ class Article(Base):
         Index(None, "day"),
     )
 
-    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"))
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"), index=True)
     url: Mapped[str] = mapped_column(unique=True)
@@ -164,7 +110,7 @@ class Revision(Base):
     __tablename__ = "revisions"
     __table_args__ = (UniqueConstraint("article_id", "number"),)
 
-    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     article_id: Mapped[int] = mapped_column(ForeignKey("articles.id", ondelete="CASCADE"))
     number: Mapped[int]
     title: Mapped[str | None]
@@ -182,7 +128,7 @@ class Mention(Base):
     __tablename__ = "mentions"
     __table_args__ = (Index(None, "company_id", "article_id"),)
 
-    id: Mapped[int] = mapped_column(_BigKey, primary_key=True)
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     article_id: Mapped[int] = mapped_column(
         ForeignKey("articles.id", ondelete="CASCADE"), index=True
     )
