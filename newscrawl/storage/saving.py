@@ -24,10 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Mention
-from newscrawl.storage import models
 from newscrawl.storage.documents import Record, clean, day_of, rank
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Article, ArticleUrl, Company, Revision, Run, Source
+from newscrawl.storage.models.base import UtcDateTime
 
 Outcome = Literal["new", "revised", "unchanged"]
 
@@ -196,7 +196,7 @@ def _keep_revision(connection: Connection, record: Record, article_id: int) -> N
         "access": Article.access,
         "content_hash": Article.content_hash,
         "seen_at": func.coalesce(Article.revised_at, Article.first_seen_at),
-        "replaced_at": literal(record.seen_at, models.UtcDateTime()),
+        "replaced_at": literal(record.seen_at, UtcDateTime()),
     }
     old = select(*version.values()).where(Article.id == article_id)
     connection.execute(insert(Revision).from_select(list(version), old))
