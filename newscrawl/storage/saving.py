@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Mention
+from newscrawl.storage import models
 from newscrawl.storage.documents import Record, clean, day_of, rank
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Article, ArticleUrl, Company, Revision, Run, Source
