@@ -1,8 +1,6 @@
 """No request leaves the source's own site, nor for an address inside our own network."""
 
 import ipaddress
-from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -13,56 +11,19 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
-from newscrawl.settings import SettingError
-from newscrawl.sources.addresses import IpAddress, is_public
+from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
 
-IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+__all__ = [
+    "Permitted",
+    "PrivateAddressError",
+    "PrivateAddressGuard",
+    "SourceOffsiteMiddleware",
+    "address_of",
+]
 
 
 class PrivateAddressError(IgnoreRequest):
     """A request for an address that isn't of the public internet."""
-
-
-def address_of(url: str) -> tuple[str, int]:
-    """Return host and port of a URL."""
-    parts = urlsplit(url)
-    return (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
-
-
-class Permitted:
-    """Private hosts, addresses and networks that may be asked all the same."""
-
-    def __init__(self, entries: Iterable[str], named: Iterable[tuple[str, int]] = ()) -> None:
-        self._hosts: set[tuple[str, int | None]] = set(named)
-        self._networks: list[IpNetwork] = []
-        for entry in filter(None, map(str.strip, entries)):
-            self._add(entry)
-
-    def _add(self, entry: str) -> None:
-        try:
-            self._networks.append(ipaddress.ip_network(entry, strict=False))
-        except ValueError:
-            try:
-                parts = urlsplit(f"//{entry}")
-                host, port = parts.hostname, parts.port
-            except ValueError:
-                host, port = None, None
-            if not host or "/" in entry:
-                raise SettingError(
-                    f"NEWSCRAWL_ALLOW_PRIVATE: {entry!r} is neither a host, a host:port nor a "
-                    "network; as in localhost:8000,10.0.0.0/8"
-                ) from None
-            self._hosts.add((host.lower(), port))
-
-    def host(self, host: str, port: int) -> bool:
-        """Whether the host was named, on this port or on any."""
-        return (host, port) in self._hosts or (host, None) in self._hosts
-
-    def address(self, address: IpAddress) -> bool:
-        """Whether the address lies in a named network."""
-        return any(address in network for network in self._networks)
 
 
 class SourceOffsiteMiddleware(OffsiteMiddleware):

@@ -7,14 +7,15 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from newscrawl.cli import fetch as fetching
-from newscrawl.cli.fetch import Fetched, FetchError, Manners, fetch
+from newscrawl.sources import connection
+from newscrawl.sources.connection import FetchError, Manners
+from newscrawl.sources.visits import Fetched, fetch
 from tests.conftest import Newscrawl
 
 SENTENCE = "The harbour council said on Tuesday that the old crane would be mended by the spring. "
@@ -29,6 +30,8 @@ MANNERS = Manners(
     timeout=5.0,
     allow_private=True,
 )
+
+PUBLIC = replace(MANNERS, allow_private=False)
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -191,12 +194,12 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl) -> None:
     ],
 )
 def test_addresses_that_are_not_public(address: str) -> None:
-    assert not fetching._is_public(address)
+    assert not connection._is_allowed(address, PUBLIC)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700:4700::1111"])
 def test_addresses_that_are_public(address: str) -> None:
-    assert fetching._is_public(address)
+    assert connection._is_allowed(address, PUBLIC)
 
 
 def test_a_redirect_into_the_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,12 +226,8 @@ def test_a_redirect_into_the_private_network_is_refused(monkeypatch: pytest.Monk
                 lambda _, timeout: connect(("127.0.0.1", port), timeout=timeout),
             )
             with pytest.raises(FetchError, match=r"127\.0\.0\.1 is a private address"):
-                fetch("http://localhost/a", Manners(**{**_fields(MANNERS), "allow_private": False}))
+                fetch("http://localhost/a", PUBLIC)
     assert inner.asked == []
-
-
-def _fields(manners: Manners) -> dict[str, object]:
-    return {name: getattr(manners, name) for name in Manners.__slots__}
 
 
 @pytest.mark.parametrize(
@@ -329,7 +328,7 @@ def test_a_page_that_cannot_be_had(page: Answer, says: str) -> None:
 
 
 def test_a_dripping_server_is_left_in_time() -> None:
-    hasty = Manners(**{**_fields(MANNERS), "timeout": 0.4})
+    hasty = replace(MANNERS, timeout=0.4)
     assert "no whole answer in 0.4 seconds" in failure({"/a": drip}, hasty)
 
 

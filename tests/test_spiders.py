@@ -211,6 +211,16 @@ def test_the_user_agent_names_the_contact() -> None:
         ("::ffff:127.0.0.1", False),
         ("2002:7f00:1::", False),
         ("64:ff9b::7f00:1", False),
+        ("64:ff9b::808:808", True),
+        ("64:ff9b:1::808:808", False),
+        ("::7f00:1", False),
+        ("::808:808", False),
+        ("::", False),
+        ("fec0::1", False),
+        ("2001:0:808:808::", False),
+        ("2002:808:808::", True),
+        ("::ffff:8.8.8.8", True),
+        ("ff02::1", False),
     ],
 )
 def test_private_addresses_are_told_from_public_ones(address: str, public: bool) -> None:

@@ -25,7 +25,8 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     input. Raises FetchError or InputError."""
     if not name.startswith(("http://", "https://")):
         return NamedPage(html=_read(name))
-    from newscrawl.cli.fetch import Manners, fetch
+    from newscrawl.sources.connection import Manners
+    from newscrawl.sources.visits import fetch
 
     manners = Manners(
         user_agent=settings.USER_AGENT,

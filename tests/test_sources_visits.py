@@ -1,0 +1,160 @@
+"""Visits outside a crawl keep a crawl's manners."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from threading import Thread
+
+import pytest
+
+from newscrawl.sources import connection
+from newscrawl.sources.addresses import Permitted
+from newscrawl.sources.connection import FetchError, Manners, PrivateAddressError
+from newscrawl.sources.visits import DisallowedError, Visitor
+from tests.site.faults import Answer
+from tests.site.server import SiteServer
+
+MANNERS = Manners(
+    user_agent="newscrawl/0 (+tests)",
+    robots_name="newscrawl",
+    max_bytes=100_000,
+    timeout=5.0,
+    allow_private=True,
+)
+
+
+def always(body: str = "", **facts: object) -> Callable[[int], Answer]:
+    fixed = Answer(body=body.encode(), **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+def site(**routes: Callable[[int], Answer]) -> SiteServer:
+    """A site whose paths are the names, with "robots" for robots.txt."""
+    named = {f"/{name}": route for name, route in routes.items()}
+    named["/robots.txt"] = named.pop("/robots", always(status=404))
+    return SiteServer(routes=named)
+
+
+def test_robots_txt_is_read_once_for_each_host() -> None:
+    with site(a=always("a"), b=always("b")) as server:
+        visitor = Visitor(MANNERS)
+        assert visitor.visit(f"{server.url}/a").body == b"a"
+        assert visitor.visit(f"{server.url}/b").body == b"b"
+        assert server.paths() == ["/robots.txt", "/a", "/b"]
+
+
+def test_a_host_is_asked_no_faster_than_its_crawl_delay() -> None:
+    robots = always("User-agent: *\nCrawl-delay: 0.3\n")
+    with site(robots=robots, a=always("a")) as server:
+        visitor = Visitor(MANNERS)
+        threads = [Thread(target=visitor.visit, args=(f"{server.url}/a",)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        moments = [visit.moment for visit in server.visits if visit.path == "/a"]
+    assert moments[1] - moments[0] > 0.25
+    assert moments[2] - moments[1] > 0.25
+
+
+def test_a_host_that_asks_for_too_long_a_pause_is_not_visited() -> None:
+    with site(robots=always("User-agent: *\nCrawl-delay: 500\n"), a=always("a")) as server:
+        with pytest.raises(DisallowedError, match="asks for 500 seconds"):
+            Visitor(MANNERS).visit(f"{server.url}/a")
+        assert server.paths() == ["/robots.txt"]
+
+
+def test_what_robots_txt_forbids_is_not_asked_for() -> None:
+    with site(robots=always("User-agent: newscrawl\nDisallow: /a\n"), a=always("a")) as server:
+        with pytest.raises(DisallowedError):
+            Visitor(MANNERS).visit(f"{server.url}/a")
+        assert server.paths() == ["/robots.txt"]
+
+
+def test_a_host_that_does_not_answer_is_asked_once() -> None:
+    visitor = Visitor(MANNERS)
+    for _ in range(2):
+        with pytest.raises(FetchError, match="Connection refused"):
+            visitor.visit("http://127.0.0.1:1/a")
+
+
+def test_robots_txt_names_sitemaps() -> None:
+    with site(robots=always("Sitemap: https://x.example/s.xml\n")) as server:
+        assert Visitor(MANNERS).sitemaps(server.url) == ("https://x.example/s.xml",)
+
+
+@pytest.mark.parametrize(("status", "moved"), [(301, True), (308, True), (302, False)])
+def test_only_redirects_for_good_are_a_move(status: int, moved: bool) -> None:
+    away = always(status=status, headers=(("Location", "/b"),))
+    with site(a=away, b=always("b")) as server:
+        visit = Visitor(MANNERS).visit(f"{server.url}/a")
+    assert (visit.url, visit.moved) == (f"{server.url}/b", moved)
+
+
+def test_a_long_page_is_cut_where_that_is_asked_for() -> None:
+    with site(a=always("x" * 5_000)) as server:
+        visit = Visitor(MANNERS).visit(f"{server.url}/a", max_bytes=1_000, cut=True)
+        with pytest.raises(FetchError, match="is larger than"):
+            Visitor(MANNERS).visit(f"{server.url}/a", max_bytes=1_000)
+    assert len(visit.body) == 1_000
+
+
+def test_private_addresses_are_asked_where_they_were_named() -> None:
+    with site(a=always("a")) as server:
+        careful = replace(MANNERS, allow_private=False)
+        with pytest.raises(PrivateAddressError):
+            Visitor(careful).visit(f"{server.url}/a")
+        assert server.visits == []
+        for permitted in (
+            Permitted(["127.0.0.0/8"]),
+            Permitted(named=[("127.0.0.1", server.port)]),
+        ):
+            visitor = Visitor(replace(careful, permitted=permitted))
+            assert visitor.visit(f"{server.url}/a").status == 200
+
+
+def test_a_redirect_to_a_private_address_is_refused() -> None:
+    with site(secret=always("s")) as inner:
+        away = always(status=302, headers=(("Location", f"{inner.url}/secret"),))
+        with site(a=away) as server:
+            named = Permitted(named=[("127.0.0.1", server.port)])
+            visitor = Visitor(replace(MANNERS, allow_private=False, permitted=named))
+            with pytest.raises(PrivateAddressError):
+                visitor.visit(f"{server.url}/a")
+        assert inner.visits == []
+
+
+def test_a_slow_server_is_left_in_time() -> None:
+    with site(a=always("a", delay=2.0)) as server:
+        started = time.monotonic()
+        with pytest.raises(FetchError, match="no whole answer"):
+            Visitor(replace(MANNERS, timeout=0.3)).visit(f"{server.url}/a")
+        assert time.monotonic() - started < 1.5
+
+
+def test_credentials_are_not_sent_and_not_shown() -> None:
+    with pytest.raises(FetchError) as caught:
+        Visitor(MANNERS).visit("https://me:secret@news.example/")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_drips_its_handshake_is_left_in_time() -> None:
+    def drip(listening: socket.socket) -> None:
+        peer, _ = listening.accept()
+        with peer, contextlib.suppress(OSError):
+            peer.sendall(b"\x16\x03\x03\x3f\xff")  # the head of a long TLS record
+            for _ in range(100):
+                peer.sendall(b"\0")
+                time.sleep(0.05)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=drip, args=(listening,))
+        thread.start()
+        started = time.monotonic()
+        url = f"https://127.0.0.1:{listening.getsockname()[1]}/"
+        with pytest.raises(FetchError, match="no whole answer"):
+            connection.get(url, replace(MANNERS, timeout=0.4), 1_000)
+        assert time.monotonic() - started < 2.0
+        thread.join()
