@@ -11,6 +11,7 @@ from newscrawl.storage.models.articles import (
     Source,
 )
 from newscrawl.storage.models.base import Base
+from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
 
 __all__ = [
     "Article",
@@ -18,7 +19,10 @@ __all__ = [
     "Base",
     "Company",
     "Coverage",
+    "FrontierUrl",
+    "Listing",
     "Mention",
+    "Poll",
     "Revision",
     "Run",
     "Source",

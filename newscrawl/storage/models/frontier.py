@@ -1,0 +1,91 @@
+"""What crawls have still to do: pages that wait, feeds and sitemaps, when each source is due."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from newscrawl.storage.models.base import Base, BigKey
+
+
+class Listing(Base):
+    """A feed or sitemap of a source, and what it said when it was last read.
+
+    `cutoff` is the moment before which its entries were left at that reading; empty, all were
+    taken. `offered` counts its articles, `newest_at` is the youngest of them. `quiet` counts the
+    readings since one brought something new, `failures` those that failed in a row.
+    """
+
+    __tablename__ = "listings"
+    __table_args__ = (UniqueConstraint("source_id", "url"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"))
+    parent_id: Mapped[int | None] = mapped_column(
+        ForeignKey("listings.id", ondelete="CASCADE"), index=True
+    )
+    url: Mapped[str]
+    etag: Mapped[str | None]
+    last_modified: Mapped[str | None]
+    body_hash: Mapped[str | None]
+    cutoff: Mapped[datetime | None]
+    offered: Mapped[int]
+    newest_at: Mapped[datetime | None]
+    checked_at: Mapped[datetime | None]
+    changed_at: Mapped[datetime | None]
+    quiet: Mapped[int]
+    failures: Mapped[int]
+    interval_seconds: Mapped[float | None]
+    next_poll_at: Mapped[datetime | None]
+
+
+class FrontierUrl(Base):
+    """An article's address that a feed or sitemap told of.
+
+    `url` is the canonical one, `fetch_url` the one to be asked for. `state` is "pending" until
+    a first answer, then "done" or, when no try is left, "failed"; `reason` says what came of
+    the last answer. It waits to be asked for (again) from `due_at` on, or never. `visits` counts
+    the answers, `attempts` the failures since the last one. `run_id` names the run that has
+    taken it and not said yet what came of it.
+    """
+
+    __tablename__ = "frontier"
+    __table_args__ = (
+        Index(
+            "ix_frontier_due",
+            "source_id",
+            "due_at",
+            sqlite_where=text("due_at IS NOT NULL"),
+            postgresql_where=text("due_at IS NOT NULL"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"))
+    listing_id: Mapped[int | None] = mapped_column(ForeignKey("listings.id", ondelete="SET NULL"))
+    url: Mapped[str] = mapped_column(unique=True)
+    fetch_url: Mapped[str]
+    hints: Mapped[dict[str, Any]]
+    moment: Mapped[datetime | None]
+    discovered_at: Mapped[datetime]
+    state: Mapped[str]
+    reason: Mapped[str | None]
+    due_at: Mapped[datetime | None]
+    run_id: Mapped[int | None]
+    visits: Mapped[int]
+    attempts: Mapped[int]
+    visited_at: Mapped[datetime | None]
+    etag: Mapped[str | None]
+    last_modified: Mapped[str | None]
+
+
+class Poll(Base):
+    """When a source was last asked for its feeds and sitemaps, and when it is worth it again."""
+
+    __tablename__ = "polls"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    polled_at: Mapped[datetime]
+    interval_seconds: Mapped[float]
+    next_poll_at: Mapped[datetime] = mapped_column(index=True)
