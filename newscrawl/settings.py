@@ -34,6 +34,14 @@ def seconds(name: str, value: object) -> float:
     return found
 
 
+def yes(name: str, value: object) -> bool:
+    """Return the value of a setting that is yes or no; SettingError for any other."""
+    text = str(value).strip().lower()
+    if text not in {"", "no", "0", "false", "yes", "1", "true"}:
+        raise SettingError(f"{name}={value}: write yes or no")
+    return text in {"yes", "1", "true"}
+
+
 def user_agent(contact: str) -> str:
     """Return how the crawler introduces itself; `contact` is a URL or an e-mail address."""
     name = f"newscrawl/{version('newscrawl')}"
@@ -65,6 +73,14 @@ NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")
 NEWSCRAWL_CRAWL_DELAY_MAX = _env("NEWSCRAWL_CRAWL_DELAY_MAX", "120")
 # Hosts (host, host:port or a network, parted by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
+# Where alerts go besides the log: a mail server, sender and recipients; URLs, parted by commas,
+# that take JSON, the key that signs it, and whether they may be private addresses.
+NEWSCRAWL_SMTP_URL = _env("NEWSCRAWL_SMTP_URL", "")
+NEWSCRAWL_MAIL_FROM = _env("NEWSCRAWL_MAIL_FROM", "")
+NEWSCRAWL_MAIL_TO = _env("NEWSCRAWL_MAIL_TO", "")
+NEWSCRAWL_WEBHOOKS = _env("NEWSCRAWL_WEBHOOKS", "")
+NEWSCRAWL_WEBHOOK_SECRET = _env("NEWSCRAWL_WEBHOOK_SECRET", "")
+NEWSCRAWL_WEBHOOK_PRIVATE = _env("NEWSCRAWL_WEBHOOK_PRIVATE", "no")
 
 # --- The way of a page ----------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""What is due, what runs, what fell silent, and who is told of it."""

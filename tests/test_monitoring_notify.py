@@ -1,0 +1,369 @@
+"""Notices reach a real mail server and a real webhook, and secrets reach nobody."""
+
+import datetime
+import hashlib
+import hmac
+import json
+import logging
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import default
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from newscrawl import settings
+from newscrawl.monitoring.channels import configured_channels
+from newscrawl.monitoring.mail import MailChannel
+from newscrawl.monitoring.notify import DeliveryError, LogChannel, Notice, Undelivered, send
+from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.settings import SettingError
+
+KEY = "s3cret"
+NOTICE = Notice(
+    subject="ft: no new articles",
+    text="The last one came three days ago.\nExpected: 41.",
+    event="opened",
+    cause="ft/stale_feed",
+    facts={"source": "ft", "expected": 41, "since": datetime.date(2026, 11, 20)},
+)
+
+
+# Mail --------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+class Inbox:
+    """Takes what the server is given."""
+
+    def __init__(self) -> None:
+        self.messages: list[Any] = []
+        self.users: list[str | None] = []
+
+    async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: object
+    ) -> str:
+        if address.startswith("nobody"):
+            return "550 no such user"
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(  # noqa: N802 - aiosmtpd's name
+        self, _server: SMTP, session: Session, envelope: Envelope
+    ) -> str:
+        self.messages.append(BytesParser(policy=default).parsebytes(envelope.content or b""))
+        login = session.auth_data
+        self.users.append(login.login.decode() if isinstance(login, LoginPassword) else None)
+        return "250 OK"
+
+
+def check(
+    _server: SMTP, _session: Session, _envelope: Envelope, _how: str, data: Any
+) -> AuthResult:
+    return AuthResult(success=data.password == b"pass/word", handled=False, auth_data=data)
+
+
+@pytest.fixture
+def plain_server() -> Iterator[tuple[Inbox, int]]:
+    inbox = Inbox()
+    controller = Controller(inbox, hostname="127.0.0.1", port=free_port())
+    controller.start()
+    yield inbox, controller.port
+    controller.stop()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for localhost with its key, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return file
+
+
+@pytest.fixture
+def tls_server(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Inbox, int]]:
+    """A server that wants STARTTLS and a password, with a certificate that we trust."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    inbox = Inbox()
+    controller = Controller(
+        inbox,
+        hostname="localhost",
+        port=free_port(),
+        tls_context=context,
+        require_starttls=True,
+        auth_required=True,
+        authenticator=check,
+    )
+    controller.start()
+    yield inbox, controller.port
+    controller.stop()
+
+
+def mail(
+    port: int, *, user: str = "", to: str = "desk@example.org", host: str = "127.0.0.1"
+) -> MailChannel:
+    return MailChannel.of(f"smtp://{user}{host}:{port}", "newscrawl@example.org", to)
+
+
+def test_a_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
+    inbox, port = plain_server
+    assert send(NOTICE, [mail(port, to="desk@example.org, ops@example.org")]) == ()
+    (message,) = inbox.messages
+    assert message["Subject"] == "ft: no new articles"
+    assert message["To"] == "desk@example.org, ops@example.org"
+    assert message["X-Newscrawl-Cause"] == "ft/stale_feed"
+    assert message.get_content().replace("\r\n", "\n").strip() == NOTICE.text
+
+
+def test_a_digest_is_sent_as_html_beside_its_text(plain_server: tuple[Inbox, int]) -> None:
+    inbox, port = plain_server
+    mail(port).deliver(Notice(subject="Today", text="Siemens 3", html="<b>Siemens 3</b>"))
+    (message,) = inbox.messages
+    kinds = [part.get_content_type() for part in message.walk()]
+    assert kinds == ["multipart/alternative", "text/plain", "text/html"]
+
+
+def test_a_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int]) -> None:
+    inbox, port = plain_server
+    mail(port).deliver(Notice(subject="A\r\nBcc: all@example.org\n\nB", text="x"))
+    (message,) = inbox.messages
+    assert message["Subject"] == "A Bcc: all@example.org B"
+    assert message["Bcc"] is None
+
+
+def test_a_password_goes_over_tls(tls_server: tuple[Inbox, int]) -> None:
+    inbox, port = tls_server
+    mail(port, user="me:pass%2Fword@", host="localhost").deliver(NOTICE)
+    assert inbox.users == ["me"]
+
+
+def test_a_wrong_password_is_told_without_it(tls_server: tuple[Inbox, int]) -> None:
+    _, port = tls_server
+    with pytest.raises(DeliveryError, match="refuses user or password") as raised:
+        mail(port, user="me:hush@", host="localhost").deliver(NOTICE)
+    assert "hush" not in str(raised.value)
+
+
+def test_no_password_goes_in_the_clear(plain_server: tuple[Inbox, int]) -> None:
+    inbox, port = plain_server
+    with pytest.raises(DeliveryError, match="no STARTTLS"):
+        mail(port, user="me:hush@").deliver(NOTICE)
+    assert inbox.messages == []
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(
+    tls_server: tuple[Inbox, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    with pytest.raises(DeliveryError, match=r"(?i)certificate"):
+        mail(tls_server[1], host="localhost").deliver(NOTICE)
+
+
+def test_a_recipient_who_is_refused_is_named(plain_server: tuple[Inbox, int]) -> None:
+    inbox, port = plain_server
+    with pytest.raises(DeliveryError, match=r"refused for nobody@example\.org"):
+        mail(port, to="desk@example.org,nobody@example.org").deliver(NOTICE)
+    assert len(inbox.messages) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "to", "message"),
+    [
+        ("mail.example.org", "a@example.org", "NEWSCRAWL_SMTP_URL"),
+        ("ftp://me:hush@mail.example.org", "a@example.org", "NEWSCRAWL_SMTP_URL"),
+        ("smtp://me:hush@mail.example.org:port", "a@example.org", "NEWSCRAWL_SMTP_URL"),
+        ("smtp://mail.example.org", "", "NEWSCRAWL_MAIL_TO: names nobody"),
+        ("smtp://mail.example.org", "desk", "NEWSCRAWL_MAIL_TO=desk: no e-mail address"),
+    ],
+    ids=["no scheme", "other scheme", "no port", "nobody", "no address"],
+)
+def test_a_wrong_mail_setting_is_named(url: str, to: str, message: str) -> None:
+    with pytest.raises(SettingError, match=message) as raised:
+        MailChannel.of(url, "", to)
+    assert "hush" not in str(raised.value)
+
+
+# Webhooks ----------------------------------------------------------------------------------------
+
+
+class Hook:
+    """A webhook's server; `answers` are its next ones, 200 after them."""
+
+    def __init__(self) -> None:
+        self.answers: list[int] = []
+        self.taken: list[tuple[Message, bytes]] = []
+        hook = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                hook.taken.append((self.headers, body))
+                self.send_response(hook.answers.pop(0) if hook.answers else 200)
+                self.send_header("Location", "/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Stay silent."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hooks/t0ken?room=1"
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    found = Hook()
+    threading.Thread(target=found.server.serve_forever, args=(0.05,), daemon=True).start()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+
+
+def channel(url: str, **given: Any) -> WebhookChannel:
+    return WebhookChannel(url=url, allow_private=True, pauses=(0, 0), **given)
+
+
+def test_a_notice_arrives_at_a_webhook(hook: Hook) -> None:
+    assert send(NOTICE, [channel(hook.url)]) == ()
+    ((headers, body),) = hook.taken
+    assert headers["Content-Type"] == "application/json; charset=utf-8"
+    assert json.loads(body) == {
+        "text": "ft: no new articles\nThe last one came three days ago.\nExpected: 41.",
+        "subject": "ft: no new articles",
+        "event": "opened",
+        "cause": "ft/stale_feed",
+        "facts": {"source": "ft", "expected": 41, "since": "2026-11-20"},
+    }
+
+
+def test_what_is_posted_is_signed(hook: Hook) -> None:
+    channel(hook.url, secret=KEY).deliver(NOTICE)
+    ((headers, body),) = hook.taken
+    digest = hmac.new(KEY.encode(), body, hashlib.sha256).hexdigest()
+    assert headers["X-Newscrawl-Signature"] == f"sha256={digest}"
+
+
+def test_a_server_in_trouble_is_asked_again(hook: Hook) -> None:
+    hook.answers = [503, 429]
+    channel(hook.url).deliver(NOTICE)
+    assert len(hook.taken) == 3
+
+
+@pytest.mark.parametrize(
+    ("answers", "told", "times"),
+    [
+        ([404], "the server answered 404", 1),
+        ([302], "the server answered 302", 1),
+        ([500] * 3, "the server answered 500, 3 times", 3),
+    ],
+    ids=["refused", "redirect", "in trouble for long"],
+)
+def test_a_refusal_is_told_without_the_path(
+    hook: Hook, caplog: pytest.LogCaptureFixture, answers: list[int], told: str, times: int
+) -> None:
+    hook.answers = answers
+    assert send(NOTICE, [channel(hook.url)]) == (Undelivered("webhook (127.0.0.1)", told),)
+    assert len(hook.taken) == times
+    assert "t0ken" not in caplog.text
+
+
+def test_a_private_address_needs_leave(hook: Hook) -> None:
+    with pytest.raises(DeliveryError, match="NEWSCRAWL_WEBHOOK_PRIVATE"):
+        WebhookChannel.of(hook.url).deliver(NOTICE)
+    assert hook.taken == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://example.org/t0ken", "example.org/t0ken", "http://[t0ken", "http://e x/t0ken"],
+)
+def test_a_wrong_webhook_is_refused_without_quoting_it(url: str) -> None:
+    with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOKS") as raised:
+        WebhookChannel.of(url)
+    assert "t0ken" not in str(raised.value)
+
+
+# All of them -------------------------------------------------------------------------------------
+
+
+def test_a_channel_that_fails_does_not_stop_the_next(
+    hook: Hook, plain_server: tuple[Inbox, int]
+) -> None:
+    hook.answers = [410]
+    inbox, port = plain_server
+    failed = send(NOTICE, [channel(hook.url), mail(port)])
+    assert [one.channel for one in failed] == ["webhook (127.0.0.1)"]
+    assert len(inbox.messages) == 1
+
+
+def test_the_log_gets_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        send(NOTICE, [LogChannel()])
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage() == (
+        "ft: no new articles: The last one came three days ago. Expected: 41."
+    )
+
+
+def test_channels_show_no_secret() -> None:
+    shown = repr([mail(1, user="me:hush@"), channel("http://x.example/t0ken", secret=KEY)])
+    assert "hush" not in shown
+    assert "t0ken" not in shown
+    assert KEY not in shown
+
+
+def test_the_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
+    monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+    monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
+    assert [one.name for one in configured_channels()] == [
+        "log",
+        "e-mail (mail.example.org:465)",
+        "webhook (a.example)",
+        "webhook (b.example)",
+    ]
+
+
+def test_a_setting_that_is_neither_yes_nor_no_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOK_PRIVATE", "maybe")
+    with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOK_PRIVATE=maybe: write yes or no"):
+        configured_channels()
