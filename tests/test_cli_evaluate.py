@@ -12,6 +12,7 @@ from newscrawl.training.metadata_peers import fields_of, score_peers
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parent / "corpus"
+PARTS = ["development", "held-out", "second"]
 
 
 def store(folder: Path, tool: str, pages: list[GoldPage], *fields: str) -> None:
@@ -37,8 +38,8 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     assert ran.code == 0
     rows = {row["group"]: row for row in json.loads(ran.out)}
     assert {"en", "de", "fr", "es", "it"} <= set(rows)
-    assert list(rows)[-2:] == ["all", "held-out"]
-    languages = [row for group, row in rows.items() if group not in ("all", "held-out")]
+    assert list(rows)[-4:] == ["all", *PARTS]
+    languages = [row for group, row in rows.items() if group not in ("all", *PARTS)]
     assert rows["all"]["mentions"] == sum(row["mentions"] for row in languages)
     assert 0 < rows["held-out"]["texts"] < rows["all"]["texts"]
     assert all(0.9 <= row[key] <= 1 for row in rows.values() for key in ("precision", "recall"))
@@ -48,7 +49,7 @@ def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:
     ran = newscrawl("evaluate", "mentions", "--lang", "DE")
     assert ran.code == 0
     groups = [line.split()[0] for line in ran.out.splitlines() if re.search(r"\d\.\d{3}", line)]
-    assert groups == ["de", "all", "held-out"]
+    assert groups == ["de", "all", *PARTS]
     assert max(map(len, ran.out.splitlines())) <= 80
 
 

@@ -7,7 +7,7 @@ from newscrawl.cli.output import Column, render
 
 
 def evaluate_mentions(langs: Sequence[str], form: Format) -> None:
-    """Score all mentions of the bundled texts by language, and of those nobody tuned to."""
+    """Score all mentions of the bundled texts by language, and by part: what was tuned to or not."""
     from newscrawl.training.mention_score import read_labelled, score_mentions
 
     texts = read_labelled()
@@ -15,9 +15,10 @@ def evaluate_mentions(langs: Sequence[str], form: Format) -> None:
     wanted = {one_of(lang, known, "language", "newscrawl evaluate mentions") for lang in langs}
     texts = [text for text in texts if not wanted or text.language in wanted]
     companies = companies_from(None)
-    held_out = [text for text in texts if text.part == "held-out"]
     scores = [(score.group, score) for score in score_mentions(companies, texts)]
-    scores.append(("held-out", score_mentions(companies, held_out)[-1]))
+    for part in dict.fromkeys(text.part for text in texts):
+        of_part = [text for text in texts if text.part == part]
+        scores.append((part, score_mentions(companies, of_part)[-1]))
     rows = [
         {
             "group": group,
@@ -38,5 +39,5 @@ def evaluate_mentions(langs: Sequence[str], form: Format) -> None:
             for key, heading in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
         ),
     ]
-    note = "held-out: the texts that the matcher was never mended after."
+    note = "held-out: the texts whose mistakes nobody has looked at."
     render(rows, columns, form, title="mentions of companies in labelled texts", note=note)
