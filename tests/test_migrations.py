@@ -30,11 +30,16 @@ def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory
     assert newest_first == sorted(newest_first, reverse=True)
 
 
+def is_modelled(name: str | None, kind: str, _parents: object) -> bool:
+    """The index of the full text is another table on each of the two databases."""
+    return kind != "table" or not str(name).startswith("article_search")
+
+
 def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
     upgrade_database(database_url)
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.connect() as connection:
-        context = MigrationContext.configure(connection)
+        context = MigrationContext.configure(connection, opts={"include_name": is_modelled})
         assert compare_metadata(context, Base.metadata) == []
     opened.dispose()
 

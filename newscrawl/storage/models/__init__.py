@@ -1,5 +1,18 @@
 """The tables, a module for each group of them; all must be imported here to be known."""
 
+from newscrawl.storage.models.analysis import (
+    Appearance,
+    Clutter,
+    CountedArticle,
+    DailyCompany,
+    DailyCompanySource,
+    DailySource,
+    DailyTotal,
+    MentionChange,
+    Sketch,
+    SketchValue,
+    Story,
+)
 from newscrawl.storage.models.articles import (
     Article,
     ArticleUrl,
@@ -14,16 +27,27 @@ from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
 
 __all__ = [
+    "Appearance",
     "Article",
     "ArticleUrl",
     "Base",
+    "Clutter",
     "Company",
+    "CountedArticle",
     "Coverage",
+    "DailyCompany",
+    "DailyCompanySource",
+    "DailySource",
+    "DailyTotal",
     "FrontierUrl",
     "Listing",
     "Mention",
+    "MentionChange",
     "Poll",
     "Revision",
     "Run",
+    "Sketch",
+    "SketchValue",
     "Source",
+    "Story",
 ]

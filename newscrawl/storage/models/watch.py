@@ -1,0 +1,107 @@
+"""The tables of the watch: who crawls what, how each source fared day by day, what is wrong."""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from newscrawl.storage.models.base import Base, BigKey
+
+_OPEN = text("recovered_at IS NULL")
+
+
+class Lease(Base):
+    """The right to crawl a source, which one worker has at a time, until `expires_at`.
+
+    A worker that lives puts that moment off again and again; one that died loses the source
+    when it comes. While the source waits in the queue, no one puts it there again before
+    `queued_until`. `failures` counts the crawls that failed in a row, `retry_at` is when the
+    next is tried; `code` and `note` say how the last one ended.
+    """
+
+    __tablename__ = "leases"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    holder: Mapped[str | None]
+    taken_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
+    queued_until: Mapped[datetime | None]
+    failures: Mapped[int]
+    retry_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    code: Mapped[int | None]
+    note: Mapped[str]
+
+
+class Worker(Base):
+    """A `newscrawl monitor` that is up, or was when it last said so."""
+
+    __tablename__ = "workers"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    host: Mapped[str]
+    pid: Mapped[int]
+    slots: Mapped[int]
+    version: Mapped[str]
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    stopped_at: Mapped[datetime | None]
+
+
+class Vitals(Base):
+    """How a source fared on a UTC day: what its crawls of that day counted, added up.
+
+    `characters` is the median length of the articles' texts, `page_characters` and
+    `text_characters` are sums over the same pages: what is no text is markup and clutter.
+    """
+
+    __tablename__ = "vitals"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    runs: Mapped[int]
+    failed_runs: Mapped[int]
+    new: Mapped[int]
+    fetched: Mapped[int]
+    failed: Mapped[int]
+    refused: Mapped[int]
+    dropped: Mapped[int]
+    read: Mapped[int]
+    undated: Mapped[int]
+    untitled: Mapped[int]
+    characters: Mapped[float | None]
+    confidence: Mapped[float | None]
+    page_characters: Mapped[int]
+    text_characters: Mapped[int]
+
+
+class Finding(Base):
+    """Something that is wrong with a source, or with the watch itself (no source).
+
+    It is open until `recovered_at`; of one cause only one is open at a time. `told_at` and
+    `recovery_told_at` say when people were told.
+    """
+
+    __tablename__ = "findings"
+    __table_args__ = (
+        Index(
+            "uq_findings_open_cause",
+            "cause",
+            unique=True,
+            sqlite_where=_OPEN,
+            postgresql_where=_OPEN,
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    cause: Mapped[str]
+    kind: Mapped[str]
+    source_id: Mapped[int | None] = mapped_column(ForeignKey("sources.id"), index=True)
+    note: Mapped[str]
+    facts: Mapped[dict[str, Any]]
+    opened_at: Mapped[datetime] = mapped_column(index=True)
+    seen_at: Mapped[datetime]
+    recovered_at: Mapped[datetime | None]
+    told_at: Mapped[datetime | None]
+    recovery_told_at: Mapped[datetime | None]
