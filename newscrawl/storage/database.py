@@ -18,6 +18,8 @@ from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
+from newscrawl.storage.frontier import Frontier, Schedule
+from newscrawl.storage.frontier.queue import Settlement, settle_saved
 from newscrawl.storage.saving import Saved, save_record
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
@@ -138,7 +140,7 @@ class Database:
             for field, value in facts.items():
                 setattr(source, field, value)
 
-        self._write(work)
+        self.write(work)
 
     def start_run(self, source_slug: str) -> int:
         """The number of a new run of a registered source."""
@@ -149,7 +151,7 @@ class Database:
             session.flush()
             return run.id
 
-        return self._write(work)
+        return self.write(work)
 
     def finish_run(self, run_id: int, reason: str, counts: dict[str, int]) -> None:
         """Closes a run with the reason of its end and what it counted."""
@@ -160,7 +162,7 @@ class Database:
                 raise StorageError(f"no run {run_id} in the database: start_run gives one")
             run.finished_at, run.reason, run.counts = _now(), reason, counts
 
-        self._write(work)
+        self.write(work)
 
     def record_coverage(
         self,
@@ -196,7 +198,13 @@ class Database:
             row.found, row.stored = max(row.found, found), max(row.stored, stored)
             row.recorded_at = _now()
 
-        self._write(work)
+        self.write(work)
+
+    def frontier(self, source_slug: str, run_id: int, schedule: Schedule) -> Frontier:
+        """What is to be fetched of a registered source, for a run of it."""
+        with self.reading() as session:
+            source_id = _source_id(session, source_slug)
+        return Frontier(database=self, source_id=source_id, run_id=run_id, schedule=schedule)
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Those of the canonical URLs that are stored, as an article's own or as an alias."""
@@ -208,8 +216,9 @@ class Database:
                 found.update(session.scalars(select(column).where(column.in_(batch))))
         return found
 
-    def save(self, document: Document, run_id: int) -> Saved:
-        """Stores an article with its mentions, in one transaction.
+    def save(self, document: Document, run_id: int, settlement: Settlement | None = None) -> Saved:
+        """Stores an article with its mentions, in one transaction; in the same one its page
+        leaves the queue, where `settlement` says what came of it.
 
         - "new": no article of the source has this URL, nor this text.
         - "revised": headline or text differ from the stored ones, which become a revision;
@@ -223,9 +232,19 @@ class Database:
         StorageError where the database is.
         """
         record = record_of(document)
-        return self._write(lambda session: save_record(session.connection(), record, run_id))
 
-    def _write(self, work: Callable[[Session], Result]) -> Result:
+        def work(session: Session) -> Saved:
+            connection = session.connection()
+            saved = save_record(connection, record, run_id)
+            if settlement is not None:
+                settle_saved(connection, settlement, saved.outcome, record.urls)
+            return saved
+
+        return self.write(work)
+
+    def write(self, work: Callable[[Session], Result]) -> Result:
+        """Does the work in one transaction, again if another one stood in its way."""
+        """Does the work in one transaction, again if another one stood in its way."""
         engine = self._engine.execution_options(writes=True)
 
         def transaction() -> Result:

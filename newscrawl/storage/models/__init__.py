@@ -25,6 +25,7 @@ from newscrawl.storage.models.articles import (
 )
 from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
+from newscrawl.storage.models.watch import Finding, Lease, Vitals, Worker
 
 __all__ = [
     "Appearance",
@@ -39,7 +40,9 @@ __all__ = [
     "DailyCompanySource",
     "DailySource",
     "DailyTotal",
+    "Finding",
     "FrontierUrl",
+    "Lease",
     "Listing",
     "Mention",
     "MentionChange",
@@ -50,4 +53,6 @@ __all__ = [
     "SketchValue",
     "Source",
     "Story",
+    "Vitals",
+    "Worker",
 ]

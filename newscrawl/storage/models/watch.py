@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, text
+from sqlalchemy import BigInteger, ForeignKey, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -72,8 +72,8 @@ class Vitals(Base):
     untitled: Mapped[int]
     characters: Mapped[float | None]
     confidence: Mapped[float | None]
-    page_characters: Mapped[int]
-    text_characters: Mapped[int]
+    page_characters: Mapped[int] = mapped_column(BigInteger)
+    text_characters: Mapped[int] = mapped_column(BigInteger)
 
 
 class Finding(Base):
