@@ -4,7 +4,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
 
 from scrapy import signals
@@ -105,7 +105,8 @@ class StoragePipeline:
         self._worker.shutdown()
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts = Counts.of(stats)
-        today = datetime.now(UTC)
+        spider: Any = self._crawler.spider
+        today: datetime = spider.clock()
         state, note = state_of(
             counts, today, self._crawler.settings.getint("NEWSCRAWL_RECENT_DAYS")
         )

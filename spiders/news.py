@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar, Self
 
@@ -42,6 +43,11 @@ MAX_DAYS = 31
 _BATCH = 200
 
 
+def current_time() -> datetime:
+    """Return the moment, as a crawl of today sees it; a replay has the archive's."""
+    return datetime.now(UTC)
+
+
 def nothing_known(_urls: Collection[str]) -> set[str]:
     """Return the stored ones among canonical URLs, for a spider without a database: none."""
     return set()
@@ -62,7 +68,7 @@ class NewsSpider(Spider):
         super().__init__()
         self.arguments = parse_arguments(given)
         self.known = nothing_known
-        self.listings = self._listings()
+        self.clock: Callable[[], datetime] = current_time
         urls = (self.source.home, *self.source.feeds, *self.listings)
         self._hosts = {address_of(url)[0] for url in urls}
         self._name = site_name(self.source.home)
@@ -70,7 +76,7 @@ class NewsSpider(Spider):
         self._strangers: set[str] = set()
         self._limit = 0
         self._sitemaps_left = 0
-        self._recent = datetime.now(UTC)
+        self._recent = timedelta()
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -89,8 +95,7 @@ class NewsSpider(Spider):
 
         spider._limit = spider.arguments.limit or number("NEWSCRAWL_LIMIT")
         spider._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
-        days = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
-        spider._recent = datetime.now(UTC) - days
+        spider._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
         return spider
 
@@ -138,7 +143,9 @@ class NewsSpider(Spider):
 
     # Feeds and sitemaps ----------------------------------------------------------------------
 
-    def _listings(self) -> tuple[str, ...]:
+    @property
+    def listings(self) -> tuple[str, ...]:
+        """The feeds and sitemaps to ask for, dated ones written out."""
         if self.arguments.feeds or self.arguments.sitemaps:
             return (*self.arguments.feeds, *self.arguments.sitemaps)
         source = self.source.on(*self._days())
@@ -148,7 +155,7 @@ class NewsSpider(Spider):
         return (*short, *source.sitemaps) if self.since or not short else short
 
     def _days(self) -> list[date]:
-        today = datetime.now(UTC).date()
+        today = self.clock().date()
         first = self.since.date() if self.since else today - timedelta(days=1)
         span = min((today - first).days, MAX_DAYS - 1)
         return [today - timedelta(days=back) for back in range(span + 1)]
@@ -203,7 +210,8 @@ class NewsSpider(Spider):
 
     def _oldest(self, *, archive: bool) -> datetime | None:
         """Return the moment before which pages are left; an archive may be asked for by name."""
-        usual = self._recent if archive and not self.arguments.sitemaps else None
+        recent = self.clock() - self._recent
+        usual = recent if archive and not self.arguments.sitemaps else None
         return self.since or usual
 
     def listing_failed(self, failure: Failure) -> None:
@@ -278,7 +286,8 @@ class NewsSpider(Spider):
         """Yield the page, or what the feed said of it where the page is kept from us."""
         access = self.access_of(response)
         if access != "open":
-            yield from self._instead(url, hints, access, response.status)
+            page = self._instead(url, hints, access, response.status)
+            yield from (replace(told, fetched_at=self._fetched_at(response)) for told in page)
             return
         self._count("pages_fetched")
         header = response.headers.get("Content-Type", b"")
@@ -286,7 +295,7 @@ class NewsSpider(Spider):
             url=url,
             source=self.source.slug,
             html=response.body,
-            fetched_at=datetime.now(UTC),
+            fetched_at=self._fetched_at(response),
             encoding=http_content_type_encoding(header.decode("latin-1") if header else None),
             language=self._language(hints),
             status=response.status,
@@ -329,12 +338,17 @@ class NewsSpider(Spider):
             url=url,
             source=self.source.slug,
             html=b"",
-            fetched_at=datetime.now(UTC),
+            fetched_at=self.clock(),
             language=self._language(hints),
             status=status,
             access=access,
             hints=hints,
         )
+
+    def _fetched_at(self, response: Response) -> datetime:
+        """Return when the server answered, as the archive has it where there is one."""
+        archived: datetime | None = response.meta.get("fetched_at")
+        return archived or self.clock()
 
     def _language(self, hints: Hints) -> str | None:
         languages = self.source.languages
