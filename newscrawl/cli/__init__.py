@@ -19,6 +19,7 @@ from newscrawl.cli import (
     label,
     mentions,
     plots,
+    serve,
     sources,
     train,
     train_network,
@@ -44,6 +45,7 @@ app.command("train", epilog=train.EXAMPLE)(train.train)
 app.command("train-network", epilog=train_network.EXAMPLE)(train_network.train_network)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.command("label", epilog=label.EXAMPLE)(label.label)
+app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
 app.add_typer(companies.app, name="companies")
 app.add_typer(sources.app, name="sources")

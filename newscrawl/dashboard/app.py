@@ -1,0 +1,94 @@
+"""The application as a whole: its pages, its API, and what becomes of errors."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from newscrawl.dashboard import api
+from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.filters import FilterError
+from newscrawl.dashboard.pages import article, company, overview, search, sign_in, sources
+from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
+from newscrawl.dashboard.security import FormSeal, Guard
+from newscrawl.dashboard.store import Store
+from newscrawl.storage import StorageError
+
+DESCRIPTION = (
+    "Who was in the news, how often, beside what. Counts are None where nobody looked; "
+    "each stands beside its reach."
+)
+AGAIN_IN = 5  # seconds until a page without a database looks again
+
+
+def create_app(config: Config) -> FastAPI:
+    """The ASGI application; it opens the database when it is first asked for."""
+    store = Store(config.database_url)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        store.close()
+
+    app = FastAPI(
+        title="newscrawl",
+        description=DESCRIPTION,
+        version=version("newscrawl"),
+        docs_url=None,  # their pages load scripts from other hosts
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.desk = Desk(config, store, FormSeal(), make_templates())
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.include_router(api.router)
+    for page in (overview, company, article, sources, search, sign_in):
+        app.include_router(page.router, include_in_schema=False)
+    app.add_exception_handler(StorageError, _no_database)
+    app.add_exception_handler(FilterError, _bad_filter)
+    app.add_exception_handler(RequestValidationError, _bad_request)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_middleware(Guard, config=config)
+    return app
+
+
+def _no_database(request: Request, error: Exception) -> Response:
+    again = {"Retry-After": str(AGAIN_IN)}
+    answer = _answer(request, 503, "The database is out of reach", str(error), again_in=AGAIN_IN)
+    answer.headers.update(again)
+    return answer
+
+
+def _bad_filter(request: Request, error: Exception) -> Response:
+    return _answer(request, 422, "That can't be meant", str(error))
+
+
+def _bad_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - as registered above
+    faults = [f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors()]
+    return _answer(request, 422, "That can't be meant", "; ".join(faults))
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
+    titles = {404: "There is no such page", 405: "Not this way", 403: "That was not our form"}
+    title = titles.get(error.status_code, "That went wrong")
+    answer = _answer(request, error.status_code, title, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _answer(
+    request: Request, status: int, title: str, reason: str, *, again_in: int | None = None
+) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"detail": reason}, status_code=status)
+    return render(
+        request, "error.html", status=status, title=title, reason=reason, again_in=again_in
+    )

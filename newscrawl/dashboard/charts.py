@@ -1,0 +1,79 @@
+"""Numbers as a chart draws them: the table that stands beside it, and small lines within text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from newscrawl.storage.queries import MentionCount
+
+SPARK_WIDTH, SPARK_HEIGHT = 120, 28
+_PAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A period of a chart: its first day, a number for each series, or None where nobody looked."""
+
+    first: date
+    label: str
+    values: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Series over time, one row a period; drawn from the table that the page shows as well."""
+
+    series: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(sum(row.values) for row in self.rows if row.values)
+
+    @property
+    def gaps(self) -> int:
+        return sum(row.values is None for row in self.rows)
+
+    @property
+    def peak(self) -> Row | None:
+        """The period with the most, if any has something."""
+        highest = max((row for row in self.rows if row.values), key=_sum, default=None)
+        return highest if highest and _sum(highest) else None
+
+
+def _sum(row: Row) -> int:
+    return sum(row.values or ())
+
+
+def first_day(key: str) -> date:
+    """The first day of a period that a count names: a day, a week's Monday or a month."""
+    return date.fromisoformat(key if len(key) > 7 else f"{key}-01")
+
+
+def label(key: str, by: str) -> str:
+    """How a period is called on the page."""
+    first = first_day(key)
+    if by == "month":
+        return f"{first:%B %Y}"
+    told = f"{first:%a} {first.day} {first:%b %Y}"
+    return f"week of {told}" if by == "week" else told
+
+
+def spark(values: Sequence[int | None]) -> list[str]:
+    """Paths of a small line chart of SPARK_WIDTH x SPARK_HEIGHT; each gap begins a new one."""
+    top = max((value for value in values if value is not None), default=0) or 1
+    step = (SPARK_WIDTH - 2 * _PAD) / max(len(values) - 1, 1)
+    paths: list[list[str]] = [[]]
+    for i, value in enumerate(values):
+        if value is None:
+            paths.append([])
+            continue
+        height = (SPARK_HEIGHT - 2 * _PAD) * (1 - value / top)
+        paths[-1].append(f"{_PAD + i * step:.1f} {_PAD + height:.1f}")
+    # A single point is drawn as a short line, or it would not be seen.
+    return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
+
+
+def articles_of(counts: Sequence[MentionCount]) -> list[int | None]:
+    """The articles of each period."""
+    return [count.hits.articles if count.hits else None for count in counts]

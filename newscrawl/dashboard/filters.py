@@ -1,0 +1,128 @@
+"""The questions of a page, as its address asks them: period, source, language and the rest."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal, get_args
+from urllib.parse import urlencode
+
+from newscrawl.storage.queries import Scope
+
+Count = Literal["articles", "mentions", "stories"]
+Split = Literal["place", "source", "language"]
+Step = Literal["day", "week", "month"]
+
+PERIODS = (7, 30, 90, 365)  # days, today among them
+DEFAULT_PERIOD = 30
+LONGEST_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
+_LANGUAGE = re.compile(r"[a-z]{2,3}|unknown")
+LONGEST_VALUE = 200  # characters
+
+
+class FilterError(ValueError):
+    """An address that asks for something that can't be meant: one line that says what instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """What a page is about. `days` is set where the period is one of the last so many days."""
+
+    since: date
+    until: date
+    days: int | None = None
+    source: str | None = None
+    language: str | None = None
+    count: Count = "articles"
+    split: Split = "place"
+    by: Step = "day"
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(since=self.since, until=self.until, source=self.source, language=self.language)
+
+    @property
+    def length(self) -> int:
+        """Days, both ends included."""
+        return (self.until - self.since).days + 1
+
+    @property
+    def before(self) -> "Filters":
+        """The same question for the period of the same length before this one."""
+        span = timedelta(days=self.length)
+        return replace(self, since=self.since - span, until=self.until - span, days=None)
+
+    def address(self, **changes: object) -> str:
+        """The query string of this question, with changes; what is as usual is left out."""
+        values: dict[str, object] = {"source": self.source, "language": self.language}
+        if self.days is None:
+            values |= {"since": self.since, "until": self.until}
+        elif self.days != DEFAULT_PERIOD:
+            values["days"] = self.days
+        usual = {"count": "articles", "split": "place", "by": "day"}
+        values |= {
+            name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]
+        }
+        values |= changes
+        kept = {name: str(value) for name, value in values.items() if value not in {None, ""}}
+        return f"?{urlencode(kept)}" if kept else ""
+
+
+def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters:
+    """The filters of an address's query; raises FilterError."""
+    today = today or datetime.now(UTC).date()
+    values = {name: value.strip() for name, value in query.items() if value.strip()}
+    for name, value in values.items():
+        if len(value) > LONGEST_VALUE or "\0" in value:
+            raise FilterError(f"{name} is no value that can be meant")
+    since, until, days = _period(values, today)
+    language = values.get("language", "").lower() or None
+    if language and not _LANGUAGE.fullmatch(language):
+        raise FilterError(f"language {language!r} is no language: write its code, as in de")
+    return Filters(
+        since=since,
+        until=until,
+        days=days,
+        source=values.get("source"),
+        language=language,
+        count=_choice(values, "count", get_args(Count)),
+        split=_choice(values, "split", get_args(Split)),
+        by=_choice(values, "by", get_args(Step)),
+    )
+
+
+def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | None]:
+    if "since" not in values and "until" not in values:
+        days = _days(values.get("days", str(DEFAULT_PERIOD)))
+        return today - timedelta(days=days - 1), today, days
+    until = _day(values["until"], "until") if "until" in values else today
+    since = _day(values["since"], "since") if "since" in values else until
+    if "since" not in values:
+        since = until - timedelta(days=min(DEFAULT_PERIOD - 1, (until - date.min).days))
+    if since > until:
+        raise FilterError(f"the first day, {since}, lies after the last, {until}: swap them")
+    if (until - since).days >= LONGEST_PERIOD:
+        raise FilterError(f"a period of over {LONGEST_PERIOD} days: choose a shorter one")
+    if until >= date.max - timedelta(days=LONGEST_PERIOD) or since.year < 1000:
+        raise FilterError("no such time in the news: choose other days")
+    return since, until, None
+
+
+def _days(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= LONGEST_PERIOD:
+        raise FilterError(f"days {text!r}: write a number from 1 to {LONGEST_PERIOD}")
+    return int(text)
+
+
+def _day(text: str, name: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise FilterError(f"{name} {text!r} is no day: write it as 2026-11-01") from None
+
+
+def _choice(values: Mapping[str, str], name: str, choices: Sequence[Any]) -> Any:
+    value = values.get(name, choices[0])
+    if value not in choices:
+        raise FilterError(f"{name} {value!r}: choose among {', '.join(choices)}")
+    return value

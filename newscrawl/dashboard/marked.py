@@ -1,0 +1,90 @@
+"""Text cut into pieces that a template may mark: mentions in an article, changes between versions.
+
+Pieces are plain text; what they look like, and that they are escaped, is the template's part.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from newscrawl.items import Mention
+
+Change = Literal["same", "gone", "new"]
+_WORDS = re.compile(r"\s+|[^\s]+")
+# Ours: difflib is quadratic in the words of one paragraph, so a longer one is told as replaced.
+LONGEST_PARAGRAPH = 1500
+MOST_PARAGRAPHS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of text; `company` and `rule` where it is a mention."""
+
+    text: str
+    company: str | None = None
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of text that stayed, went or came."""
+
+    text: str
+    change: Change
+
+
+def pieces(text: str, mentions: Sequence[Mention], start: int = 0) -> list[Piece]:
+    """The text with its mentions apart; `start` is the text's own offset in what the mentions
+    count. Mentions outside it are left out; where two overlap, the first counts."""
+    found, position = [], 0
+    for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
+        begin, end = mention.start - start, mention.end - start
+        if begin < position or end > len(text) or begin >= end:
+            continue
+        found += [
+            Piece(text[position:begin]),
+            Piece(text[begin:end], mention.company, mention.rule),
+        ]
+        position = end
+    found.append(Piece(text[position:]))
+    return [piece for piece in found if piece.text]
+
+
+def paragraphs(text: str, mentions: Sequence[Mention]) -> list[list[Piece]]:
+    """The body's paragraphs, each as its pieces."""
+    found, position = [], 0
+    for paragraph in text.split("\n\n"):
+        found.append(pieces(paragraph, mentions, position))
+        position += len(paragraph) + 2
+    return [paragraph for paragraph in found if paragraph]
+
+
+def changes(before: str, after: str) -> list[list[Edit]]:
+    """What became of each paragraph, word by word where a paragraph was rewritten."""
+    old, new = before.split("\n\n")[:MOST_PARAGRAPHS], after.split("\n\n")[:MOST_PARAGRAPHS]
+    found: list[list[Edit]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [[Edit(text, "same")] for text in old[i1:i2]]
+        elif tag == "replace" and i2 - i1 == j2 - j1:
+            pairs = zip(old[i1:i2], new[j1:j2], strict=True)
+            found += [list(_rewritten(left, right)) for left, right in pairs]
+        else:
+            found += [[Edit(text, "gone")] for text in old[i1:i2]]
+            found += [[Edit(text, "new")] for text in new[j1:j2]]
+    return [[edit for edit in row if edit.text] for row in found]
+
+
+def _rewritten(before: str, after: str) -> Iterator[Edit]:
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(old), len(new)) > LONGEST_PARAGRAPH:
+        yield from (Edit(before, "gone"), Edit(after, "new"))
+        return
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield Edit("".join(old[i1:i2]), "same")
+            continue
+        yield Edit("".join(old[i1:i2]), "gone")
+        yield Edit("".join(new[j1:j2]), "new")

@@ -1,0 +1,1 @@
+"""The pages for a browser, each in a module of its own."""

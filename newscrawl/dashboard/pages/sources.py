@@ -1,0 +1,66 @@
+"""The sources' page: was each read every day, and did it give what it usually gives?"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from statistics import median
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from newscrawl.dashboard.filters import read_filters
+from newscrawl.dashboard.pages.choices import choices
+from newscrawl.dashboard.rendering import desk_of, render
+from newscrawl.storage import queries
+from newscrawl.storage.queries import CoverageDay
+
+router = APIRouter()
+
+SHOWN_DAYS = 30
+READ = {"ok", "paywalled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A source's last days. `expected` is the median of what its good days found."""
+
+    source: str
+    days: list[CoverageDay]
+    expected: float | None
+
+    @property
+    def last(self) -> CoverageDay:
+        return self.days[-1]
+
+    @property
+    def read(self) -> int:
+        return sum(day.state in READ for day in self.days)
+
+
+@router.get("/sources", response_class=HTMLResponse)
+def sources(request: Request) -> HTMLResponse:
+    """All sources."""
+    filters = read_filters(request.query_params)
+    with desk_of(request).store.reading() as database:
+        found = queries.coverage(database, scope=filters.scope)
+        return render(
+            request,
+            "sources.html",
+            filters=filters,
+            choices=choices(database),
+            sources=_health(found),
+        )
+
+
+def _health(found: list[CoverageDay]) -> list[Health]:
+    by_source: dict[str, list[CoverageDay]] = defaultdict(list)
+    for day in found:
+        by_source[day.source].append(day)
+    rows = [
+        Health(
+            source,
+            days[-SHOWN_DAYS:],
+            median(good) if (good := [day.found for day in days if day.state in READ]) else None,
+        )
+        for source, days in by_source.items()
+    ]
+    return sorted(rows, key=lambda row: (row.last.state in READ, row.source))

@@ -1,0 +1,156 @@
+"""Who may ask, and what a browser may do with the answers.
+
+The Host header must be an address in numbers, localhost or a name given at the start, so that a
+name of somebody else that resolves to this machine (DNS rebinding) reaches nothing. With a token,
+programs send it as `Authorization: Bearer`, browsers once, for a cookie that proves they had it.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+from urllib.parse import quote, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from newscrawl.dashboard.config import Config
+
+SESSION_COOKIE = "newscrawl_session"
+FORM_COOKIE = "newscrawl_form"
+SHORTEST_TOKEN = 16  # characters; ours: 16 random letters are beyond guessing over a network
+LARGEST_BODY = 1 << 18  # bytes; the largest form is a company's definition
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_OPEN_TO_ALL = ("/sign-in", "/static/")
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+
+class Guard:
+    """The outermost layer: checks every request and marks every answer."""
+
+    def __init__(self, app: ASGIApp, config: Config) -> None:
+        self._app = app
+        self._config = config
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if not scope["path"].startswith("/static/"):
+                    headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        refusal = self._refusal(Request(scope))
+        answer: ASGIApp = refusal if refusal is not None else self._app
+        await answer(scope, receive, marked)
+
+    def _refusal(self, request: Request) -> Response | None:
+        if not knows_host(request.headers, self._config.hosts):
+            return PlainTextResponse(
+                "This name is not one of ours. Name it when you start: "
+                "newscrawl serve --allow-host NAME\n",
+                status_code=421,
+            )
+        length = request.headers.get("Content-Length", "0")
+        chunked = "Transfer-Encoding" in request.headers
+        if chunked or not length.isdecimal() or int(length) > LARGEST_BODY:
+            return PlainTextResponse("Too much at once.\n", status_code=413)
+        path = request.url.path
+        if path.startswith(_OPEN_TO_ALL) or is_known(request, self._config.token):
+            return None
+        if path.startswith("/api/"):
+            return JSONResponse(
+                {"detail": "a token is needed: Authorization: Bearer TOKEN"},
+                status_code=401,
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        if request.method not in _SAFE_METHODS:
+            return PlainTextResponse("Sign in first.\n", status_code=401)
+        wanted = path + (f"?{request.url.query}" if request.url.query else "")
+        return RedirectResponse(f"/sign-in?then={quote(wanted, safe='')}", status_code=303)
+
+
+def knows_host(headers: Headers, names: frozenset[str]) -> bool:
+    """Whether the one Host header names this machine in a way that nobody else can make it."""
+    given = headers.getlist("host")
+    if len(given) != 1:
+        return False
+    try:
+        name = (urlsplit(f"//{given[0]}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if name in {"localhost", *names}:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_known(request: Request, token: str | None) -> bool:
+    """Whether the request shows the token, or the cookie that was given for it."""
+    if token is None:
+        return True
+    kind, _, given = request.headers.get("Authorization", "").partition(" ")
+    if kind.lower() == "bearer" and same(given.strip(), token):
+        return True
+    return same(request.cookies.get(SESSION_COOKIE, ""), session_of(token))
+
+
+def session_of(token: str) -> str:
+    """The cookie of who has shown the token; it does not tell the token."""
+    return hmac.new(token.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether both are equal, in a time that does not tell how far."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+class FormSeal:
+    """Marks our own forms: a form must bring a seal made for the browser's random cookie,
+    which a page of another site can neither read nor set."""
+
+    def __init__(self) -> None:
+        self._secret = secrets.token_bytes(32)
+
+    def for_browser(self, request: Request) -> tuple[str, str]:
+        """The browser's cookie, new where it has none, and the seal for its forms."""
+        cookie = request.cookies.get(FORM_COOKIE) or secrets.token_urlsafe(24)
+        return cookie, self._seal(cookie)
+
+    def holds(self, request: Request, seal: str) -> bool:
+        """Whether a form with this seal was ours, and was sent from a page of ours."""
+        cookie = request.cookies.get(FORM_COOKIE)
+        if not cookie or not same(seal, self._seal(cookie)):
+            return False
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+            return False
+        return request.headers.get("Sec-Fetch-Site", "same-origin") in {"same-origin", "none"}
+
+    def _seal(self, cookie: str) -> str:
+        return hmac.new(self._secret, cookie.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,59 @@
+// What the pages do beyond links and forms. Everything works without it, less smoothly.
+(function () {
+  "use strict";
+
+  var root = document.documentElement;
+  var dark = matchMedia("(prefers-color-scheme: dark)");
+
+  function isDark() {
+    return root.dataset.theme ? root.dataset.theme === "dark" : dark.matches;
+  }
+
+  document.addEventListener("click", function (event) {
+    var button = event.target.closest("#theme");
+    if (!button) return;
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try { localStorage.setItem("newscrawl-theme", root.dataset.theme); } catch (_) { /* closed */ }
+    newscrawlCharts.draw(document, true);
+  });
+  dark.addEventListener("change", function () { newscrawlCharts.draw(document, true); });
+
+  // A period of so many days and a first and last day exclude each other.
+  document.addEventListener("change", function (event) {
+    var form = event.target.closest(".filters");
+    if (!form) return;
+    if (event.target.name === "days") {
+      form.querySelectorAll("[type=date]").forEach(function (input) { input.value = ""; });
+    } else if (event.target.type === "date") {
+      form.querySelectorAll("[name=days]").forEach(function (input) { input.checked = false; });
+    }
+  }, true);
+
+  // Fields left as they are stay out of the address.
+  document.addEventListener("htmx:configRequest", function (event) {
+    var values = event.detail.parameters;
+    if (event.detail.verb !== "get") return;
+    Object.keys(values).forEach(function (name) { if (values[name] === "") delete values[name]; });
+  });
+
+  // After a swap the keyboard stays where it was.
+  var focused = null;
+  document.addEventListener("htmx:beforeSwap", function () {
+    var element = document.activeElement;
+    focused = element && element.name
+      ? { name: element.name, value: element.type === "radio" ? element.value : null } : null;
+  });
+  document.addEventListener("htmx:afterSettle", function (event) {
+    newscrawlCharts.draw(document, false);
+    if (!focused) return;
+    var fields = document.getElementsByName(focused.name);
+    for (var i = 0; i < fields.length; i++) {
+      if (focused.value === null || fields[i].value === focused.value) {
+        fields[i].focus({ preventScroll: true });
+        break;
+      }
+    }
+  });
+
+  document.addEventListener("DOMContentLoaded", function () { newscrawlCharts.draw(document, false); });
+})();

@@ -1,0 +1,121 @@
+// Draws each table marked data-chart above itself. The table holds the numbers; a row without
+// numbers is a period in which nobody looked, shown as a shaded gap.
+var newscrawlCharts = (function () {
+  "use strict";
+
+  var drawn = [];
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  }
+
+  function read(table) {
+    var names = Array.from(table.tHead.rows[0].cells).slice(1).map(function (cell) {
+      return cell.textContent.trim();
+    });
+    var days = [], labels = [], values = names.map(function () { return []; });
+    Array.from(table.tBodies[0].rows).forEach(function (row) {
+      days.push(Date.parse(row.dataset.day + "T00:00:00Z") / 1000);
+      labels.push(row.cells[0].textContent.trim());
+      names.forEach(function (_, i) {
+        var cell = row.cells[i + 1];
+        var value = cell && cell.dataset.value;
+        values[i].push(value === undefined ? null : Number(value));
+      });
+    });
+    return { names: names, days: days, labels: labels, values: values };
+  }
+
+  // Each series on top of those after it, so that the first is drawn last and lies below.
+  function stacked(values) {
+    return values.map(function (_, i) {
+      return values[i].map(function (value, x) {
+        if (value === null) return null;
+        var sum = 0;
+        for (var below = 0; below <= i; below++) sum += values[below][x];
+        return sum;
+      });
+    });
+  }
+
+  function gaps(data) {
+    return function (plot) {
+      var context = plot.ctx, box = plot.bbox, half = plot.bbox.width / data.days.length / 2;
+      context.save();
+      context.fillStyle = colour("--gap");
+      data.days.forEach(function (day, x) {
+        if (data.values[0][x] !== null) return;
+        var centre = plot.valToPos(x, "x", true);
+        context.fillRect(centre - half, box.top, 2 * half, box.height);
+      });
+      context.restore();
+    };
+  }
+
+  function ticks(data) {
+    return function (_, splits) {
+      return splits.map(function (x) {
+        if (x !== Math.round(x) || !(x in data.days)) return "";
+        var day = new Date(data.days[x] * 1000);
+        var name = day.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+        return data.days.length > 1 && data.days[1] - data.days[0] > 20 * 86400
+          ? day.toLocaleDateString("en-GB", { month: "short", year: "2-digit", timeZone: "UTC" }) : name;
+      });
+    };
+  }
+
+  function draw(table) {
+    var area = table.closest("figure").querySelector(".canvas");
+    var data = read(table);
+    area.textContent = "";
+    if (!data.days.length) return;
+    var sums = stacked(data.values);
+    var bars = uPlot.paths.bars({ size: [0.82, 60], radius: 0 });
+    var order = data.names.map(function (_, i) { return data.names.length - 1 - i; });
+    var axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif",
+                 grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
+    var positions = data.days.map(function (_, x) { return x; });
+    var options = {
+      width: area.clientWidth, height: Math.max(180, Math.min(320, area.clientWidth * 0.36)),
+      padding: [12, 8, 0, 0],
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      legend: { live: true, markers: { width: 0, fill: function (plot, i) { return plot.series[i].fillColour; } } },
+      scales: { x: { time: false, range: [-0.6, data.days.length - 0.4] },
+                y: { range: function (_, low, high) { return [0, Math.max(high || 0, 4) * 1.06]; } } },
+      axes: [
+        Object.assign({}, axis, { grid: { show: false }, space: 64, values: ticks(data), incrs: [1, 2, 3, 7, 14, 30, 61, 91, 182] }),
+        Object.assign({}, axis, { size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6] })
+      ],
+      series: [{ label: "Period", value: function (_, x) { return x === null || x === undefined ? "–" : data.labels[Math.round(x)]; } }].concat(
+        order.map(function (i) {
+          var fill = colour("--series-" + (i + 1)) || colour("--series-7");
+          return { label: data.names[i], fill: fill, fillColour: fill, stroke: fill, width: 0, paths: bars,
+                   points: { show: false },
+                   value: function (_, __, ___, x) { var v = x === null ? null : data.values[i][x]; return v === null || v === undefined ? "–" : v.toLocaleString("en-GB"); } };
+        })),
+      hooks: { drawClear: [gaps(data)] }
+    };
+    var plot = new uPlot(options, [positions].concat(order.map(function (i) { return sums[i]; })), area);
+    drawn.push({ plot: plot, area: area });
+    area.dataset.drawn = String(data.days.length);
+  }
+
+  new ResizeObserver(function () {
+    drawn = drawn.filter(function (each) { return each.area.isConnected; });
+    drawn.forEach(function (each) {
+      var width = each.area.clientWidth;
+      if (width && width !== each.plot.width) {
+        each.plot.setSize({ width: width, height: Math.max(180, Math.min(320, width * 0.36)) });
+      }
+    });
+  }).observe(document.documentElement);
+
+  return {
+    draw: function (within, anew) {
+      within.querySelectorAll("table[data-chart]").forEach(function (table) {
+        var area = table.closest("figure").querySelector(".canvas");
+        if (anew || !area.dataset.drawn) draw(table);
+      });
+    }
+  };
+})();

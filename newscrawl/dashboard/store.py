@@ -1,0 +1,67 @@
+"""The database behind the pages: opened when asked for, and anew when it came back."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage.engine import parse_url, sqlite_file
+
+
+class Store:
+    """Gives the same open database to every request, until its file is gone or another."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._file = sqlite_file(parse_url(url))
+        self._lock = Lock()
+        self._database: Database | None = None
+        self._opened: tuple[int, int] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """The database for one request; StorageError where it is out of reach, and the next
+        request tries again."""
+        database = self._current()
+        try:
+            yield database
+        except StorageError:
+            self._forget(database)
+            raise
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+            self._database = None
+
+    def _current(self) -> Database:
+        with self._lock:
+            identity = _identity(self._file)
+            if self._database is not None and identity == self._opened:
+                return self._database
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+            self._database = open_database(self._url, create=False)
+            self._opened = _identity(self._file)
+            return self._database
+
+    def _forget(self, database: Database) -> None:
+        with self._lock:
+            if self._database is database:
+                self._database = None
+        database.close()
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """What tells a file from another one under its name; an open connection stays with the old."""
+    if file is None:
+        return None
+    try:
+        found = file.stat()
+    except OSError:
+        return (0, 0)
+    return found.st_dev, found.st_ino

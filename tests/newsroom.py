@@ -1,0 +1,114 @@
+"""A season of news at seven fictional papers, saved as a crawl saves it: made by `fill`.
+
+The companies are in the registry, the papers and all that they write about them is invented.
+The same seed makes the same news.
+"""
+
+import random
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+from newscrawl.items import Access, Article, Document, Page
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.storage import Database
+
+PAPERS = (
+    ("harbour-courier", "Harbour Courier", "gb", "en", 5),
+    ("northern-ledger", "Northern Ledger", "us", "en", 4),
+    ("stadtbote", "Stadtbote", "de", "de", 4),
+    ("mainblatt", "Mainblatt", "de", "de", 3),
+    ("gazette-du-port", "Gazette du Port", "fr", "fr", 3),
+    ("diario-del-puerto", "Diario del Puerto", "es", "es", 2),
+    ("corriere-del-molo", "Corriere del Molo", "it", "it", 2),
+)  # slug, name, country, language, articles a day
+
+WRITING = tomllib.loads(Path(__file__).with_name("newsroom.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """How much to make: so many days up to `last`, at `pace` times the papers' usual number."""
+
+    last: date
+    days: int = 90
+    pace: float = 1.0
+    seed: int = 7
+
+
+def fill(database: Database, news: News) -> None:
+    """Save the papers' articles, what became of each paper's crawl, and a late revision."""
+    companies = load_companies()
+    for slug, name, country, language, usual in PAPERS:
+        database.register_source(slug, name, country, language, f"https://{slug}.example/")
+        run = database.start_run(slug)
+        rng = random.Random(f"{news.seed} {slug}")  # noqa: S311 - no secret
+        for day in _days(news):
+            down = _is_down(slug, day, news)
+            number = 0 if down else max(0, round(rng.gauss(usual, 1.2) * news.pace))
+            for n in range(number):
+                item = _document(slug, language, day, n, rng)
+                database.save(_matched(item, companies), run)
+            state = "failed" if down else "ok"
+            note = "timed out" if down else ""
+            database.record_coverage(slug, day, state, number, number, note)
+        database.finish_run(run, "finished", {})
+
+
+def _days(news: News) -> Iterator[date]:
+    for back in range(news.days - 1, -1, -1):
+        yield news.last - timedelta(days=back)
+
+
+def _is_down(slug: str, day: date, news: News) -> bool:
+    """Two papers are out of reach for a while, and one is at present."""
+    back = (news.last - day).days
+    return (slug == "stadtbote" and 18 <= back <= 22) or (slug == "gazette-du-port" and back <= 2)
+
+
+def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -> Document:
+    a, b = _companies(day, rng)
+    titles, bodies = WRITING[language]["titles"], WRITING[language]["paragraphs"]
+    title = titles[rng.randrange(len(titles))].format(a=a, b=b)
+    paragraphs = [text.format(a=a, b=b, day=f"{day:%d.%m.%Y}") for text in bodies]
+    if rng.random() < 0.4:
+        paragraphs = [paragraphs[0], paragraphs[2]]
+    moment = datetime.combine(day, time(6 + rng.randrange(14), rng.randrange(60)), UTC)
+    access: Access = "paywalled" if rng.random() < 0.08 else "open"
+    url = f"https://{slug}.example/{day:%Y/%m/%d}/{n}"
+    page = Page(
+        url=url, source=slug, html=b"", fetched_at=moment + timedelta(minutes=9), access=access
+    )
+    article = Article(
+        url=url,
+        title=title,
+        text="\n\n".join(paragraphs[:1] if access == "paywalled" else paragraphs),
+        authors=(rng.choice(("Ada Pell", "Jonas Rehm", "Lucie Ormond", "Pia Conti")),),
+        published=moment,
+        language=language,
+        section=rng.choice(("Business", "City", "Technology")),
+        confidence=0.9,
+    )
+    return Document(page=page, article=article)
+
+
+def _companies(day: date, rng: random.Random) -> tuple[str, str]:
+    """Who the article is about and who stands beside; each has its seasons."""
+    weights, pairs = WRITING["weights"], WRITING["pairs"]
+    names = list(weights)
+    season = [
+        weights[name] * (2.5 if (day.toordinal() // 9 + i * 5) % 11 == 0 else 1.0)
+        for i, name in enumerate(names)
+    ]
+    (a,) = rng.choices(names, season)
+    if a in pairs and rng.random() < 0.6:
+        return a, pairs[a]
+    return a, rng.choice([name for name in names if name != a])
+
+
+def _matched(document: Document, companies: Companies) -> Document:
+    article = document.article
+    found = companies.find(article.text, title=article.title or "", language=article.language)
+    return Document(page=document.page, article=article, mentions=tuple(found))
