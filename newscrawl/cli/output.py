@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from rich import box
 from rich.console import Console
@@ -75,6 +75,11 @@ def say(message: str) -> None:
 def printable(text: str) -> str:
     """The text without anything that steers a terminal."""
     return _CONTROLS.sub(" ", text).encode(errors="replace").decode()
+
+
+def shown_day(value: object) -> str:
+    """The UTC day of a moment; a dash where there is none."""
+    return f"{value.astimezone(UTC):%Y-%m-%d}" if isinstance(value, datetime) else "–"
 
 
 def level(value: object) -> Text:

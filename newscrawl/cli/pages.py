@@ -25,17 +25,10 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     input. Raises FetchError or InputError."""
     if not name.startswith(("http://", "https://")):
         return NamedPage(html=_read(name))
-    from newscrawl.sources.connection import Manners
+    from newscrawl.cli.visiting import manners
     from newscrawl.sources.visits import fetch
 
-    manners = Manners(
-        user_agent=settings.USER_AGENT,
-        robots_name=settings.ROBOTSTXT_USER_AGENT,
-        max_bytes=settings.DOWNLOAD_MAXSIZE,
-        timeout=settings.DOWNLOAD_TIMEOUT,
-        allow_private=allow_private,
-    )
-    fetched = fetch(name, manners)
+    fetched = fetch(name, manners(allow_private=allow_private))
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
 
 

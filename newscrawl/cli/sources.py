@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import settings
+from newscrawl.cli import sources_add
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -31,10 +32,12 @@ FileOption = Annotated[
     typer.Option(
         "--sources",
         envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own; else the bundled one.",
+        help="A sources file of your own, beside the bundled one.",
         metavar="FILE",
     ),
 ]
+
+app.command("add", epilog=sources_add.EXAMPLE)(sources_add.add)
 
 _STATE_COLOURS = {
     "ok": "green",
@@ -96,6 +99,7 @@ def show(
         "feeds": source.feeds,
         "sitemaps": source.sitemaps,
         "news_sitemaps": source.news_sitemaps,
+        "sections": source.sections,
     }
     if form == "json":
         write_json(record)
@@ -150,10 +154,10 @@ def coverage(
 
 
 def _load(path: Path | None) -> "tuple[Source, ...]":
-    from newscrawl.sources import load_sources
+    from newscrawl.sources.registry import load_registry
 
     chosen = path or settings.NEWSCRAWL_SOURCES
-    return load_sources(Path(chosen)) if chosen else load_sources()
+    return load_registry(Path(chosen) if chosen else None)
 
 
 def _record(source: "Source") -> dict[str, object]:

@@ -27,6 +27,8 @@ COLUMNS = (
     "news_sitemaps",
     "status",
 )
+# Columns that a file may leave out.
+OPTIONAL_COLUMNS = ("sections",)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TWO_LETTERS = re.compile(r"[a-z]{2}")
 _PLACEHOLDER = re.compile(r"\{([^}]*)\}")
@@ -39,7 +41,10 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A news site. Its URLs may hold {yyyy}, {yy}, {mm} and {dd}: see `on`."""
+    """A news site. Its URLs may hold {yyyy}, {yy}, {mm} and {dd}: see `on`.
+
+    `sections` are pages whose links lead to articles, for a site without feeds and sitemaps.
+    """
 
     slug: str
     name: str
@@ -49,6 +54,7 @@ class Source:
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
     news_sitemaps: tuple[str, ...] = ()
+    sections: tuple[str, ...] = ()
     status: Status = "active"
 
     def on(self, *days: date) -> "Source":
@@ -58,6 +64,7 @@ class Source:
             feeds=_dated(self.feeds, days),
             sitemaps=_dated(self.sitemaps, days),
             news_sitemaps=_dated(self.news_sitemaps, days),
+            sections=_dated(self.sections, days),
         )
 
 
@@ -72,6 +79,21 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
         return _read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{file}: can't be read as a UTF-8 CSV file: {error}") from error
+
+
+def load_registry(own: Path | None = None) -> tuple[Source, ...]:
+    """Read the bundled registry with a file of one's own, whose rows take the place of bundled
+    ones with the same slug. Raises SourceError as `load_sources`."""
+    sources = {source.slug: source for source in load_sources()}
+    if own is not None:
+        sources |= {source.slug: source for source in load_sources(own)}
+    return tuple(sources[slug] for slug in sorted(sources))
+
+
+def write_row(source: Source, columns: Iterable[str] = (*COLUMNS, *OPTIONAL_COLUMNS)) -> list[str]:
+    """Return the fields of a source's row, in the order of `columns`."""
+    cells = (getattr(source, column, ()) for column in columns)
+    return ["|".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
 
 
 def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
@@ -95,16 +117,15 @@ def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
 
 def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Source:
     def read(column: str, parse: Callable[[str], _Value]) -> _Value:
-        value = row[column]
+        value = row.get(column, "")
         try:
             return parse(value.strip() if isinstance(value, str) else "")
         except (UrlError, ValueError) as error:
             raise SourceError(f"{where}, column {column}: {error}") from None
 
+    fields = len(row) - (None in row)
     if None in row or None in row.values():
-        raise SourceError(
-            f"{where}: has not {len(COLUMNS)} fields; quote a field that contains a comma"
-        )
+        raise SourceError(f"{where}: has not {fields} fields; quote a field that contains a comma")
     source = Source(
         slug=read("slug", _slug),
         name=read("name", _name),
@@ -114,10 +135,14 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
         feeds=read("feeds", _urls),
         sitemaps=read("sitemaps", _urls),
         news_sitemaps=read("news_sitemaps", _urls),
+        sections=read("sections", _urls),
         status=read("status", _status),
     )
-    if not (source.feeds or source.sitemaps or source.news_sitemaps):
-        raise SourceError(f"{where}, column feeds: give at least one feed, sitemap or news sitemap")
+    if not (source.feeds or source.sitemaps or source.news_sitemaps or source.sections):
+        raise SourceError(
+            f"{where}, column feeds: give at least one feed, sitemap, news sitemap or, where the "
+            "site has none of them, section page"
+        )
     return source
 
 

@@ -1,0 +1,33 @@
+"""How commands that visit sites behave there: as a crawl does."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from newscrawl import settings
+
+if TYPE_CHECKING:
+    from newscrawl.sources.connection import Manners
+
+
+def manners(*, allow_private: bool = False, named: Iterable[str] = ()) -> "Manners":
+    """The manners of the settings; the hosts of the `named` URLs may be private ones.
+
+    Raises SettingError for a setting that can't work.
+    """
+    from newscrawl.sources.addresses import Permitted, address_of
+    from newscrawl.sources.connection import Manners
+
+    return Manners(
+        user_agent=settings.USER_AGENT,
+        robots_name=settings.ROBOTSTXT_USER_AGENT,
+        max_bytes=settings.DOWNLOAD_MAXSIZE,
+        timeout=settings.DOWNLOAD_TIMEOUT,
+        allow_private=allow_private,
+        permitted=Permitted(
+            settings.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))
+        ),
+        pause=settings.DOWNLOAD_DELAY,
+        longest_pause=settings.seconds(
+            "NEWSCRAWL_CRAWL_DELAY_MAX", settings.NEWSCRAWL_CRAWL_DELAY_MAX
+        ),
+    )

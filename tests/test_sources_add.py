@@ -1,0 +1,322 @@
+"""newscrawl sources add: what a site says of itself becomes a row of one's own file."""
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from stat import S_IMODE
+
+import pytest
+
+from newscrawl import settings
+from newscrawl.sources import Source, SourceError, load_sources
+from newscrawl.sources.home import country_of, read_home
+from newscrawl.sources.own_file import add_source
+from newscrawl.sources.registry import load_registry
+from tests.conftest import Newscrawl
+from tests.site.faults import Answer, listing
+from tests.site.server import SiteServer
+
+XML = "application/xml"
+HOME = """<!DOCTYPE html><html lang="de-AT"><head><meta charset="utf-8">
+<title>Startseite | Salzmeerer Bote</title>{head}</head><body><nav>
+<a href="/">Start</a> <a href="/politik/">Politik</a> <a href="/wirtschaft/">Wirtschaft</a>
+<a href="/impressum">Impressum</a></nav><main>
+<h2><a href="/politik/neue-bruecke-ueber-den-hafen-123456.html">Neue Brücke über den Hafen</a></h2>
+</main></body></html>"""
+FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="{}" title="{}">'
+
+
+def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
+    content = body.encode() if isinstance(body, str) else body
+    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+@pytest.fixture(autouse=True)
+def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test server minds no haste."""
+    monkeypatch.setattr(settings, "DOWNLOAD_DELAY", 0.0)
+
+
+@pytest.fixture
+def site() -> SiteServer:
+    """A site with a home page and nothing else; tests add to its routes."""
+    nothing = always(status=404)
+    bare = ("/robots.txt", "/feed.xml", "/sitemap.xml", "/sitemap-news.xml")
+    return SiteServer(routes={"/": always(HOME.format(head="")), **dict.fromkeys(bare, nothing)})
+
+
+def news_sitemap(site: str) -> str:
+    return (
+        '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" '
+        'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">'
+        f"<url><loc>{site}/a</loc><news:news><news:title>Neues</news:title></news:news></url>"
+        "</urlset>"
+    )
+
+
+def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]:
+    """What `sources add --format json` found."""
+    ran = newscrawl(
+        "sources", "add", site.url, "--allow-private", "--country", "at", "-f", "json", *more
+    )
+    assert ran.code == 0, ran.err
+    found: dict[str, object] = json.loads(ran.out)
+    return found
+
+
+# --- What is found ------------------------------------------------------------------------------
+
+
+def test_feeds_are_found_by_the_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        head = FEED_LINK.format("/nachrichten.rss", "Alles") + FEED_LINK.format(
+            "/comments/feed", "Comments"
+        )
+        site.routes["/"] = always(HOME.format(head=head))
+        site.routes["/nachrichten.rss"] = always(listing(site.url, ("/a", "/b")), kind=XML)
+        found = add(newscrawl, site)
+        assert found["feeds"] == [f"{site.url}/nachrichten.rss"]
+        assert "/comments/feed" not in site.paths()
+        assert "/rss" not in site.paths()  # the usual places are for sites that name no feed
+    assert found["languages"] == ["de"]
+    assert found["name"] == "Salzmeerer Bote"
+
+
+def test_sitemaps_are_found_by_robots_txt_and_read_as_what_they_are(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with site:
+        at = site.url
+        index = (
+            f"<sitemapindex><sitemap><loc>{at}/archiv.xml</loc></sitemap>"
+            f"<sitemap><loc>{at}/news.xml.gz</loc></sitemap></sitemapindex>"
+        )
+        site.routes["/robots.txt"] = always(f"User-agent: *\nSitemap: {at}/index.xml\n")
+        site.routes["/index.xml"] = always(index, kind=XML)
+        site.routes["/news.xml.gz"] = always(
+            gzip.compress(news_sitemap(at).encode()), kind="application/gzip"
+        )
+        found = add(newscrawl, site)
+    assert found["sitemaps"] == [f"{at}/index.xml"]
+    assert found["news_sitemaps"] == [f"{at}/news.xml.gz"]
+
+
+def test_the_usual_places_are_looked_into_last(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
+        site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
+        found = add(newscrawl, site)
+        assert found["feeds"] == [f"{site.url}/rss.xml"]
+        assert found["news_sitemaps"] == [f"{site.url}/sitemap.xml"]
+        paths = site.paths()
+        assert paths[:2] == ["/robots.txt", "/"]
+        assert "/feeds" not in paths  # found before
+
+
+def test_a_feed_of_other_sites_pages_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        head = FEED_LINK.format("/other.rss", "Partner")
+        site.routes["/"] = always(HOME.format(head=head))
+        site.routes["/other.rss"] = always(
+            listing(site.url, ("https://other.example/a",)), kind=XML
+        )
+        found = add(newscrawl, site)
+    assert found["feeds"] == []
+    assert "other sites' pages" in str(found["refused"])
+
+
+def test_what_robots_txt_forbids_is_not_visited(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /feed\nDisallow: /rss\n")
+        site.routes["/feed"] = always(listing(site.url, ("/a",)), kind=XML)
+        found = add(newscrawl, site)
+        assert not any(path.startswith(("/feed", "/rss")) for path in site.paths())
+    assert found["feeds"] == []
+
+
+def test_a_site_without_feeds_is_read_from_its_sections(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with site:
+        found = add(newscrawl, site)
+    assert found["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
+    (source,) = load_sources(Path("sources.csv"))
+    assert source.sections == (f"{site.url}/politik/", f"{site.url}/wirtschaft/")
+
+
+def test_the_server_hears_who_we_are(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        add(newscrawl, site)
+        assert {visit.user_agent.partition("/")[0] for visit in site.visits} == {"newscrawl"}
+
+
+def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        ran = newscrawl("sources", "add", site.url)
+        assert site.visits == []
+    assert ran.code == 2
+    assert "private address" in ran.err
+
+
+def test_a_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    assert ran.code == 0
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert "scrapy crawl salzmeerer-bote -a limit=5" in ran.err
+
+
+# --- What a home page says ----------------------------------------------------------------------
+
+
+GRAPH = '[{"@graph": [{"@type": ["NewsMediaOrganization"], "name": "港日報"}]}]'
+
+
+@pytest.mark.parametrize(
+    ("html", "name", "language"),
+    [
+        ('<html lang="en-GB"><meta property="og:site_name" content="The Pier">', "The Pier", "en"),
+        ('<meta property="og:locale" content="pt_BR"><title>O Cais</title>', "O Cais", "pt"),
+        (f'<html lang="ja"><script type="application/ld+json">{GRAPH}</script>', "港日報", "ja"),
+        ('<html lang="nb-NO"><title>Kai og Krok – Nyheter</title>', "Kai og Krok", "no"),
+        ("<title>Breaking stories, weather, sport - Pier</title>", "Pier", None),
+        ("<title>Home | The Quay</title>", "The Quay", None),
+        ('<html lang="x"><script type="application/ld+json">{broken</script>', None, None),
+        ("", None, None),
+        ("\0<b>", None, None),
+    ],
+)
+def test_name_and_language_are_read(html: str, name: str | None, language: str | None) -> None:
+    home = read_home(html.encode(), "https://pier.example/")
+    assert (home.name, home.language) == (name, language)
+
+
+def test_a_legacy_charset_is_read() -> None:
+    html = '<html lang="ru"><title>Портовый вестник</title>'.encode("windows-1251")
+    home = read_home(html, "https://pier.example/", "text/html; charset=windows-1251")
+    assert home.name == "Портовый вестник"
+
+
+@pytest.mark.parametrize(
+    ("url", "country"),
+    [
+        ("https://www.pier.co.uk/", "gb"),
+        ("https://pier.de/", "de"),
+        ("https://pier.com/", None),
+        ("https://pier.io/", None),
+        ("https://pier.example/", None),
+        ("http://127.0.0.1/", None),
+    ],
+)
+def test_a_country_is_told_by_its_domain(url: str, country: str | None) -> None:
+    assert country_of(url) == country
+
+
+def test_a_country_that_nobody_tells_is_asked_for(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
+        ran = newscrawl("sources", "add", site.url, "--allow-private")
+    assert ran.code == 2
+    assert "give it, as in --country gb" in ran.err
+    assert not Path("sources.csv").exists()
+
+
+def test_a_language_that_nobody_tells_is_read_off_the_text(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    text = "Der Hafen war am Morgen leer, und die Leute warteten auf das Schiff. " * 8
+    with site:
+        site.routes["/"] = always(f"<title>Der Bote</title><p>{text}</p>")
+        assert add(newscrawl, site)["languages"] == ["de"]
+
+
+# --- What is written ----------------------------------------------------------------------------
+
+
+def source(slug: str, **more: object) -> Source:
+    facts = {"name": "The Pier", "country": "gb", "languages": ("en",)}
+    facts |= {"home": f"https://{slug}.example/", "feeds": (f"https://{slug}.example/f",)}
+    return Source(slug=slug, **(facts | more))  # type: ignore[arg-type]
+
+
+def test_a_new_file_begins_with_its_columns(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    add_source(file, source("pier"))
+    assert load_sources(file) == (source("pier"),)
+    assert S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_a_row_is_added_and_the_rest_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    add_source(file, source("pier", name='The "Pier", daily'))
+    before = file.read_bytes().removesuffix(b"\n")
+    file.write_bytes(before)
+    add_source(file, source("quay"))
+    assert file.read_bytes().startswith(before + b"\n")
+    assert [one.slug for one in load_sources(file)] == ["pier", "quay"]
+
+
+def test_columns_in_an_order_of_their_own_are_kept(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    columns = [
+        "name", "slug", "status", "country", "languages", "home", "feeds", "sitemaps",
+        "news_sitemaps", "remark",
+    ]  # fmt: skip
+    with file.open("w", newline="") as stream:
+        csv.writer(stream).writerow(columns)
+    add_source(file, source("pier"))
+    add_source(file, source("quay", feeds=(), sections=("https://quay.example/politics/",)))
+    assert load_sources(file) == (
+        source("pier"),
+        source("quay", feeds=(), sections=("https://quay.example/politics/",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(source("pier"), source("pier")), (source("pier"), source("quay", country="uk!"))],
+    ids=["slug taken", "bad field"],
+)
+def test_a_row_that_does_not_fit_changes_nothing(
+    tmp_path: Path, first: Source, second: Source
+) -> None:
+    file = tmp_path / "own.csv"
+    add_source(file, first)
+    before = file.read_bytes()
+    with pytest.raises(SourceError, match=r"own\.csv, row 3"):
+        add_source(file, second)
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere/own\.csv: can't be written"):
+        add_source(tmp_path / "nowhere" / "own.csv", source("pier"))
+
+
+def test_a_dry_run_writes_nothing(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        add(newscrawl, site, "--dry-run")
+    assert not Path("sources.csv").exists()
+
+
+def test_a_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        add(newscrawl, site)
+        ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
+    assert ran.code == 2
+    assert "is in the registry already, as 'salzmeerer-bote'" in ran.err
+
+
+def test_a_persons_rows_extend_the_registry_and_take_precedence(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    add_source(file, source("pier"))
+    add_source(file, source("ft", name="My FT"))
+    registry = {one.slug: one for one in load_registry(file)}
+    assert len(registry) == len(load_sources()) + 1
+    assert registry["ft"].name == "My FT"
+    assert registry["bbc-news"].name == "The BBC"
