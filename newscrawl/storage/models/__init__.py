@@ -25,6 +25,7 @@ from newscrawl.storage.models.articles import (
 )
 from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
+from newscrawl.storage.models.sources_health import SourceHealth
 from newscrawl.storage.models.watch import Finding, Lease, Vitals, Worker
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Sketch",
     "SketchValue",
     "Source",
+    "SourceHealth",
     "Story",
     "Vitals",
     "Worker",
