@@ -14,7 +14,8 @@ from starlette.staticfiles import StaticFiles
 from newscrawl.dashboard import api
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import FilterError
-from newscrawl.dashboard.pages import article, company, overview, search, sign_in, sources
+from newscrawl.dashboard.pages import article, company, overview, registry, search, sign_in, sources
+from newscrawl.dashboard.registry import RegistryError, RegistryFile
 from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
 from newscrawl.dashboard.security import FormSeal, Guard
 from newscrawl.dashboard.store import Store
@@ -45,12 +46,14 @@ def create_app(config: Config) -> FastAPI:
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
     )
-    app.state.desk = Desk(config, store, FormSeal(), make_templates())
+    registry_file = RegistryFile(config.companies) if config.companies else None
+    app.state.desk = Desk(config, store, FormSeal(), make_templates(), registry_file)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.router)
-    for page in (overview, company, article, sources, search, sign_in):
+    for page in (overview, company, article, sources, search, registry, sign_in):
         app.include_router(page.router, include_in_schema=False)
     app.add_exception_handler(StorageError, _no_database)
+    app.add_exception_handler(RegistryError, _no_registry)
     app.add_exception_handler(FilterError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _refused)
@@ -63,6 +66,10 @@ def _no_database(request: Request, error: Exception) -> Response:
     answer = _answer(request, 503, "The database is out of reach", str(error), again_in=AGAIN_IN)
     answer.headers.update(again)
     return answer
+
+
+def _no_registry(request: Request, error: Exception) -> Response:
+    return _answer(request, 503, "The companies file is out of reach", str(error))
 
 
 def _bad_filter(request: Request, error: Exception) -> Response:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.registry import RegistryFile
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
 
@@ -32,6 +33,7 @@ class Desk:
     store: Store
     seal: FormSeal
     templates: Environment
+    registry: RegistryFile | None
 
 
 def desk_of(request: Request) -> Desk:
