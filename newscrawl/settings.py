@@ -81,6 +81,11 @@ NEWSCRAWL_MAIL_TO = _env("NEWSCRAWL_MAIL_TO", "")
 NEWSCRAWL_WEBHOOKS = _env("NEWSCRAWL_WEBHOOKS", "")
 NEWSCRAWL_WEBHOOK_SECRET = _env("NEWSCRAWL_WEBHOOK_SECRET", "")
 NEWSCRAWL_WEBHOOK_PRIVATE = _env("NEWSCRAWL_WEBHOOK_PRIVATE", "no")
+# A folder in which every response is kept as WARC, in files of about so many megabytes; and one
+# from which a crawl is answered instead of by the network.
+NEWSCRAWL_ARCHIVE = _env("NEWSCRAWL_ARCHIVE", "")
+NEWSCRAWL_ARCHIVE_MB = _env("NEWSCRAWL_ARCHIVE_MB", "1000")
+NEWSCRAWL_REPLAY = _env("NEWSCRAWL_REPLAY", "")
 
 # --- The way of a page ----------------------------------------------------------------------------
 
@@ -94,6 +99,7 @@ ITEM_PIPELINES = {
 
 BOT_NAME = "newscrawl"
 SPIDER_MODULES = ["spiders"]
+ADDONS = {"spiders.archiving.Archiving": 100, "spiders.archiving.Replay": 200}
 SPIDER_LOADER_CLASS = "spiders.registry.RegistrySpiderLoader"
 COMMANDS_MODULE = "spiders.commands"
 LOG_FORMATTER = "spiders.logs.ShortLogFormatter"

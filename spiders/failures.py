@@ -14,6 +14,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from spiders.archiving import DamagedPageError, MissingPageError
 from spiders.guard import PrivateAddressError
 from spiders.politeness import DisallowedByRobotsError
 
@@ -34,6 +35,13 @@ _BY_TYPE: dict[type[BaseException], Cause] = {
     DownloadTimeoutError: Cause("timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
     ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
 }
+# Ours say themselves what happened.
+_OURS: dict[type[BaseException], str] = {
+    DamagedPageError: "damaged in the archive",
+    DisallowedByRobotsError: "robots.txt",
+    MissingPageError: "not in the archive",
+    PrivateAddressError: "private address",
+}
 # Scrapy tells these apart by their messages alone.
 _BY_MESSAGE = {
     "max redirections": Cause("redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
@@ -50,10 +58,8 @@ def cause_of(failure: Failure) -> Cause:
     if isinstance(error, HttpError):
         status = error.response.status
         return Cause(f"HTTP {status}", f"the server answered {status}")
-    if isinstance(error, DisallowedByRobotsError):
-        return Cause("robots.txt", str(error))
-    if isinstance(error, PrivateAddressError):
-        return Cause("private address", str(error))
+    if kind := _OURS.get(type(error)):
+        return Cause(kind, str(error))
     if isinstance(error, IgnoreRequest):
         told = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
         return next(told, Cause("ignored", str(error)))

@@ -105,6 +105,11 @@ class NewsSpider(Spider):
         return self.arguments.since
 
     @property
+    def hosts(self) -> Collection[str]:
+        """The hosts of the source's home page, feeds and sitemaps."""
+        return self._hosts
+
+    @property
     def named_addresses(self) -> set[tuple[str, int]]:
         """Hosts and ports that the operator himself named, which may be private ones."""
         urls = {*self.arguments.feeds, *self.arguments.sitemaps}

@@ -1,0 +1,203 @@
+"""Keeps every response in a WARC archive, and crawls from one without a network.
+
+Two add-ons: `Archiving` works where NEWSCRAWL_ARCHIVE names a folder, `Replay` where
+NEWSCRAWL_REPLAY does; what is replayed is not archived again.
+"""
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urldefrag
+
+from scrapy import Request, signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+from scrapy.settings import BaseSettings
+
+from newscrawl.archive import captures
+from newscrawl.archive.captures import ArchiveError, Capture
+from newscrawl.archive.lookup import Archive, NotArchivedError
+from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.settings import SettingError, whole_number
+
+logger = logging.getLogger(__name__)
+
+# The reason of a crawl's end.
+ARCHIVE_FAILED = "archive_failed"
+
+_MIDDLEWARE = "spiders.archiving.ArchivingMiddleware"
+_HANDLER = "spiders.archiving.ReplayHandler"
+# Before what unpacks bodies, and after the guard, so that nothing it refused is kept.
+_PLACE = 880
+# A replay asks no server, so it need not be polite, look up names or try again.
+_AT_ONCE: dict[str, Any] = {
+    "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
+    "RETRY_ENABLED": False,
+    # In the order in which they are asked for, so that each replay gives the same.
+    "CONCURRENT_REQUESTS": 1,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+}
+
+
+class MissingPageError(IgnoreRequest):
+    """A URL that a replay can't answer, since it isn't in the archive."""
+
+
+class DamagedPageError(IgnoreRequest):
+    """A URL whose capture in the archive can't be read."""
+
+
+class Archiving:
+    """The add-on that archives; `NEWSCRAWL_ARCHIVE` names the folder."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Put the middleware in its place."""
+        if not settings["NEWSCRAWL_ARCHIVE"] or settings["NEWSCRAWL_REPLAY"]:
+            raise NotConfigured
+        settings["DOWNLOADER_MIDDLEWARES"][_MIDDLEWARE] = _PLACE
+
+
+class Replay:
+    """The add-on that replays; `NEWSCRAWL_REPLAY` names the folder."""
+
+    def __init__(self, crawler: Crawler, archive: Archive) -> None:
+        self._crawler = crawler
+        self.archive = archive
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Open the archive; SettingError where that fails."""
+        folder: str = crawler.settings["NEWSCRAWL_REPLAY"]
+        if not folder:
+            raise NotConfigured
+        try:
+            return cls(crawler, Archive(Path(folder)))
+        except ArchiveError as error:
+            raise SettingError(f"NEWSCRAWL_REPLAY: {error}") from error
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Answer from the archive, as fast as it can be read, as of the day it was made."""
+        for name, value in _AT_ONCE.items():
+            settings.set(name, value, priority="cmdline")
+        settings.set("DOWNLOAD_HANDLERS", {"http": _HANDLER, "https": _HANDLER}, "cmdline")
+        settings["DOWNLOADER_MIDDLEWARES"]["spiders.guard.PrivateAddressGuard"] = None
+        spider: Any = self._crawler.spider
+        then = self.archive.newest(getattr(spider, "hosts", set()))
+        if then is not None:
+            spider.clock = lambda: then
+        logger.info("Replaying %s URLs from %s", len(self.archive), self.archive.folder)
+
+
+class ArchivingMiddleware:
+    """Writes each response, robots.txt, redirects and errors too, before anybody else sees it."""
+
+    def __init__(self, crawler: Crawler, writer: ArchiveWriter) -> None:
+        self._crawler = crawler
+        self._writer = writer
+        self._stopping: asyncio.Task[None] | None = None
+        # One thread: packing must not stop the downloads, and records must not mix.
+        self._worker = ThreadPoolExecutor(1, "archive")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Prepare the folder; SettingError where that fails."""
+        settings = crawler.settings
+        size = whole_number("NEWSCRAWL_ARCHIVE_MB", settings["NEWSCRAWL_ARCHIVE_MB"])
+        facts = {"software": settings["USER_AGENT"], "robots": "obey"}
+        try:
+            writer = ArchiveWriter(
+                Path(settings["NEWSCRAWL_ARCHIVE"]),
+                crawler.spidercls.name,
+                max_bytes=size * 1_000_000,
+                facts=facts,
+            )
+        except ArchiveError as error:
+            raise SettingError(f"NEWSCRAWL_ARCHIVE: {error}") from error
+        middleware = cls(crawler, writer)
+        crawler.signals.connect(middleware.spider_closed, signal=signals.spider_closed)
+        return middleware
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Keep the response; where that fails the crawl ends."""
+        now = request.meta["fetched_at"] = datetime.now(UTC)
+        loop = asyncio.get_running_loop()
+        try:
+            capture = _capture_of(request, response, now)
+            await loop.run_in_executor(self._worker, self._writer.write, capture)
+        except ArchiveError as error:
+            self._stop(error)
+            raise IgnoreRequest(f"the archive failed: {error}") from error
+        self._crawler.stats.inc_value("newscrawl/responses_archived")
+        return response
+
+    def _stop(self, error: ArchiveError) -> None:
+        """End the crawl: whoever asks for an archive wants it whole."""
+        if self._stopping is None:
+            logger.critical("The crawl stops: %s", error)
+            closing = self._crawler.engine.close_spider_async(reason=ARCHIVE_FAILED)
+            self._stopping = asyncio.create_task(closing)
+
+    def spider_closed(self) -> None:
+        """Close the files."""
+        self._worker.shutdown()
+        self._writer.close()
+
+
+class ReplayHandler(BaseDownloadHandler):
+    """Answers requests from the archive."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        replay = crawler.get_addon(Replay)
+        if replay is None:
+            raise NotConfigured
+        self._archive = replay.archive
+        self._max_bytes: int = crawler.settings.getint("DOWNLOAD_MAXSIZE") or captures.MAX_BYTES
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the archived response; MissingPageError where there is none."""
+        limit: int = request.meta.get("download_maxsize") or self._max_bytes
+        try:
+            capture = await asyncio.to_thread(self._archive.find, request.url, max_bytes=limit)
+        except NotArchivedError as error:
+            raise MissingPageError(str(error)) from error
+        except ArchiveError as error:
+            raise DamagedPageError(str(error)) from error
+        request.meta["fetched_at"] = capture.fetched_at
+        return _response_of(capture, request.url)
+
+
+def _capture_of(request: Request, response: Response, now: datetime) -> Capture:
+    return Capture(
+        url=urldefrag(request.url).url,
+        fetched_at=now,
+        status=response.status,
+        headers=_pairs(response.headers),
+        body=response.body,
+        method=request.method,
+        request=_pairs(request.headers),
+        ip_address=str(response.ip_address) if response.ip_address else None,
+    )
+
+
+def _response_of(capture: Capture, url: str) -> Response:
+    headers = Headers()
+    for name, value in capture.headers:
+        headers.appendlist(name, value.encode("latin-1", "replace"))
+    kind = responsetypes.from_args(headers=headers, url=url, body=capture.body)
+    return kind(url=url, status=capture.status, headers=headers, body=capture.body)
+
+
+def _pairs(headers: Headers) -> captures.Headers:
+    return tuple(
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.items()
+        for value in values
+    )

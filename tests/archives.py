@@ -1,0 +1,66 @@
+"""WARC files for tests, made by us."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from newscrawl.archive.captures import Capture
+from newscrawl.archive.lookup import warc_files
+from newscrawl.archive.writing import ArchiveWriter
+
+THEN = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
+
+
+def capture(
+    url: str = "https://news.example/a",
+    body: bytes = b"<p>Hello</p>",
+    *,
+    status: int = 200,
+    minutes: float = 0,
+    headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/html; charset=utf-8"),),
+    request: tuple[tuple[str, str], ...] = (("User-Agent", "newscrawl"),),
+) -> Capture:
+    """A capture made so many minutes after THEN."""
+    return Capture(
+        url=url,
+        fetched_at=THEN + timedelta(minutes=minutes),
+        status=status,
+        headers=headers,
+        body=body,
+        request=request,
+        ip_address="192.0.2.1",
+    )
+
+
+def written(folder: Path, *captures: Capture, max_bytes: int = 1_000_000) -> list[Path]:
+    """The files of an archive that holds the captures."""
+    with ArchiveWriter(folder, "ft", max_bytes=max_bytes) as writer:
+        for one in captures:
+            writer.write(one)
+    return warc_files(folder)
+
+
+def record(
+    url: str,
+    payload: bytes,
+    *,
+    date: str = "2026-11-20T12:30:15Z",
+    kind: str = "response",
+    packed: bool = True,
+) -> bytes:
+    """A record as another tool (WARC 1.0, as in CC-NEWS) writes it; `payload` is the whole HTTP
+    answer."""
+    head = (
+        f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n"
+        "WARC-Record-ID: <urn:uuid:12345678-1234-1234-1234-123456789abc>\r\n"
+        "Content-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(payload)}\r\n\r\n"
+    )
+    whole = head.encode() + payload + b"\r\n\r\n"
+    return gzip.compress(whole, mtime=0) if packed else whole
+
+
+def answer(body: bytes, *headers: str, status: int = 200) -> bytes:
+    """An HTTP answer of status, headers and body."""
+    lines = [f"HTTP/1.1 {status} OK", "Content-Type: text/html; charset=utf-8", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,0 +1,358 @@
+"""Archives: what is written can be read, by us and by others, whole or cut short."""
+
+import gzip
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
+from pathlib import Path
+
+import brotli
+import pytest
+from fastwarc.warc import ArchiveIterator as FastWarc
+from fastwarc.warc import WarcRecordType
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator as Warcio
+
+from newscrawl.archive.captures import ArchiveError, Capture, ContentError, content_of
+from newscrawl.archive.index import IndexLine, format_line, index_path, parse_line, sort_key
+from newscrawl.archive.lookup import Archive, NotArchivedError
+from newscrawl.archive.reading import WarcReader, read_at
+from newscrawl.archive.writing import ArchiveWriter
+from tests.archives import THEN, answer, capture, record, written
+
+PAGES = [capture(f"https://news.example/{n}", b"<p>%d</p>" % n * 50, minutes=n) for n in range(8)]
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def test_warcio_reads_what_is_written(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    with path.open("rb") as stream:
+        kinds, bodies = [], []
+        for found in Warcio(stream, check_digests="raise"):
+            kinds.append(found.rec_type)
+            if found.rec_type == "response":
+                bodies.append(found.content_stream().read())
+    assert kinds == ["warcinfo"] + ["response", "request"] * len(PAGES)
+    assert bodies == [page.body for page in PAGES]
+
+
+def test_fastwarc_reads_what_is_written(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    with path.open("rb") as stream:
+        found = [
+            (one.headers.get("WARC-Target-URI"), one.record_date, one.verify_payload_digest())
+            for one in FastWarc(stream, record_types=WarcRecordType.response)
+        ]
+    assert found == [(page.url, page.fetched_at, True) for page in PAGES]
+
+
+def test_lines_of_the_index_point_at_their_records(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    lines = index_path(path).read_text("ascii").splitlines()
+    assert len(lines) == len(PAGES)
+    packed = path.read_bytes()
+    for line, page in zip(lines, PAGES, strict=True):
+        key, timestamp, facts = line.split(" ", 2)
+        told = json.loads(facts)
+        start, length = int(told["offset"]), int(told["length"])
+        text = gzip.decompress(packed[start : start + length])
+        assert f"WARC-Target-URI: {page.url}\r\n".encode() in text
+        assert f"WARC-Payload-Digest: {told['digest']}\r\n".encode() in text
+        assert text.endswith(page.body + b"\r\n\r\n")
+        assert key == "example,news)/" + page.url[-1]
+        assert timestamp == f"{page.fetched_at:%Y%m%d%H%M%S}"
+        assert told["filename"] == path.name
+        assert told["mime"] == "text/html"
+
+
+def test_a_capture_comes_back_as_it_was(tmp_path: Path) -> None:
+    headers = (("Content-Type", "text/html"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=\xfc"))
+    page = capture(headers=headers, body=bytes(range(256)), status=404)
+    (path,) = written(tmp_path, page)
+    (place,) = WarcReader(path)
+    found = place.capture
+    assert (found.url, found.fetched_at, found.status) == (page.url, page.fetched_at, 404)
+    assert (found.body, found.ip_address) == (page.body, "192.0.2.1")
+    assert found.headers[:-1] == headers
+    assert found.headers[-1] == ("Content-Length", "256")
+
+
+def test_secrets_of_a_request_are_not_written(tmp_path: Path) -> None:
+    request = (("Authorization", "Basic c2VjcmV0"), ("Cookie", "id=secret"), ("Accept", "*/*"))
+    (path,) = written(tmp_path, capture(request=request))
+    text = gzip.decompress(path.read_bytes())
+    assert b"Accept: */*" in text
+    assert b"secret" not in text
+    assert b"c2VjcmV0" not in text
+
+
+def test_a_file_that_is_full_is_followed_by_another(tmp_path: Path) -> None:
+    noise = random.Random(1)  # noqa: S311 - a body that can't be packed
+    pages = [capture(f"https://a.example/{n}", noise.randbytes(4000)) for n in range(10)]
+    files = written(tmp_path, *pages, max_bytes=10_000)
+    assert len(files) == 4
+    assert all(path.stat().st_size < 16_000 for path in files)
+    archive = Archive(tmp_path)
+    assert [archive.find(page.url).body for page in pages] == [page.body for page in pages]
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(ArchiveError, match=r"can't write to .*file: "):
+        ArchiveWriter(blocked, "ft", max_bytes=1)
+
+
+def _write_some(folder: Path, name: str) -> None:
+    with ArchiveWriter(folder, name, max_bytes=3_000) as writer:
+        for number in range(30):
+            writer.write(capture(f"https://{name}.example/{number}", minutes=number))
+
+
+def test_crawls_share_a_folder(tmp_path: Path) -> None:
+    context = get_context("spawn")
+    names = ["ft", "ft", "bbc"]
+    crawls = [context.Process(target=_write_some, args=(tmp_path, name)) for name in names]
+    for one in crawls:
+        one.start()
+    for one in crawls:
+        one.join()
+    archive = Archive(tmp_path)
+    assert len(archive) == 60
+    assert sum(len(list(WarcReader(path))) for path in archive.files) == 90
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+def test_a_cut_file_gives_what_is_whole(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    whole = path.read_bytes()
+    lines = [parse_line(text) for text in index_path(path).read_text().splitlines(keepends=True)]
+    third_ends = [line[1] for line in lines if line][2]
+    path.write_bytes(whole[: third_ends + 400])
+    index_path(path).unlink()
+    reader = WarcReader(path)
+    assert [place.capture.url for place in reader] == [page.url for page in PAGES[:3]]
+    assert Archive(tmp_path).find(PAGES[2].url).body == PAGES[2].body
+
+
+def test_what_a_killed_crawl_left_unindexed_is_found(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    index = index_path(path)
+    lines = index.read_text().splitlines(keepends=True)
+    index.write_text("".join(lines[:3]) + lines[3][:70])
+    archive = Archive(tmp_path)
+    assert len(archive) == len(PAGES)
+    assert archive.find(PAGES[7].url).body == PAGES[7].body
+
+
+@pytest.mark.parametrize("cut", range(0, 1500, 130))
+def test_a_file_cut_anywhere_is_read_up_to_there(tmp_path: Path, cut: int) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    path.write_bytes(path.read_bytes()[:-cut] if cut else path.read_bytes())
+    found = [place.capture.url for place in WarcReader(path)]
+    assert found == [page.url for page in PAGES[: len(found)]]
+    assert len(found) >= len(PAGES) - 4
+
+
+def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    places = list(WarcReader(path))
+    data = bytearray(path.read_bytes())
+    data[places[3].offset + 60 : places[3].offset + 90] = bytes(30)
+    path.write_bytes(bytes(data))
+    reader = WarcReader(path)
+    found = [place.capture.url for place in reader]
+    assert found == [page.url for page in (*PAGES[:3], *PAGES[4:])]
+    assert reader.damaged == 1
+
+
+def test_parts_of_a_file_are_the_whole_of_it(tmp_path: Path) -> None:
+    (path,) = written(tmp_path, *PAGES)
+    size = path.stat().st_size
+    found, position = [], 0
+    for start in range(0, size, 700):
+        reader = WarcReader(path, start, start + 700)
+        found += [place.capture.url for place in reader]
+        assert reader.first == position or reader.first >= start + 700
+        position = max(position, reader.position)
+    assert found == [page.url for page in PAGES]
+    assert position == size
+
+
+def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
+    packed, plain = tmp_path / "a.warc.gz", tmp_path / "b.warc"
+    names = ["https://a.example/1", "https://a.example/2"]
+    for path in (packed, plain):
+        pages = [record(name, answer(b"<p>x</p>"), packed=path is packed) for name in names]
+        path.write_bytes(b"".join(pages))
+        assert [place.capture.url for place in WarcReader(path)] == names
+        assert [read_at(path, place.offset).body for place in WarcReader(path)] == [b"<p>x</p>"] * 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        record("https://a.example/x", b""),
+        record("https://a.example/x", b"no HTTP at all"),
+        record("https://a.example/x", b"HTTP/1.1 fine\r\n\r\nbody"),
+        record("https://a.example/x", answer(b"x", "X: " + "a" * 100_000)),
+        record("https://a.example/x", answer(b"x"), date="yesterday"),
+        record("", answer(b"x")),
+        record("https://a.example/x", answer(b"x"))[:-30],
+        b"\x1f\x8b\x08\x00 no gzip at all",
+        b"neither gzip nor WARC",
+    ],
+    ids=["empty", "no http", "status", "headers", "date", "url", "cut", "no gzip", "noise"],
+)
+def test_bad_records_are_passed_over(tmp_path: Path, bad: bytes) -> None:
+    path = tmp_path / "a.warc.gz"
+    first = record("https://a.example/1", answer(b"one"))
+    path.write_bytes(first + bad + record("https://a.example/2", answer(b"two")))
+    reader = WarcReader(path)
+    assert [place.capture.body for place in reader] == [b"one", b"two"]
+    assert reader.damaged == 1
+
+
+def test_records_of_too_many_bytes_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    large = record("https://a.example/x", answer(bytes(200_000)))
+    path.write_bytes(large + record("https://a.example/2", answer(b"two")))
+    reader = WarcReader(path, max_bytes=100_000)
+    assert [place.capture.body for place in reader] == [b"two"]
+    assert reader.too_large == 1
+
+
+def test_a_file_packed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    pages = [record(f"https://a.example/{n}", answer(b"x"), packed=False) for n in range(3)]
+    path.write_bytes(gzip.compress(b"".join(pages)))
+    with pytest.raises(ArchiveError, match="packed as a whole, not record by record: unpack"):
+        list(WarcReader(path))
+
+
+@given(st.binary(max_size=3000))
+def test_any_bytes_are_read_without_an_error(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("noise") / "a.warc.gz"
+    path.write_bytes(data + record("https://a.example/1", answer(b"one")))
+    assert [place.capture.body for place in WarcReader(path)][-1:] == [b"one"]
+
+
+# Contents ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("coding", "packed"),
+    [
+        ("gzip", gzip.compress(b"<p>text</p>")),
+        ("br", brotli.compress(b"<p>text</p>")),
+        ("gzip", b"<p>text</p>"),
+        ("identity", b"<p>text</p>"),
+        ("unheard-of", b"<p>text</p>"),
+        ("br, gzip", gzip.compress(brotli.compress(b"<p>text</p>"))),
+    ],
+    ids=["gzip", "brotli", "said to be gzip", "identity", "unknown", "twice"],
+)
+def test_contents_are_unpacked(coding: str, packed: bytes) -> None:
+    page = capture(body=packed, headers=(("content-encoding", coding),))
+    assert content_of(page) == b"<p>text</p>"
+
+
+def _bomb(coding: str) -> Capture:
+    packers = {"gzip": gzip.compress, "br": lambda data: brotli.compress(data, quality=1)}
+    return capture(body=packers[coding](bytes(50_000_000)), headers=(("Content-Encoding", coding),))
+
+
+@pytest.mark.parametrize("coding", ["gzip", "br"])
+def test_bombs_do_not_go_off(coding: str) -> None:
+    with pytest.raises(ContentError, match="holds more than 1000000 bytes"):
+        content_of(_bomb(coding), limit=1_000_000)
+
+
+def test_what_is_packed_too_often_is_refused() -> None:
+    with pytest.raises(ContentError, match="packed 3 times"):
+        content_of(capture(headers=(("Content-Encoding", "gzip, gzip, gzip"),)))
+
+
+# Index and lookup --------------------------------------------------------------------------------
+
+
+def test_an_url_is_answered_by_the_newest_capture_that_succeeded(tmp_path: Path) -> None:
+    captures = [
+        capture(body=b"old", minutes=0),
+        capture(body=b"new", minutes=10),
+        capture(body=b"gone", minutes=20, status=404),
+        capture(body=b"", minutes=30, status=304),
+        capture("https://news.example/b", b"out of order", minutes=5, status=503),
+    ]
+    written(tmp_path, *captures)
+    archive = Archive(tmp_path)
+    assert archive.find("https://news.example/a#comments").body == b"new"
+    assert archive.find("https://news.example/b").status == 503
+    assert len(archive.spots()) == len(archive) == 2
+
+
+def test_an_url_that_is_not_there_is_named_so(tmp_path: Path) -> None:
+    written(tmp_path, capture())
+    with pytest.raises(NotArchivedError, match="not in the archive"):
+        Archive(tmp_path).find("https://news.example/other")
+
+
+def test_the_newest_capture_of_some_hosts(tmp_path: Path) -> None:
+    other = capture("https://other.example/", minutes=90)
+    written(tmp_path, capture(), capture("https://news.example/b", minutes=7), other)
+    archive = Archive(tmp_path)
+    whole = THEN.replace(microsecond=0)
+    assert archive.newest({"news.example"}) == whole + timedelta(minutes=7)
+    assert archive.newest({"nowhere.example"}) == whole + timedelta(minutes=90)
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no folder", "no files"])
+def test_an_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
+    folder = tmp_path / "archive"
+    if there:
+        folder.mkdir()
+    with pytest.raises(ArchiveError, match=r"archive"):
+        Archive(folder)
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("https://www.ft.com/content/A?b=1", "com,ft)/content/a?b=1"),
+        ("http://127.0.0.1:8000", "1,0,0,127:8000)/"),
+        ("https://news.bbc.co.uk/a b", "uk,co,bbc,news)/a%20b"),
+    ],
+)
+def test_sort_keys(url: str, key: str) -> None:
+    assert sort_key(url) == key
+
+
+@given(
+    url=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=50),
+    offset=st.integers(0, 2**40),
+    status=st.integers(100, 599),
+)
+def test_lines_of_the_index_come_back(url: str, offset: int, status: int) -> None:
+    line = IndexLine(
+        url=f"https://a.example/{url}",
+        timestamp=f"{datetime(2026, 1, 2, tzinfo=UTC):%Y%m%d%H%M%S}",
+        status=status,
+        method="GET",
+        mime="text/html",
+        offset=offset,
+    )
+    text = format_line(line, digest="sha1:X", length=10, filename="a.warc.gz")
+    assert parse_line(text) == (line, offset + 10)
+
+
+@given(st.text(max_size=200))
+def test_no_line_of_an_index_raises(text: str) -> None:
+    assert parse_line(text) is None or text.endswith("\n")
+    assert parse_line(f"a 20260101000000 {text}") is None
