@@ -1,12 +1,13 @@
 """newscrawl sources: the sites that can be crawled, and whether they were."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import settings
-from newscrawl.cli import sources_add
+from newscrawl.cli import sources_add, sources_check
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from newscrawl.sources import Source
+    from newscrawl.storage.health import LastCheckup
 
 app = typer.Typer(
     help="The news sites of the registry, and how well they were covered.", no_args_is_help=True
@@ -38,6 +40,7 @@ FileOption = Annotated[
 ]
 
 app.command("add", epilog=sources_add.EXAMPLE)(sources_add.add)
+app.command("check", epilog=sources_check.EXAMPLE)(sources_check.check)
 
 _STATE_COLOURS = {
     "ok": "green",
@@ -59,9 +62,10 @@ def list_sources(
     ] = None,
     form: FormatOption = "table",
     sources: FileOption = None,
+    database: DatabaseOption = None,
 ) -> None:
-    """List the sites that `scrapy crawl SLUG` knows."""
-    from newscrawl.cli.output import Column, render, say
+    """List the sites that `scrapy crawl SLUG` knows, and what their last check found."""
+    from newscrawl.cli.output import Column, render, say, shown_day
 
     chosen = [
         source
@@ -74,10 +78,15 @@ def list_sources(
         Column(key="name", heading="name", wide=True),
         Column(key="country", heading="country"),
         Column(key="languages", heading="languages", wide=True),
-        Column(key="status", heading="status"),
-        Column(key="home", heading="home", table=False),
+        Column(key="status", heading="", table=False),
+        Column(key="state", heading="last check", show=sources_check.state_text),
+        Column(key="last_ok", heading="last ok", show=shown_day),
+        Column(key="checked_at", heading="", table=False),
+        Column(key="home", heading="", table=False),
     )
-    render([_record(source) for source in chosen], columns, form, note=f"{len(chosen)} sites")
+    checked = _checkups(database)
+    rows = [_record(source) | _checkup(checked.get(source.slug)) for source in chosen]
+    render(rows, columns, form, note=f"{len(chosen)} sites")
     if not chosen:
         say("No such site.")
         raise typer.Exit(1)
@@ -88,8 +97,9 @@ def show(
     slug: Annotated[str, typer.Argument(help="The site's short name, as in 'ft'.")],
     form: FormatOption = "table",
     sources: FileOption = None,
+    database: DatabaseOption = None,
 ) -> None:
-    """Show all that is known of a site: its feeds and sitemaps too."""
+    """Show all that is known of a site: its feeds and sitemaps, and what its last check found."""
     from newscrawl.cli.output import Column, render, write_json
 
     known = {source.slug: source for source in _load(sources)}
@@ -100,6 +110,7 @@ def show(
         "sitemaps": source.sitemaps,
         "news_sitemaps": source.news_sitemaps,
         "sections": source.sections,
+        **_checkup(_checkups(database).get(source.slug)),
     }
     if form == "json":
         write_json(record)
@@ -171,8 +182,31 @@ def _record(source: "Source") -> dict[str, object]:
     }
 
 
+def _checkups(database: str | None) -> "dict[str, LastCheckup]":
+    """What was found of each source; nothing where there is no database and none was named."""
+    from newscrawl.storage import StorageError
+    from newscrawl.storage.health import last_checkups
+
+    try:
+        with open_for_reading(database) as store:
+            return last_checkups(store)
+    except StorageError:
+        if database:
+            raise
+        return {}
+
+
+def _checkup(last: "LastCheckup | None") -> dict[str, object]:
+    names = ("state", "note", "checked_at", "last_ok", "newest_at", "moved_to")
+    return {name: getattr(last, name, None) for name in names}
+
+
 def _lines(value: object) -> str:
-    return "\n".join(value) if isinstance(value, tuple) else str(value)
+    from newscrawl.cli.output import shown_day
+
+    if isinstance(value, datetime):
+        return shown_day(value)
+    return "\n".join(value) if isinstance(value, tuple) else str("–" if value is None else value)
 
 
 def _state(value: object) -> "Text":

@@ -1,0 +1,260 @@
+"""newscrawl sources check: what of a site can be crawled, and what is kept of it."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from newscrawl import settings
+from newscrawl.sources import Source
+from newscrawl.sources.own_file import add_source
+from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage.health import Checkup, last_checkups, record_checkups
+from tests.conftest import Newscrawl
+from tests.site.faults import Answer
+from tests.site.server import SiteServer
+from tests.worlds import moment, register
+
+XML = "application/xml"
+
+
+def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
+    content = body.encode() if isinstance(body, str) else body
+    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+def feed(site: str, days_old: float = 0) -> Callable[[int], Answer]:
+    published = format_datetime(datetime.now(UTC) - timedelta(days=days_old))
+    return always(
+        f"<rss><channel><item><title>A</title><link>{site}/a</link>"
+        f"<pubDate>{published}</pubDate></item></channel></rss>",
+        kind=XML,
+    )
+
+
+def away(target: str, status: int = 301) -> Callable[[int], Answer]:
+    return always(status=status, headers=(("Location", target),))
+
+
+@pytest.fixture(autouse=True)
+def _haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test server minds no haste."""
+    monkeypatch.setattr(settings, "DOWNLOAD_DELAY", 0.0)
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    """A site whose home page is there and whose feed has an article of today."""
+    routes = {"/": always("<title>Home</title>"), "/robots.txt": always(status=404)}
+    with SiteServer(routes=routes) as server:
+        server.routes["/feed.xml"] = feed(server.url)
+        yield server
+
+
+def registered(site: SiteServer, slug: str = "pier", **more: object) -> Path:
+    """The file of a person's own sources, with this site in it."""
+    facts = {"name": "The Pier", "country": "gb", "languages": ("en",), "home": f"{site.url}/"}
+    facts |= {"feeds": (f"{site.url}/feed.xml",)} | more
+    file = Path("own.csv")
+    add_source(file, Source(slug=slug, **facts))  # type: ignore[arg-type]
+    return file
+
+
+def checked(newscrawl: Newscrawl, file: Path, code: int = 0) -> dict[str, object]:
+    """What `sources check` says of the one source."""
+    ran = newscrawl("sources", "check", "pier", "--sources", file, "-f", "json")
+    assert ran.code == code, ran.err
+    (health,) = json.loads(ran.out)
+    return dict(health)
+
+
+# --- States -------------------------------------------------------------------------------------
+
+
+def test_a_site_in_order_is_reachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+    health = checked(newscrawl, registered(site))
+    assert (health["state"], health["listings"], health["working"]) == ("reachable", 1, 1)
+    assert str(health["newest"]).startswith(f"{datetime.now(UTC):%Y-%m-%d}")
+
+
+def test_a_feed_without_news_is_stale(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/feed.xml"] = feed(site.url, days_old=30)
+    health = checked(newscrawl, registered(site), code=1)
+    assert health["state"] == "stale"
+    assert "nothing newer than" in str(health["note"])
+
+
+def test_a_home_page_that_moved_for_good_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/"] = away(f"{site.url}/new/")
+    site.routes["/new/"] = always("<title>Home</title>")
+    health = checked(newscrawl, registered(site))
+    assert (health["state"], health["moved_to"]) == ("moved", f"{site.url}/new/")
+
+
+def test_a_feed_that_moved_for_good_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/rss.xml"] = site.routes["/feed.xml"]
+    site.routes["/feed.xml"] = away(f"{site.url}/rss.xml", status=308)
+    health = checked(newscrawl, registered(site))
+    assert health["state"] == "moved"
+    assert f"{site.url}/rss.xml" in str(health["note"])
+
+
+def test_a_passing_redirect_is_no_move(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/"] = away(f"{site.url}/today/", status=302)
+    site.routes["/today/"] = always("<title>Home</title>")
+    assert checked(newscrawl, registered(site))["state"] == "reachable"
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 451])
+def test_a_server_that_refuses_us_blocks(
+    newscrawl: Newscrawl, site: SiteServer, status: int
+) -> None:
+    site.routes |= {"/": always(status=status), "/feed.xml": always(status=status)}
+    health = checked(newscrawl, registered(site), code=1)
+    assert health["state"] == "blocked"
+    assert f"answered {status}" in str(health["note"])
+
+
+def test_a_robots_txt_that_closes_the_site_blocks(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /\n")
+    health = checked(newscrawl, registered(site), code=1)
+    assert health["state"] == "blocked"
+    assert site.paths() == ["/robots.txt"]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [always(status=404), always("<html>no feed</html>"), always("<urlset></urlset>", kind=XML)],
+    ids=["404", "HTML", "empty"],
+)
+def test_a_site_without_a_feed_that_can_be_read(
+    newscrawl: Newscrawl, site: SiteServer, broken: Callable[[int], Answer]
+) -> None:
+    site.routes["/feed.xml"] = broken
+    assert checked(newscrawl, registered(site), code=1)["state"] == "no feed"
+
+
+def test_a_site_that_does_not_answer_is_unreachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+    gone = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
+    health = checked(newscrawl, registered(site, **gone), code=1)
+    assert (health["state"], health["working"]) == ("unreachable", 0)
+    assert "Connection refused" in str(health["note"])
+
+
+def test_one_feed_of_two_is_enough(newscrawl: Newscrawl, site: SiteServer) -> None:
+    file = registered(site, feeds=(f"{site.url}/gone.xml", f"{site.url}/feed.xml"))
+    health = checked(newscrawl, file)
+    assert (health["state"], health["listings"], health["working"]) == ("reachable", 2, 1)
+    assert "gone.xml" in str(health["note"])
+
+
+def test_a_site_of_sections_needs_its_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+    file = registered(site, feeds=(), sections=(f"{site.url}/politics/",))
+    assert checked(newscrawl, file)["state"] == "reachable"
+
+
+def test_dated_sitemaps_are_asked_for_by_todays_date(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    today = datetime.now(UTC)
+    site.routes[f"/{today:%Y-%m-%d}.xml"] = always(
+        f"<urlset><url><loc>{site.url}/a</loc><lastmod>{today:%Y-%m-%d}</lastmod></url></urlset>",
+        kind=XML,
+    )
+    file = registered(site, feeds=(), sitemaps=(f"{site.url}/{{yyyy}}-{{mm}}-{{dd}}.xml",))
+    assert checked(newscrawl, file)["state"] == "reachable"
+
+
+# --- The command --------------------------------------------------------------------------------
+
+
+def test_private_addresses_of_the_bundled_registry_are_not_asked(
+    newscrawl: Newscrawl, site: SiteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = (Source(slug="pier", name="P", country="gb", languages=("en",), home=f"{site.url}/"),)
+    monkeypatch.setattr("newscrawl.sources.registry.load_sources", lambda *_: bundled)
+    ran = newscrawl("sources", "check", "pier", "-f", "json")
+    assert json.loads(ran.out)[0]["state"] == "unreachable"
+    assert site.visits == []
+
+
+def test_a_table_fits_the_terminal_and_the_exit_code_tells(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    registered(site)
+    site.routes["/gone.xml"] = always(status=404)
+    file = registered(site, "quay", home=f"{site.url}/q", feeds=(f"{site.url}/gone.xml",))
+    ran = newscrawl("sources", "check", "pier", "quay", "--sources", file)
+    assert ran.code == 1
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
+    assert "1 of 2 sites can't be crawled as they are." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [(["piers"], "did you mean pier"), (["pier", "--country", "xx"], "no site is meant")],
+)
+def test_a_site_that_is_not_there_is_bad_usage(
+    newscrawl: Newscrawl, site: SiteServer, arguments: list[str], says: str
+) -> None:
+    file = registered(site)
+    ran = newscrawl("sources", "check", *arguments, "--sources", file)
+    assert ran.code == 2
+    assert says in ran.err
+    assert site.visits == []
+
+
+def test_list_and_show_tell_of_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:
+    file = registered(site)
+    checked(newscrawl, file)
+    site.routes["/feed.xml"] = always(status=404)
+    checked(newscrawl, file, code=1)
+    shown = json.loads(newscrawl("sources", "show", "pier", "--sources", file, "-f", "json").out)
+    assert shown["state"] == "no feed"
+    assert shown["last_ok"] < shown["checked_at"]
+    ran = newscrawl("sources", "list", "--sources", file, "--country", "gb")
+    (row,) = (line for line in ran.out.splitlines() if line.split()[:1] == ["pier"])
+    assert "no feed" in row
+    assert f"{datetime.now(UTC):%Y-%m-%d}" in row
+    assert all(len(line) <= 80 for line in ran.out.splitlines())
+
+
+def test_many_sites_are_visited_at_once(newscrawl: Newscrawl) -> None:
+    slow = {"/": always("<title>Home</title>", delay=0.5), "/robots.txt": always(status=404)}
+    sites = [SiteServer(routes=dict(slow)) for _ in range(6)]
+    for number, one in enumerate(sites):
+        one.__enter__()
+        one.routes["/feed.xml"] = feed(one.url)
+        file = registered(one, f"pier-{number}")
+    started = datetime.now(UTC)
+    ran = newscrawl("sources", "check", *(f"pier-{n}" for n in range(6)), "--sources", file)
+    took = datetime.now(UTC) - started
+    for one in sites:
+        one.__exit__(None, None, None)
+    assert ran.code == 0
+    assert took < timedelta(seconds=2)  # one after another: three
+
+
+# --- What is kept -------------------------------------------------------------------------------
+
+
+def test_the_last_visit_in_order_is_remembered(database: Database) -> None:
+    register(database, "pier")
+    good = Checkup(slug="pier", state="reachable", in_order=True, listings=2, working=2)
+    record_checkups(database, [good], at=moment(0))
+    bad = Checkup(slug="pier", state="blocked", in_order=False, note="403", listings=2)
+    record_checkups(database, [bad], at=moment(1))
+    last = last_checkups(database)["pier"]
+    assert (last.state, last.note, last.working) == ("blocked", "403", 0)
+    assert (last.checked_at, last.last_ok) == (moment(1), moment(0))
+
+
+def test_a_source_that_is_not_registered_is_refused(tmp_path: Path) -> None:
+    with open_database(f"sqlite:///{tmp_path}/n.sqlite") as database:
+        with pytest.raises(StorageError, match="no source 'pier'"):
+            record_checkups(database, [Checkup(slug="pier", state="reachable", in_order=True)])
+        assert last_checkups(database) == {}
