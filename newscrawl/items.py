@@ -27,10 +27,30 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """The entry of the queue (newscrawl.storage.frontier) that a page answers.
+
+    `url` is the canonical URL it is queued under, `born` when it was published, as far as we know,
+    or else discovered. `first` tells a first answer from a later look at the same page, `failures`
+    counts tries since the last answer. The validators are those of the last answer.
+    """
+
+    queue_id: int
+    url: str
+    born: datetime
+    first: bool = True
+    failures: int = 0
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A fetched page, or one that may not be fetched and of which only `hints` are known.
 
     `html` are the bytes of the response body, `encoding` the charset of its HTTP header.
+    `final_url` is set where redirects led to another canonical URL than `url`, which was asked
+    for. `visit` is None for pages that no crawl has just fetched, such as archived ones.
     """
 
     url: str
@@ -42,6 +62,8 @@ class Page:
     status: int = 200
     access: Access = "open"
     hints: Hints = field(default_factory=Hints)
+    final_url: str | None = None
+    visit: Visit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,8 @@ TELLING_LENGTH = 200
 
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
 
+_BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+
 # NUL and lone surrogates, which PostgreSQL's UTF-8 refuses.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -26,7 +28,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """What `Database.save` writes. `columns` are those of the articles table that the
-    document itself decides; `urls` its canonical URL first, then the one it was fetched by."""
+    document itself decides; `urls` its canonical URL first, then those it was met under."""
 
     source: str
     urls: tuple[str, ...]
@@ -44,7 +46,8 @@ def record_of(document: Document) -> Record:
     that the mentions' offsets keep their meaning."""
     page, article = document.page, document.article
     url = clean(article.url or page.url)
-    urls = tuple(dict.fromkeys((url, clean(page.url))))
+    addresses = (url, page.url, page.final_url, page.visit and page.visit.url)
+    urls = tuple(dict.fromkeys(clean(address) for address in addresses if address))
     for address in urls:
         _check_url(address)
     _check_choice(page.access, Access, "access", url)
@@ -102,6 +105,11 @@ def _clean(text: str | None) -> str | None:
 def day_of(published_at: datetime | None, first_seen_at: datetime) -> date:
     """The UTC day an article counts for."""
     return (published_at or first_seen_at).astimezone(UTC).date()
+
+
+def minute_of(moment: datetime) -> int:
+    """Whole minutes from the calendar's beginning to an aware time; never below 0."""
+    return max(0, int((moment - _BEGINNING).total_seconds() // 60))
 
 
 def _fingerprint(title: str | None, text: str, published_at: datetime | None) -> str | None:

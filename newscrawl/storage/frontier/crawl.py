@@ -1,0 +1,150 @@
+"""The frontier as one crawl of one source sees it: each method is one transaction."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from newscrawl.items import Visit
+from newscrawl.storage.frontier import listings, queue
+from newscrawl.storage.frontier.listings import KnownListing, Reading
+from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement, Waiting
+from newscrawl.storage.frontier.schedule import Schedule
+
+if TYPE_CHECKING:
+    from newscrawl.storage.database import Database
+
+
+def utc_now() -> datetime:
+    """Return the present moment."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier:
+    """What a crawl of a source has to do. Its methods may be called from any thread; each
+    raises StorageError."""
+
+    database: "Database"
+    source_id: int
+    run_id: int
+    schedule: Schedule
+    clock: Callable[[], datetime] = utc_now
+
+    # Pages ---------------------------------------------------------------------------------
+
+    def offer(self, listing_id: int | None, offers: Sequence[Offer]) -> Offered:
+        """Queue the articles of a listing that are new to us."""
+        return self.database.write(
+            lambda session: queue.offer(
+                session.connection(), self.source_id, listing_id, offers, self.clock()
+            )
+        )
+
+    def take(self, limit: int, since: datetime | None = None) -> list[Waiting]:
+        """Return the next pages to be asked for, none of them twice in a run.
+
+        New ones come before revisits, the newest before all; those known to be older than
+        `since` stay in the queue.
+        """
+        return self.database.write(
+            lambda session: queue.take(
+                session.connection(), self.source_id, self.run_id, limit, since, self.clock()
+            )
+        )
+
+    def waiting(self, since: datetime | None = None) -> int:
+        """Return how many pages could still be taken."""
+        with self.database.reading() as session:
+            return queue.count_due(
+                session.connection(), self.source_id, self.run_id, since, self.clock()
+            )
+
+    def settlement(
+        self, visit: Visit, outcome: Outcome, reason: str, *, published: datetime | None = None
+    ) -> Settlement:
+        """Return what is to be written of a page that was asked for.
+
+        `published` is what the page itself says. The validators of `visit` are those that the
+        answer came with.
+        """
+        now = self.clock()
+        answered = outcome in {"read", "closed"}
+        failures = visit.failures + 1 if outcome in {"failed", "hopeless"} else 0
+        due_at = self._due_at(visit, outcome, published or visit.born, now)
+        if outcome == "postponed" or (failures and due_at and visit.first):
+            state = "pending"
+        else:
+            state = "failed" if failures and visit.first else "done"
+        columns = {
+            "to_state": state,
+            "to_reason": reason,
+            "to_due_at": due_at,
+            "to_moment": published,
+            "to_visits": int(answered),
+            "to_attempts": failures,
+            "to_visited_at": now if answered else None,
+            "to_etag": queue.validator(visit.etag),
+            "to_last_modified": queue.validator(visit.last_modified),
+        }
+        return Settlement(queue_id=visit.queue_id, first=visit.first, columns=columns)
+
+    def _due_at(
+        self, visit: Visit, outcome: Outcome, born: datetime, now: datetime
+    ) -> datetime | None:
+        if outcome == "read":
+            return self.schedule.revisit_at(born, now)
+        if outcome == "failed":
+            return self.schedule.retry_at(visit.failures + 1, now)
+        return now if outcome == "postponed" else None
+
+    def settle(self, *settlements: Settlement) -> None:
+        """Write what came of pages without an article; `Database.save` does it for the others."""
+        self.database.write(lambda session: queue.settle(session.connection(), settlements))
+
+    # Feeds and sitemaps --------------------------------------------------------------------
+
+    def listings(self, urls: Collection[str], parent_id: int | None = None) -> list[KnownListing]:
+        """Return what is known of feeds and sitemaps; with `parent_id`, all those of an index."""
+        return self.database.write(
+            lambda session: listings.known_listings(
+                session.connection(), self.source_id, urls, parent_id
+            )
+        )
+
+    def children(self, listing_id: int) -> list[KnownListing]:
+        """Return the sitemaps that an index listed when it was last read."""
+        with self.database.reading() as session:
+            return listings.children(session.connection(), listing_id)
+
+    def read(self, listing_id: int, reading: Reading) -> None:
+        """Write what a listing said, once all of its articles have been offered."""
+        self.database.write(
+            lambda session: listings.record_reading(
+                session.connection(), listing_id, reading, self.schedule, self.clock()
+            )
+        )
+
+    def unchanged(self, listing_id: int) -> None:
+        """Write that a listing says what it said before."""
+        self.database.write(
+            lambda session: listings.record_unchanged(
+                session.connection(), listing_id, self.schedule, self.clock()
+            )
+        )
+
+    def broken(self, listing_id: int) -> None:
+        """Write that a listing couldn't be read."""
+        self.database.write(
+            lambda session: listings.record_failure(
+                session.connection(), listing_id, self.schedule, self.clock()
+            )
+        )
+
+    def finish(self, listing_ids: Iterable[int]) -> datetime:
+        """Write and return when the source is due again, by these listings."""
+        return self.database.write(
+            lambda session: listings.record_poll(
+                session.connection(), self.source_id, listing_ids, self.schedule, self.clock()
+            )
+        )

@@ -1,0 +1,184 @@
+"""The statements of feeds and sitemaps: what they said last, and when to ask them again."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from newscrawl.storage.frontier.queue import validator
+from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.models import Listing, Poll
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownListing:
+    """A feed or sitemap as it was last read; a new one has nothing but `id` and `url`.
+
+    `cutoff` is the moment before which entries were left at that reading, None: all were taken.
+    """
+
+    id: int
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+    body_hash: str | None = None
+    cutoff: datetime | None = None
+    offered: int = 0
+    newest_at: datetime | None = None
+    checked_at: datetime | None = None
+    next_poll_at: datetime | None = None
+
+    def says_enough(self, cutoff: datetime | None) -> bool:
+        """Whether a reading that left what is older than `cutoff` would bring nothing more."""
+        if self.checked_at is None:
+            return False
+        return self.cutoff is None or (cutoff is not None and cutoff >= self.cutoff)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a listing said: `offered` articles, of which `fresh` were new to the queue."""
+
+    etag: str | None
+    last_modified: str | None
+    body_hash: str
+    cutoff: datetime | None
+    offered: int
+    fresh: int
+    newest_at: datetime | None
+    interval: timedelta
+
+
+def known_listings(
+    connection: Connection, source_id: int, urls: Collection[str], parent_id: int | None
+) -> list[KnownListing]:
+    """Return what is known of the listings, in their order; those not met before are added.
+
+    With a parent they become the children of that index, and nothing else is any longer.
+    """
+    if parent_id is not None:
+        orphans = update(Listing).where(Listing.parent_id == parent_id, Listing.url.not_in(urls))
+        connection.execute(orphans.values(parent_id=None))
+    asked = select(Listing).where(Listing.source_id == source_id, Listing.url.in_(urls))
+    found = {row.url: row for row in connection.execute(asked)}
+    rows = [
+        {
+            "source_id": source_id,
+            "parent_id": parent_id,
+            "url": url,
+            "offered": 0,
+            "quiet": 0,
+            "failures": 0,
+        }
+        for url in dict.fromkeys(urls)
+        if url not in found
+    ]
+    if rows:
+        connection.execute(insert(Listing), rows)
+    if parent_id is not None and found:
+        mine = update(Listing).where(Listing.id.in_([row.id for row in found.values()]))
+        connection.execute(mine.values(parent_id=parent_id))
+    if rows:
+        found = {row.url: row for row in connection.execute(asked)}
+    return [_known(found[url]) for url in dict.fromkeys(urls)]
+
+
+def children(connection: Connection, parent_id: int) -> list[KnownListing]:
+    """Return the sitemaps that an index listed when it was last read."""
+    asked = select(Listing).where(Listing.parent_id == parent_id).order_by(Listing.id)
+    return [_known(row) for row in connection.execute(asked)]
+
+
+def _known(row: Any) -> KnownListing:
+    return KnownListing(
+        id=row.id,
+        url=row.url,
+        etag=row.etag,
+        last_modified=row.last_modified,
+        body_hash=row.body_hash,
+        cutoff=row.cutoff,
+        offered=row.offered,
+        newest_at=row.newest_at,
+        checked_at=row.checked_at,
+        next_poll_at=row.next_poll_at,
+    )
+
+
+def record_reading(
+    connection: Connection, listing_id: int, reading: Reading, schedule: Schedule, now: datetime
+) -> None:
+    """Write what a listing said, once all of its articles are queued."""
+    quiet = 0 if reading.fresh else _row(connection, listing_id).quiet + 1
+    seen = {
+        "etag": validator(reading.etag),
+        "last_modified": validator(reading.last_modified),
+        "body_hash": reading.body_hash,
+        "cutoff": reading.cutoff,
+        "offered": reading.offered,
+        "newest_at": reading.newest_at,
+        "checked_at": now,
+        "quiet": quiet,
+        "failures": 0,
+        "interval_seconds": reading.interval.total_seconds(),
+        "next_poll_at": schedule.poll_at(reading.interval, quiet, 0, now),
+    }
+    if reading.fresh:
+        seen["changed_at"] = now
+    connection.execute(update(Listing).where(Listing.id == listing_id).values(seen))
+
+
+def record_unchanged(
+    connection: Connection, listing_id: int, schedule: Schedule, now: datetime
+) -> None:
+    """Write that a listing says what it said before."""
+    row = _row(connection, listing_id)
+    interval = timedelta(seconds=row.interval_seconds or 0.0)
+    seen = {
+        "checked_at": now,
+        "quiet": row.quiet + 1,
+        "failures": 0,
+        "next_poll_at": schedule.poll_at(interval, row.quiet + 1, 0, now),
+    }
+    connection.execute(update(Listing).where(Listing.id == listing_id).values(seen))
+
+
+def record_failure(
+    connection: Connection, listing_id: int, schedule: Schedule, now: datetime
+) -> None:
+    """Write that a listing couldn't be read."""
+    failures = _row(connection, listing_id).failures + 1
+    seen = {
+        "failures": failures,
+        "next_poll_at": schedule.poll_at(timedelta(), 0, failures, now),
+    }
+    connection.execute(update(Listing).where(Listing.id == listing_id).values(seen))
+
+
+def _row(connection: Connection, listing_id: int) -> Row[int, int, float | None]:
+    asked = select(Listing.quiet, Listing.failures, Listing.interval_seconds)
+    return connection.execute(asked.where(Listing.id == listing_id)).one()
+
+
+def record_poll(
+    connection: Connection,
+    source_id: int,
+    listings: Iterable[int],
+    schedule: Schedule,
+    now: datetime,
+) -> datetime:
+    """Write and return when the source is due again: with the first of its listings."""
+    first = select(func.min(Listing.next_poll_at)).where(Listing.id.in_(list(listings)))
+    latest = now + schedule.poll_max
+    due = min(connection.execute(first).scalar() or latest, latest)
+    due = max(due, now)
+    row = {
+        "polled_at": now,
+        "next_poll_at": due,
+        "interval_seconds": (due - now).total_seconds(),
+    }
+    this = Poll.source_id == source_id
+    if connection.execute(update(Poll).where(this).values(row)).rowcount == 0:
+        connection.execute(insert(Poll), {"source_id": source_id, **row})
+    return due

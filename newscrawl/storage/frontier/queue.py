@@ -1,0 +1,273 @@
+"""The queue's statements: what is offered, what is taken from it, what came of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    bindparam,
+    func,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+
+from newscrawl.items import Hints, Visit
+from newscrawl.storage.documents import MAX_URL_BYTES, clean
+from newscrawl.storage.models import ArticleUrl, FrontierUrl
+
+# "read": an answer came, and the page is worth another look by the schedule of revisits.
+# "closed": an answer came that makes another look useless. "failed": none came, and it is tried
+# again by the schedule of retries. "hopeless": none will come. "postponed": it stays in the
+# queue for a crawl that wants articles as old as this one.
+Outcome = Literal["read", "closed", "failed", "hopeless", "postponed"]
+
+# Longer validators are no use to anyone, and servers would refuse them.
+_MAX_VALIDATOR = 1_000
+_ADD: Mapping[str, Insert] = {
+    dialect: said_by.insert(FrontierUrl).on_conflict_do_nothing().returning(FrontierUrl.id)
+    for dialect, said_by in (("sqlite", sqlite), ("postgresql", postgresql))
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """An article that a listing tells of: its canonical URL, and the one to be asked for."""
+
+    url: str
+    fetch_url: str
+    hints: Hints
+    moment: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered:
+    """Of the offers: how many articles are stored already, how many were new to the queue."""
+
+    known: int
+    fresh: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A page to be asked for now; `visit` goes with it and back into `Frontier.settlement`."""
+
+    fetch_url: str
+    hints: Hints
+    visit: Visit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What came of a page that was asked for, ready to be written into its row."""
+
+    queue_id: int
+    first: bool
+    columns: Mapping[str, Any]
+
+
+def offer(
+    connection: Connection,
+    source_id: int,
+    listing_id: int | None,
+    offers: Sequence[Offer],
+    now: datetime,
+) -> Offered:
+    """Queue what is neither queued nor stored; URLs that no database can hold are passed over."""
+    by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
+    known = _present(connection, ArticleUrl.url, by_url)
+    queued = _present(connection, FrontierUrl.url, by_url)
+    rows = [
+        {
+            "source_id": source_id,
+            "listing_id": listing_id,
+            "url": url,
+            "fetch_url": one.fetch_url,
+            "hints": _packed(one.hints),
+            "moment": one.moment,
+            "discovered_at": now,
+            "state": "pending",
+            "due_at": now,
+            "visits": 0,
+            "attempts": 0,
+        }
+        for url, one in by_url.items()
+        if url not in known and url not in queued
+    ]
+    if not rows:
+        return Offered(known=len(known), fresh=0)
+    added = connection.execute(_ADD[connection.dialect.name], rows).all()
+    return Offered(known=len(known), fresh=len(added))
+
+
+def _present(connection: Connection, column: Any, urls: Iterable[str]) -> set[str]:
+    return set(connection.scalars(select(column).where(column.in_(list(urls)))))
+
+
+def take(
+    connection: Connection,
+    source_id: int,
+    run_id: int,
+    limit: int,
+    since: datetime | None,
+    now: datetime,
+) -> list[Waiting]:
+    """Mark pages as taken by the run and return them: new ones first, the newest before all.
+
+    What an earlier run has taken and never settled is taken again: that run was killed.
+    """
+    next_ones = (
+        select(FrontierUrl.id)
+        .where(*_due(source_id, run_id, since, now))
+        .order_by(FrontierUrl.visits > 0, FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
+        .limit(limit)
+    )
+    taken = (
+        update(FrontierUrl)
+        .where(FrontierUrl.id.in_(next_ones.scalar_subquery()))
+        .values(run_id=run_id)
+        .returning(
+            FrontierUrl.id,
+            FrontierUrl.url,
+            FrontierUrl.fetch_url,
+            FrontierUrl.hints,
+            FrontierUrl.moment,
+            FrontierUrl.discovered_at,
+            FrontierUrl.visits,
+            FrontierUrl.attempts,
+            FrontierUrl.etag,
+            FrontierUrl.last_modified,
+        )
+    )
+    rows = connection.execute(taken).all()
+    rows = sorted(rows, key=lambda row: (row.visits > 0, -_seconds(row.moment), row.id))
+    return [
+        Waiting(
+            fetch_url=row.fetch_url,
+            hints=_unpacked(row.hints),
+            visit=Visit(
+                queue_id=row.id,
+                url=row.url,
+                born=row.moment or row.discovered_at,
+                first=row.visits == 0,
+                failures=row.attempts,
+                etag=row.etag,
+                last_modified=row.last_modified,
+            ),
+        )
+        for row in rows
+    ]
+
+
+def count_due(
+    connection: Connection, source_id: int, run_id: int, since: datetime | None, now: datetime
+) -> int:
+    """Return how many pages `take` would still give."""
+    asked = select(func.count()).where(*_due(source_id, run_id, since, now))
+    return connection.execute(asked).scalar_one()
+
+
+def _due(
+    source_id: int, run_id: int, since: datetime | None, now: datetime
+) -> list[ColumnElement[bool]]:
+    due = [
+        FrontierUrl.source_id == source_id,
+        FrontierUrl.due_at <= now,
+        or_(FrontierUrl.run_id.is_(None), FrontierUrl.run_id != run_id),
+    ]
+    if since is not None:
+        due.append(or_(FrontierUrl.moment.is_(None), FrontierUrl.moment >= since))
+    return due
+
+
+def _seconds(moment: datetime | None) -> float:
+    return moment.timestamp() if moment else float("-inf")
+
+
+_SETTLE = (
+    update(FrontierUrl)
+    .where(FrontierUrl.id == bindparam("queue_id"))
+    .values(
+        state=bindparam("to_state"),
+        reason=bindparam("to_reason"),
+        due_at=bindparam("to_due_at"),
+        moment=func.coalesce(
+            bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
+        ),
+        run_id=None,
+        visits=FrontierUrl.visits + bindparam("to_visits"),
+        attempts=bindparam("to_attempts"),
+        visited_at=func.coalesce(
+            bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
+        ),
+        etag=bindparam("to_etag"),
+        last_modified=bindparam("to_last_modified"),
+    )
+)
+
+
+def settle(connection: Connection, settlements: Sequence[Settlement]) -> None:
+    """Write what came of pages."""
+    if settlements:
+        rows = [{"queue_id": one.queue_id, **one.columns} for one in settlements]
+        connection.execute(_SETTLE, rows)
+
+
+def settle_saved(
+    connection: Connection, settlement: Settlement, outcome: str, urls: Sequence[str]
+) -> None:
+    """Write what came of a page whose article is stored in this transaction.
+
+    Another address of an article that is stored already is not looked at again: the article's
+    own one is. The article's further addresses leave the queue with it.
+    """
+    columns = {**settlement.columns, "to_reason": outcome}
+    if settlement.first and outcome == "unchanged":
+        columns |= {"to_reason": "alias", "to_due_at": None}
+    connection.execute(_SETTLE, {"queue_id": settlement.queue_id, **columns})
+    if len(urls) > 1:
+        connection.execute(_CLOSE_ALIASES, {"urls": list(urls), "queue_id": settlement.queue_id})
+
+
+_CLOSE_ALIASES = (
+    update(FrontierUrl)
+    .where(
+        FrontierUrl.url.in_(bindparam("urls", expanding=True)),
+        FrontierUrl.id != bindparam("queue_id"),
+        FrontierUrl.state == "pending",
+    )
+    .values(state="done", reason="alias", due_at=None)
+)
+
+
+def validator(value: str | None) -> str | None:
+    """Return a validator that can be stored and sent back, or None."""
+    return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
+
+
+def _packed(hints: Hints) -> dict[str, Any]:
+    packed = {
+        "title": hints.title,
+        "standfirst": hints.standfirst,
+        "authors": list(hints.authors),
+        "published": hints.published.isoformat() if hints.published else None,
+        "section": hints.section,
+        "language": hints.language,
+    }
+    return {name: value for name, value in packed.items() if value}
+
+
+def _unpacked(packed: Mapping[str, Any]) -> Hints:
+    published = packed.get("published")
+    return Hints(
+        **{
+            **packed,
+            "authors": tuple(packed.get("authors", ())),
+            "published": datetime.fromisoformat(published) if published else None,
+        }
+    )

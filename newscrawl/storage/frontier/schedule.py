@@ -1,0 +1,70 @@
+"""When something is worth asking for again. Pure: times go in, times come out.
+
+- A page that was read is read again at ages that fall further and further apart, since nearly
+  all corrections come in an article's first hours. An article older than the last of them is
+  never asked for again.
+- A page that couldn't be fetched is tried again after longer and longer rests, so many times.
+- A feed or sitemap is polled about as often as it brings an article, less often while it brings
+  none, and never outside of two bounds.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+# Ours, all four. The rate of publication is that of the last so many articles: enough to be
+# steady, few enough to follow a day's course.
+_TELLING = 20
+# Where no dates tell a rate.
+_UNTOLD = timedelta(hours=1)
+# Each reading that brings nothing makes the next interval so much longer, each failure so much.
+_QUIET_FACTOR = 1.5
+_FAILURE_FACTOR = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """`revisits` are ages of an article, `retries` rests after a first, second, ... failure."""
+
+    revisits: tuple[timedelta, ...]
+    retries: tuple[timedelta, ...]
+    poll_min: timedelta
+    poll_max: timedelta
+
+    def revisit_at(self, born: datetime, now: datetime) -> datetime | None:
+        """When a page that was read now is to be read again; `born` is when it was published."""
+        since = min(born, now)
+        return next((since + age for age in self.revisits if since + age > now), None)
+
+    def retry_at(self, failures: int, now: datetime) -> datetime | None:
+        """When a page is to be tried again after so many failures in a row, from 1; or never."""
+        return now + self.retries[failures - 1] if failures <= len(self.retries) else None
+
+    def poll_at(self, interval: timedelta, quiet: int, failures: int, now: datetime) -> datetime:
+        """When to ask for a listing again that so many times in a row brought nothing, failed."""
+        if failures:
+            return now + self._bounded(self.poll_min, _FAILURE_FACTOR, failures)
+        return now + self._bounded(interval, _QUIET_FACTOR, quiet)
+
+    def _bounded(self, interval: timedelta, factor: float, times: int) -> timedelta:
+        base = min(max(interval, self.poll_min), self.poll_max)
+        # Beyond twenty times an interval is over any bound; larger powers overflow.
+        return min(base * factor ** min(times, 20), self.poll_max)
+
+
+def publishing_interval(
+    moments: Iterable[datetime], told: timedelta | None, now: datetime
+) -> timedelta:
+    """Return the mean time between the newest articles of a listing, not yet bounded.
+
+    `told` is what a feed asks for (ttl, sy:updatePeriod); it is kept unless entries would then
+    leave the listing before they are seen.
+    """
+    dated = sorted((moment for moment in moments if moment <= now), reverse=True)
+    if len(dated) < 2:
+        return told or _UNTOLD
+    newest = dated[:_TELLING]
+    gap = (newest[0] - newest[-1]) / (len(newest) - 1)
+    if told is None or told <= gap:
+        return gap
+    return max(gap, min(told, (now - dated[-1]) / 2))

@@ -1,0 +1,402 @@
+"""The queue, the listings and the polls of a source, on both databases."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.items import Document, Hints
+from newscrawl.storage import Database
+from newscrawl.storage.frontier import (
+    Frontier,
+    Offer,
+    Offered,
+    Reading,
+    Schedule,
+    Waiting,
+    due_sources,
+    publishing_interval,
+)
+from tests.worlds import document, register
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+SCHEDULE = Schedule(
+    revisits=(HOUR, 6 * HOUR, DAY),
+    retries=(10 * MINUTE, HOUR),
+    poll_min=10 * MINUTE,
+    poll_max=6 * HOUR,
+)
+# Without rests: what failed may be taken again at once.
+AT_ONCE = replace(SCHEDULE, retries=(timedelta(), timedelta()))
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def offered(path: str, moment: datetime | None = None, **hints: object) -> Offer:
+    url = f"https://ft.example/{path}"
+    told = Hints(published=moment, **hints)  # type: ignore[arg-type]
+    return Offer(url=url, fetch_url=f"{url}?utm_source=rss", hints=told, moment=moment)
+
+
+def reading(**facts: object) -> Reading:
+    usual = Reading(
+        etag='"1"',
+        last_modified=None,
+        body_hash="h",
+        cutoff=None,
+        offered=2,
+        fresh=1,
+        newest_at=None,
+        interval=30 * MINUTE,
+    )
+    return replace(usual, **facts)  # type: ignore[arg-type]
+
+
+def next_run(database: Database, schedule: Schedule = SCHEDULE) -> Frontier:
+    """The frontier as another crawl of the source sees it."""
+    return database.frontier("ft", register(database), schedule)
+
+
+def after(rest: timedelta, frontier: Frontier) -> Frontier:
+    """The same frontier at a later time."""
+    return replace(frontier, clock=lambda: now() + rest)
+
+
+@pytest.fixture
+def frontier(database: Database) -> Frontier:
+    return next_run(database)
+
+
+def urls(pages: list[Waiting]) -> list[str]:
+    return [page.visit.url.rpartition("/")[2] for page in pages]
+
+
+def article(page: Waiting, **facts: object) -> Document:
+    """The document of a page that was fetched."""
+    found = document(page.visit.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
+    return replace(found, page=replace(found.page, visit=page.visit))
+
+
+# --- The queue ----------------------------------------------------------------------------------
+
+
+def test_what_is_offered_can_be_taken_once(frontier: Frontier) -> None:
+    assert frontier.offer(None, [offered("a"), offered("b")]) == Offered(known=0, fresh=2)
+    assert urls(frontier.take(10)) == ["a", "b"]
+    assert frontier.take(10) == []
+
+
+def test_hints_wait_with_their_page(frontier: Frontier) -> None:
+    moment = now() - HOUR
+    told = offered("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
+    frontier.offer(None, [told])
+    (page,) = frontier.take(1)
+    assert page.hints == told.hints
+    assert page.fetch_url == told.fetch_url
+    assert page.visit.born == moment
+    assert page.visit.first
+
+
+def test_the_newest_come_first_and_those_without_a_date_last(frontier: Frontier) -> None:
+    pages = [offered("undated"), offered("old", now() - DAY), offered("new", now() - MINUTE)]
+    frontier.offer(None, pages)
+    assert urls(frontier.take(2)) == ["new", "old"]
+    assert urls(frontier.take(2)) == ["undated"]
+
+
+def test_an_offer_is_queued_once(frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a")])
+    assert frontier.offer(None, [offered("a"), offered("b"), offered("b")]).fresh == 1
+    assert urls(frontier.take(10)) == ["a", "b"]
+
+
+def test_what_is_stored_already_is_not_queued(database: Database, frontier: Frontier) -> None:
+    database.save(document("a"), frontier.run_id)
+    assert frontier.offer(None, [offered("a"), offered("b")]) == Offered(known=1, fresh=1)
+    assert urls(frontier.take(10)) == ["b"]
+
+
+def test_pages_before_since_stay_for_another_crawl(database: Database, frontier: Frontier) -> None:
+    frontier.offer(None, [offered("old", now() - 3 * DAY), offered("new", now() - HOUR)])
+    since = now() - DAY
+    assert urls(frontier.take(10, since)) == ["new"]
+    assert frontier.waiting(since) == 0
+    assert frontier.waiting() == 1
+    assert "old" in urls(next_run(database).take(10))
+
+
+def test_a_url_that_no_database_can_index_is_passed_over(frontier: Frontier) -> None:
+    assert frontier.offer(None, [offered("x" * 2_700), offered("a")]).fresh == 1
+
+
+def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a"), offered("b")])
+    first, _ = frontier.take(10)
+    database.save(
+        article(first), frontier.run_id, frontier.settlement(first.visit, "read", "stored")
+    )
+    assert urls(next_run(database).take(10)) == ["b"]
+
+
+def test_a_page_leaves_the_queue_only_with_its_article(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    refused = replace(article(page), page=replace(article(page).page, source="unknown"))
+    with pytest.raises(Exception, match="no source"):
+        database.save(refused, frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+    assert urls(next_run(database).take(1)) == ["a"]
+
+
+def test_a_second_address_of_an_article_leaves_the_queue_with_it(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.offer(None, [offered("amp/a"), offered("a")])
+    page = next(p for p in frontier.take(1))
+    saved = article(page)
+    saved = replace(saved, article=replace(saved.article, url="https://ft.example/a"))
+    database.save(saved, frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+    assert frontier.take(10) == []
+    assert next_run(database).take(10) == []
+
+
+# --- Retries and revisits -----------------------------------------------------------------------
+
+
+def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
+    frontier = next_run(database, AT_ONCE)
+    frontier.offer(None, [offered("a")])
+    tries = 0
+    while pages := frontier.take(1):
+        tries += 1
+        frontier.settle(frontier.settlement(pages[0].visit, "failed", "timeout"))
+    assert tries == 3
+    assert next_run(database, AT_ONCE).take(1) == []
+
+
+def test_a_failed_page_rests(database: Database, frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    frontier.settle(frontier.settlement(page.visit, "failed", "timeout"))
+    assert next_run(database).take(1) == []
+
+
+@pytest.mark.parametrize("outcome", ["closed", "hopeless"])
+def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
+    frontier = next_run(database, AT_ONCE)
+    frontier.offer(None, [offered("a", now() - MINUTE)])
+    (page,) = frontier.take(1)
+    frontier.settle(frontier.settlement(page.visit, outcome, "told"))  # type: ignore[arg-type]
+    assert next_run(database, AT_ONCE).take(1) == []
+
+
+def test_a_page_too_old_for_this_crawl_stays_for_another(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1, now() - DAY)
+    old = now() - 9 * DAY
+    frontier.settle(frontier.settlement(page.visit, "postponed", "TooOld", published=old))
+    assert frontier.take(1, now() - DAY) == []
+    assert urls(frontier.take(1)) == ["a"]
+
+
+def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) -> None:
+    frontier = next_run(database)
+    frontier.offer(None, [offered("a", now())])
+    (page,) = frontier.take(1)
+    visit = replace(page.visit, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
+    database.save(article(page), frontier.run_id, frontier.settlement(visit, "read", "stored"))
+    assert after(HOUR - MINUTE, frontier).take(1) == []
+    (later,) = after(HOUR + MINUTE, frontier).take(1)
+    assert not later.visit.first
+    assert (later.visit.etag, later.visit.last_modified) == (visit.etag, visit.last_modified)
+
+
+def test_an_alias_is_not_looked_at_again(database: Database) -> None:
+    frontier = next_run(database)
+    frontier.offer(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
+    for page in frontier.take(2):
+        database.save(
+            article(page), frontier.run_id, frontier.settlement(page.visit, "read", "stored")
+        )
+    assert urls(after(DAY, frontier).take(10)) == ["a"]
+
+
+def test_new_pages_come_before_second_looks(database: Database) -> None:
+    frontier = next_run(database)
+    frontier.offer(None, [offered("a", now())])
+    (page,) = frontier.take(1)
+    frontier.settle(frontier.settlement(page.visit, "read", "stored"))
+    frontier.offer(None, [offered("b", now() - DAY)])
+    assert urls(after(2 * HOUR, frontier).take(10)) == ["b", "a"]
+
+
+# --- Times --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("age", "next_age"),
+    [
+        (timedelta(), HOUR),
+        (HOUR, 6 * HOUR),
+        (2 * HOUR, 6 * HOUR),
+        (23 * HOUR, DAY),
+        (DAY, None),
+        (400 * DAY, None),
+        (-DAY, HOUR),  # a date in the future counts as now
+    ],
+)
+def test_revisits_fall_with_age(age: timedelta, next_age: timedelta | None) -> None:
+    moment = now()
+    born = moment - age
+    expected = None if next_age is None else min(born, moment) + next_age
+    assert SCHEDULE.revisit_at(born, moment) == expected
+
+
+def test_retries_end() -> None:
+    moment = now()
+    found = [SCHEDULE.retry_at(failures, moment) for failures in (1, 2, 3)]
+    assert found == [moment + 10 * MINUTE, moment + HOUR, None]
+
+
+@given(
+    st.timedeltas(timedelta(), 900 * DAY),
+    st.integers(0, 10**6),
+    st.integers(0, 10**6),
+)
+def test_polls_keep_within_their_bounds(interval: timedelta, quiet: int, failures: int) -> None:
+    moment = now()
+    rest = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment
+    assert SCHEDULE.poll_min <= rest <= SCHEDULE.poll_max
+
+
+def test_a_quiet_listing_is_polled_less_often() -> None:
+    moment = now()
+    rests = [SCHEDULE.poll_at(20 * MINUTE, quiet, 0, moment) - moment for quiet in range(4)]
+    assert rests[0] == 20 * MINUTE
+    assert rests == sorted(set(rests))
+
+
+def test_a_feed_is_polled_as_often_as_it_publishes() -> None:
+    moment = now()
+    hourly = [moment - n * HOUR for n in range(50)]
+    assert publishing_interval(hourly, None, moment) == HOUR
+    assert publishing_interval(hourly, 2 * HOUR, moment) == 2 * HOUR
+    assert publishing_interval(hourly, MINUTE, moment) == HOUR
+
+
+def test_what_a_feed_asks_for_never_costs_an_article() -> None:
+    moment = now()
+    short = [moment - n * MINUTE for n in range(1, 11)]
+    assert publishing_interval(short, DAY, moment) == 5 * MINUTE
+
+
+@pytest.mark.parametrize("moments", [[], [now() - DAY]])
+def test_a_feed_without_dates_is_polled_as_it_asks_or_hourly(moments: list[datetime]) -> None:
+    assert publishing_interval(moments, None, now()) == HOUR
+    assert publishing_interval(moments, 2 * HOUR, now()) == 2 * HOUR
+
+
+# --- Listings -----------------------------------------------------------------------------------
+
+
+def test_a_listing_is_remembered_as_it_was_read(database: Database, frontier: Frontier) -> None:
+    (new,) = frontier.listings(["https://ft.example/rss"])
+    assert (new.etag, new.checked_at) == (None, None)
+    frontier.read(new.id, reading(etag='"7"', last_modified="then", offered=5, newest_at=now()))
+    (known,) = next_run(database).listings(["https://ft.example/rss"])
+    assert (known.id, known.etag, known.last_modified) == (new.id, '"7"', "then")
+    assert (known.offered, known.body_hash) == (5, "h")
+    assert known.checked_at is not None
+    assert known.next_poll_at is not None
+    assert known.next_poll_at - known.checked_at == 30 * MINUTE
+
+
+def test_listings_keep_the_order_they_are_asked_in(frontier: Frontier) -> None:
+    frontier.listings(["https://ft.example/b"])
+    asked = ["https://ft.example/c", "https://ft.example/b", "https://ft.example/a"]
+    assert [one.url for one in frontier.listings(asked)] == asked
+
+
+def test_an_unchanged_listing_and_a_broken_one_rest_longer(frontier: Frontier) -> None:
+    (one,) = frontier.listings(["https://ft.example/rss"])
+    frontier.read(one.id, reading())
+    rests = []
+    for happens in (frontier.unchanged, frontier.unchanged, frontier.broken, frontier.broken):
+        happens(one.id)
+        (known,) = frontier.listings(["https://ft.example/rss"])
+        assert known.next_poll_at is not None
+        rests.append((known.next_poll_at - now()) / MINUTE)
+    assert rests == pytest.approx([45, 67.5, 20, 40], abs=0.1)
+
+
+def test_an_index_remembers_its_sitemaps(frontier: Frontier) -> None:
+    (index,) = frontier.listings(["https://ft.example/index"])
+    at = "https://ft.example/"
+    frontier.listings([f"{at}1", f"{at}2"], index.id)
+    frontier.listings([f"{at}2", f"{at}3"], index.id)
+    assert [child.url for child in frontier.children(index.id)] == [f"{at}2", f"{at}3"]
+
+
+@pytest.mark.parametrize(
+    ("read_from", "asked_from", "enough"),
+    [(None, None, True), (None, 1, True), (2, 1, False), (1, 2, True), (1, None, False)],
+)
+def test_a_reading_is_enough_where_no_older_articles_are_asked_for(
+    frontier: Frontier, read_from: int | None, asked_from: int | None, enough: bool
+) -> None:
+    def day(number: int | None) -> datetime | None:
+        return None if number is None else datetime(2026, 11, number, tzinfo=UTC)
+
+    (one,) = frontier.listings(["https://ft.example/rss"])
+    assert not one.says_enough(day(asked_from))
+    frontier.read(one.id, reading(cutoff=day(read_from)))
+    (one,) = frontier.listings(["https://ft.example/rss"])
+    assert one.says_enough(day(asked_from)) is enough
+
+
+# --- Which sources are due ----------------------------------------------------------------------
+
+
+def test_a_source_that_was_never_crawled_is_due(database: Database) -> None:
+    (due,) = due_sources(database, now(), ["ft"])
+    assert (due.slug, due.due_at, due.waiting) == ("ft", None, 0)
+
+
+def test_a_source_is_due_with_the_first_of_its_listings(
+    database: Database, frontier: Frontier
+) -> None:
+    slow, fast = frontier.listings(["https://ft.example/slow", "https://ft.example/fast"])
+    frontier.read(slow.id, reading(interval=5 * HOUR))
+    frontier.read(fast.id, reading(interval=HOUR))
+    due_at = frontier.finish([slow.id, fast.id])
+    assert (due_at - now()) / MINUTE == pytest.approx(60, abs=0.1)
+    assert due_sources(database, due_at - MINUTE, ["ft"]) == []
+    (due,) = due_sources(database, due_at, ["ft"])
+    assert due.due_at == due_at
+
+
+def test_a_source_is_due_when_a_page_is_but_not_at_once(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.offer(None, [offered("a")])
+    frontier.finish([])
+    assert due_sources(database, now() + MINUTE, ["ft"]) == []
+    (due,) = due_sources(database, now() + 11 * MINUTE, ["ft"])
+    assert due.waiting == 1
+
+
+def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Database) -> None:
+    for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
+        frontier = database.frontier(slug, register(database, slug), SCHEDULE)
+        (one,) = frontier.listings([f"https://{slug}.example/rss"])
+        frontier.read(one.id, reading(interval=interval))
+        frontier.finish([one.id])
+    due = due_sources(database, now() + DAY, ["ft", "bbc", "new"])
+    assert [one.slug for one in due] == ["new", "bbc", "ft"]
