@@ -97,11 +97,13 @@ def sections_of(found: Iterable[Link], url: str) -> tuple[str, ...]:
 
 def _points_of_path(path: str, segments: list[str]) -> int:
     last = _EXTENSION.sub("", segments[-1]) if segments else ""
-    words = [word for word in _PARTING.split(last) if word]
+    # A number at the end follows the headline, as in /harbour-gets-a-bridge/497533355.
+    slug = segments[-2] if last.isdigit() and len(segments) > 1 else last
+    words = [word for word in _PARTING.split(slug) if word]
     points = 0
     if _DATE.search(path):
         points += 2
-    if len(words) >= 4 or _is_long_without_blanks(last):
+    if len(words) >= 4 or _is_long_without_blanks(slug):
         points += 3
     elif len(words) == 3:
         points += 1
