@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newscrawl.items import Article, Hints, Page
+from newscrawl.reading import article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
-from pipelines.extraction import article_of_hints, completed
 from pipelines.outcome import Counts, state_of, summary
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

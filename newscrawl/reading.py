@@ -1,0 +1,110 @@
+"""A page becomes a document with an article, or is none for a named reason.
+
+A crawl, the ingestion of archives and a new extraction all read pages by this.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import newscrawl
+from newscrawl.extraction.language import settle_language
+from newscrawl.items import Article, Document, Hints, Kind, Page
+from newscrawl.sources.urls import declared_url
+
+Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
+
+# Pages without an article of their own, whatever text was found on them.
+_NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
+_BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
+_TAG = re.compile(rb"<[!a-zA-Z]")
+_SNIFFED = 4096
+
+
+class NoArticleError(Exception):
+    """The page holds no article: `reason` is what is counted, the message what is logged."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Final = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReader:
+    """How pages are read: `method` of extraction, and the `least` characters of an article."""
+
+    method: str
+    least: int
+
+    def read(self, page: Page) -> Document:
+        """The page with its article, still without mentions; raises NoArticleError.
+
+        A page behind a paywall becomes what is told of it: `access` is "paywalled" then.
+        """
+        if page.access != "open":
+            return Document(page=page, article=article_of_hints(page))
+        if not _TAG.search(page.html[:_SNIFFED].replace(b"\0", b"")):
+            message = "no HTML in the response" if page.html else "an empty response"
+            raise NoArticleError("NotHtml", message)
+        article = newscrawl.extract(
+            page.html, page.url, encoding=page.encoding, language=page.language, method=self.method
+        )
+        if article.paywalled or article.kind in _BEFORE_ARTICLES:
+            return _paywalled(page, article)
+        self._check(article)
+        return Document(page=page, article=completed(article, page))
+
+    def _check(self, article: Article) -> None:
+        if article.kind in _NOT_ARTICLES:
+            raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
+        if not article.text:
+            raise NoArticleError("Empty", "no text found")
+        if len(article.text) < self.least:
+            raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
+
+
+def _paywalled(page: Page, article: Article) -> Document:
+    told = page.hints
+    if not told.title and article.paywalled and article.published:
+        # No feed has told of it, but the page itself does, in what it says to machines.
+        told = replace(
+            told, title=article.title, authors=article.authors, published=article.published
+        )
+    if not told.title:
+        message = f"a {article.kind} page, and no feed tells its headline"
+        raise NoArticleError("ConsentOrPaywall", message)
+    shut = replace(page, access="paywalled", hints=told)
+    return Document(page=shut, article=article_of_hints(shut))
+
+
+def article_of_hints(page: Page) -> Article:
+    """What a feed tells of an article that may not be read: headline and standfirst."""
+    hints = page.hints
+    told = f"{hints.title or ''} {hints.standfirst or ''}"
+    return Article(
+        url=page.url,
+        title=hints.title,
+        text=hints.standfirst or "",
+        paragraphs=(hints.standfirst,) if hints.standfirst else (),
+        authors=hints.authors,
+        published=hints.published,
+        language=settle_language(hints.language or page.language, told),
+        section=hints.section,
+        paywalled=True if page.access == "paywalled" else None,
+        kind="paywall",
+        method="feed",
+    )
+
+
+def completed(article: Article, page: Page) -> Article:
+    """The article under its canonical URL, with what only the feed knew."""
+    hints: Hints = page.hints
+    return replace(
+        article,
+        url=declared_url(page.html, page.url) or page.url,
+        title=article.title or hints.title,
+        authors=article.authors or hints.authors,
+        published=article.published or hints.published,
+        section=article.section or hints.section,
+        language=article.language or hints.language or page.language,
+    )
