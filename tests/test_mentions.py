@@ -32,6 +32,10 @@ def named(companies: Companies, text: str, **more) -> list[tuple[str, str]]:
         pytest.param("der Siemens-Chef", "de", [("Siemens", "Siemens")], id="compound"),
         pytest.param("ein VW-Konzern", "de", [("Volkswagen", "VW")], id="acronym compound"),
         pytest.param("Google-owned maps", "en", [("Alphabet", "Google")], id="English compound"),
+        pytest.param(
+            "Lufthansachef geht", "de", [("Lufthansa", "Lufthansa")], id="closed compound"
+        ),
+        pytest.param("Lufthansachef geht", "en", [], id="no closed compound elsewhere"),
         pytest.param("im Deutsche Bank Park", "de", [], id="stadium"),
         pytest.param(
             "Bank of America fell", "en", [("Bank of America", "Bank of America")], id="longest"
@@ -98,6 +102,15 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("Herr Bosch kam.", "de", [], id="title"),
         pytest.param("Doug Ford spoke. Ford said no.", "en", [], id="surname later on"),
         pytest.param("in der Allianz Arena", "de", [], id="arena"),
+        pytest.param("in der Volkswagen Arena.", "de", [], id="arena before a stop"),
+        pytest.param("die Robert-Bosch-Siedlung", "de", [], id="named after a person"),
+        pytest.param("Familie Siemens feiert.", "de", [], id="family"),
+        pytest.param("Khaled K. Saab wrote it.", "en", [], id="unknown given name and initial"),
+        pytest.param("Walt Disney himself drew it.", "en", [], id="life of a person"),
+        pytest.param("Rafael del Pino habla.", "es", [], id="given name"),
+        pytest.param("some 4.3M users", "en", [], id="number"),
+        pytest.param("Next chunk, then the store.", "en", [], id="everyday word before a noun"),
+        pytest.param("le niveau Orange dans le Gard", "fr", [], id="colour"),
         pytest.param("a grant of the Ford Foundation", "en", [], id="foundation"),
         pytest.param("@Siemens and me@Boeing.com", "en", [], id="handle and e-mail"),
         pytest.param("Environmental Defense Fund (EDF). EDF sued.", "en", [], id="other acronym"),
@@ -142,6 +155,14 @@ def test_what_only_looks_like_a_company_is_left_out(companies, text, language, e
         pytest.param("Shell plc sued", "en", "Shell", "Shell", "legal form", id="legal form"),
         pytest.param("retailer Target", "en", "Target", "Target", "cue", id="cue before"),
         pytest.param("l’enseigne Orange", "fr", "Orange", "Orange", "cue", id="cue elided"),
+        pytest.param("Bahnchef Lutz", "de", "Deutsche Bahn", "Bahn", "context", id="compound"),
+        pytest.param("der Dax-Konzern Linde", "de", "Linde", "Linde", "context", id="Dax"),
+        pytest.param("a case maker Apple", "en", "Apple", "Apple", "cue", id="maker"),
+        pytest.param("el gigante sueco Mango", "es", "Mango", "Mango", "cue", id="adjective"),
+        pytest.param("alquilado a Meta.", "es", "Meta", "Meta", "capital", id="capital"),
+        pytest.param("Ein Bus von MAN steht.", "de", "MAN", "MAN", "context", id="all capitals"),
+        pytest.param("Telekomchef geht", "de", "Deutsche Telekom", "Telekom", "name", id="T"),
+        pytest.param("Sky has secured it.", "en", "Sky", "Sky", "cue", id="has done"),
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
     ],
 )

@@ -8,10 +8,14 @@ from ahocorasick_rs import AhoCorasick
 
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import Form, accepts_ending, script, spellings, stem_forms
+from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana"})
 # Longer tails are no case ending in any language we decline.
 LONGEST_ENDING = 4
+# Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
+SHORTEST_IN_COMPOUND = 4
+_LETTERS = re.compile(r"[^\W\d_]+")
 # What makes a name part of an address: tokens are cut at blanks and looked at whole.
 _ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
 _LONGEST_TOKEN = 200
@@ -29,19 +33,25 @@ _KATAKANA_TAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form at scanned characters `start` to `end`; `end` includes an ending of its own."""
+    """A form at scanned characters `start` to `end`; `end` includes an ending of its own.
+
+    In a `compound` a word that only companies have follows without a hyphen ("Bahnchef").
+    """
 
     start: int
     end: int
     form: Form
     inflected: bool = False
+    compound: bool = False
 
 
 class Finder:
     """All forms of a registry in one automaton."""
 
-    def __init__(self, companies: Sequence[Company], common_words: frozenset[str]) -> None:
-        self._common_words = common_words
+    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+        self._common_words = words.common_words
+        self._compounds = words.compounds
+        self._longest_compound = max(map(len, words.compounds), default=0)
         by_spelling: dict[str, list[Form]] = {}
         for form in _forms(companies):
             for spelling in spellings(form.text):
@@ -53,16 +63,25 @@ class Finder:
         """Every bounded occurrence, overlapping ones included, in no particular order."""
         found = []
         for pattern, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if start and _continues(text[start - 1], text[start]):
+            if start and (_continues(text[start - 1], text[start]) or _in_number(text, start)):
                 continue
             for form in self._forms[pattern]:
                 reach = _reach(text, end, form, language)
+                if reach is None and self._is_compound(text, end, form, language):
+                    found.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
                     continue
                 # "Energa" declined is "Energy", which is a word of its own.
                 if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
         return found
+
+    def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
+        """ "Lufthansachef": German joins a name to a word that only companies have."""
+        if language not in {None, "de"} or len(form.text) < SHORTEST_IN_COMPOUND or form.stem:
+            return False
+        tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
+        return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
 
 
 def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
@@ -71,7 +90,9 @@ def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     for phrase in sorted(phrases, key=len, reverse=True):
         escaped = re.escape(phrase.replace("’", "'")).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
         alternatives.append(escaped)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?:s|es|n)?(?!\w)", re.IGNORECASE)
+    # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
+    stop = r"(?!\w|-(?-i:[A-ZÄÖÜ]))"
+    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?:s|es|n)?{stop}", re.IGNORECASE)
 
 
 def _forms(companies: Sequence[Company]) -> Iterable[Form]:
@@ -133,6 +154,16 @@ def _continues(left: str, right: str) -> bool:
     if "han" in scripts:
         return False
     return len(scripts) == 1 or not scripts & _UNSPACED
+
+
+def _in_number(text: str, start: int) -> bool:
+    """Do the form's digits go on a number: "4.3M" is no 3M?"""
+    return (
+        start > 1
+        and text[start].isdigit()
+        and text[start - 1] in ".,"
+        and text[start - 2].isdigit()
+    )
 
 
 def _in_address(text: str, start: int, end: int) -> bool:

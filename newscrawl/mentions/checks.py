@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from newscrawl.mentions.reading import Entry
-from newscrawl.mentions.vocabulary import Vocabulary
+from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 LONGEST_FORM = 120
 _LETTER = re.compile(r"[^\W\d_]|&")
@@ -55,7 +55,8 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
             "write more letters before the *",
         ),
         (
-            not doubtful and low in (words.common_words if bare.islower() else words.modifiers),
+            not doubtful
+            and (low in words.common_words if bare.islower() else low in words.modifiers[ANY]),
             "is a common word",
             "list it in ambiguous too and give context words",
         ),

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from newscrawl.items import Mention
@@ -18,7 +19,7 @@ from newscrawl.mentions.vocabulary import Vocabulary
 _EXCLUSION_REACH = 60
 
 # A name supported in one pass supports the names listed beside it in the next.
-PASSES = 2
+PASSES = 3
 
 Place = list[Candidate]
 
@@ -29,7 +30,7 @@ class Matcher:
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         self._companies = companies
         self._words = words
-        self._finder = Finder(companies, words.common_words)
+        self._finder = Finder(companies, words)
         self._tickers = Tickers(companies)
         self._surroundings = Surroundings(words)
         self._judge = Judge(self._surroundings)
@@ -51,7 +52,9 @@ class Matcher:
         certain, doubtful = _parted(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
-            evidence = self._evidence(content, certain, tickers, doubtful, persons)
+            evidence = replace(
+                self._evidence(content, certain, tickers, doubtful, persons), language=language
+            )
             found += self._supported(content, doubtful, evidence)
         mentions = [
             self._mention(scanned, candidate.form.company, (candidate.start, candidate.end), rule)
@@ -77,7 +80,7 @@ class Matcher:
                 foreign.add(first.form.text)
             elif self._surroundings.is_person(text, first):
                 persons.add(first.form.text)
-            elif not self._surroundings.is_namesake(text, first):
+            elif not self._surroundings.is_other(text, first):
                 left = [rival for rival in rivals if not self._is_excluded(text, rival)]
                 if left:
                     places.append(left)
@@ -137,8 +140,13 @@ class Matcher:
             for rivals in waiting
             for rival in rivals
             if meant.get(rival.form.text) == rival.form.company
+            and not self._is_word_of_a_name(text, rival, evidence)
         ]
         return found + repeated
+
+    def _is_word_of_a_name(self, text: str, rival: Candidate, evidence: Evidence) -> bool:
+        everyday = self._judge.is_everyday(rival, evidence)
+        return everyday and self._surroundings.is_part_of_name(text, rival, evidence.language)
 
     def _mention(self, scanned: Scan, company: int, span: tuple[int, int], rule: str) -> Mention:
         section, start, end = scanned.origin(*span)

@@ -54,6 +54,7 @@ class Evidence:
     context: Mapping[int, Sequence[Clue]]
     starts: set[int]
     ends: set[int]
+    language: str | None = None
 
     def note(self, found: Candidate) -> None:
         """Take in a name that was in doubt until now."""
@@ -133,9 +134,9 @@ class Judge:
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule
-        if self.surroundings.is_part_of_name(text, rivals[0]):
+        if self.surroundings.is_part_of_name(text, rivals[0], evidence.language):
             return None
-        near = self._nearest(rivals, evidence)
+        near = self._nearest(text, rivals, evidence)
         if near:
             return near, "context"
         beside = self._beside(text, rivals[0], evidence) if len(rivals) == 1 else None
@@ -146,13 +147,20 @@ class Judge:
             return "legal form"
         if candidate.form.text in evidence.persons:
             return None
-        if self.surroundings.has_cue(text, candidate):
+        if self.surroundings.has_cue(text, candidate, evidence.language):
             return "cue"
-        return "company beside" if self._is_listed(text, candidate, evidence) else None
+        if self._is_listed(text, candidate, evidence):
+            return "company beside"
+        amid = self.surroundings.is_capital_amid_small(text, candidate, evidence.language)
+        return "capital" if amid else None
+
+    def is_everyday(self, candidate: Candidate, evidence: Evidence) -> bool:
+        """Is the name an everyday word in this article's language?"""
+        return self.surroundings.words.is_everyday(candidate.form.text, evidence.language)
 
     def _is_listed(self, text: str, candidate: Candidate, evidence: Evidence) -> bool:
         """Is a name beyond doubt joined to it: "Rossmann und Zalando"?"""
-        everyday = candidate.form.text.lower() in self.surroundings.words.modifiers
+        everyday = self.is_everyday(candidate, evidence)
         joint = _CONJUNCTION if everyday else _JOINT
         after = joint.match(text, candidate.end)
         if after and after.end() in evidence.starts:
@@ -163,11 +171,15 @@ class Judge:
             for length in range(1, _LONGEST_JOINT + 1)
         )
 
-    def _nearest(self, rivals: Sequence[Candidate], evidence: Evidence) -> Candidate | None:
+    def _nearest(
+        self, text: str, rivals: Sequence[Candidate], evidence: Evidence
+    ) -> Candidate | None:
         """The one rival with the most context words near, if they are enough."""
         near = [_context_near(rival, evidence) for rival in rivals]
         most = max(near)
-        everyday = rivals[0].form.text.lower() in self.surroundings.words.modifiers
+        everyday = self.is_everyday(rivals[0], evidence)
+        if everyday and self.surroundings.leads_a_noun(text, rivals[0], evidence.language):
+            return None
         if most < (EVERYDAY_CONTEXT if everyday else 1) or near.count(most) > 1:
             return None
         return rivals[near.index(most)]

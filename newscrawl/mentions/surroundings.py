@@ -19,6 +19,22 @@ _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 _PREFIXES = frozenset(
     ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
 )
+# Genitives: what stands before them is no form of address.
+_GENITIVES = frozenset({"de", "del", "du", "di", "da"})
+# Verbs in headlines that are nouns as well: "Grab posts from the past week".
+_NOUNS_TOO = frozenset({"posts", "reports", "plans", "launches", "orders", "offers", "runs"})
+# What is told of a person only.
+_LIFE = re.compile(
+    r" (?:himself|herself|was born|died|\(\d{4}[-–]\d{4}\)|wurde \d{4} geboren|starb|né en|née en"
+    r"|est mort|naquit|nació en|murió|nacque|morì)\b"
+)
+# What makes a given name of a form: "Rafael del Pino", "Wanda S."
+_SURNAME = re.compile(r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.)")
+_NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
+_SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
+_SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
+_SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
+_NEXT_SMALL = re.compile(r" ([a-z]+)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -40,65 +56,126 @@ class Surroundings:
             for tail in tails
         )
 
-    def has_cue(self, text: str, candidate: Candidate) -> bool:
+    def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
-        return self._cue_before(text, candidate.start) or self._cue_after(text, candidate)
+        if candidate.compound or self._cue_before(text, candidate.start):
+            return True
+        return self._cue_after(text, candidate, language)
 
     def _cue_before(self, text: str, start: int) -> bool:
         words = [word.lower() for word in _words_before(text, start, 3)]
         if not words:
             return False
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
+        # "Dax-Konzern Continental", "US-Autobauer Ford"
+        joined.add(words[-1].rpartition("-")[2])
+        if len(words) > 1 and words[-1] not in self.words.function_words:
+            # An adjective between: "le groupe français Orange", "el gigante tecnológico Apple"
+            joined.add(words[-2] if _words_before(text, start, 1)[0].islower() else "")
+        if words[-1].endswith(self.words.before_endings):
+            return True
         # "l'opérateur Orange": the article is elided onto the cue.
         joined.add(_ELIDED.sub("", words[-1]))
         return bool(joined & self.words.before)
 
-    def _cue_after(self, text: str, candidate: Candidate) -> bool:
+    def _cue_after(self, text: str, candidate: Candidate, language: str | None) -> bool:
         possessive = _POSSESSIVE.match(text, candidate.end)
         end = possessive.end() if possessive else candidate.end
         found = _WORDS_AFTER.match(text, end, end + _REACH)
         if not found:
             return False
         first = found[2].lower().rstrip(".")
-        phrase = f"{first} {found[3].lower()}" if found[3] else first
+        phrase = f"{first} {found[3].lower().rstrip('.')}" if found[3] else first
         # "Lindes Konkurrent": a genitive without an article is a name's.
         if (
             candidate.inflected
             and found[2][0].isupper()
-            and not self._behind_article(text, candidate)
+            and not self._behind_article(text, candidate, language)
         ):
             return True
+        everyday = self.words.is_everyday(candidate.form.text, language)
         firm = possessive is not None or found[1] == "-" or candidate.inflected
         head = first.split("-")[0]
         if {first, phrase, head} & self.words.after:
-            return firm or candidate.form.text.lower() not in self.words.modifiers
-        if firm or not {first, phrase} & self.words.verbs:
+            return firm or not everyday
+        if firm or not self._is_verb(first, phrase):
             return False
-        return not self._behind_article(text, candidate)
+        if everyday and first in _NOUNS_TOO:
+            return False
+        return not self._behind_article(text, candidate, language)
 
-    def _behind_article(self, text: str, candidate: Candidate) -> bool:
+    def _is_verb(self, first: str, phrase: str) -> bool:
+        """Something that a company does: "announced", "hat angekündigt", "va fermer"."""
+        if {first, phrase} & self.words.verbs:
+            return True
+        return first in self.words.auxiliaries and phrase.partition(" ")[2] in self.words.verbs
+
+    def _behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         before = _words_before(text, candidate.start, 1)
-        return bool(before) and before[-1].lower() in self.words.articles
+        return bool(before) and self.words.is_article(before[-1], language)
 
     def is_person(self, text: str, candidate: Candidate) -> bool:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
+        if _LIFE.match(text, candidate.end):
+            return True
+        if candidate.form.text in self.words.given_names and _SURNAME.match(text, candidate.end):
+            return True
         words = _words_before(text, candidate.start, 3)
         if not words or " " in candidate.form.text:
             return False
+        if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():
+            return True
+        particle = ""
         while len(words) > 1 and (words[-1] in _PARTICLES or _is_initial(words[-1])):
-            words.pop()
+            particle = words.pop()
         last = words[-1].lstrip("\"'«“„([")
         return (
             last in self.words.given_names
             or (last.capitalize() in self.words.given_names and last.isupper())
-            or last.lower() in self.words.titles
+            # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
+            or (last.lower() in self.words.titles and particle not in _GENITIVES)
         )
 
-    def is_part_of_name(self, text: str, candidate: Candidate) -> bool:
+    def is_family(self, text: str, candidate: Candidate) -> bool:
+        """ "Familie Merck": the owners, not their company; nor is the bare name then a person."""
+        before = _words_before(text, candidate.start, 1)
+        return bool(before) and before[-1].lower() in self.words.families
+
+    def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """A capital that only a name can have: "chez Orange, dit-il", "alquilado a Meta"."""
+        if not self.words.is_name_if_capitalised(candidate.form.text, language):
+            return False
+        if not _SMALL_AFTER.match(text, candidate.end):
+            return False
+        left = max(0, candidate.start - _REACH)
+        amid = _SMALL_BEFORE.search(text, left, candidate.start) is not None
+        if candidate.form.text.isupper():
+            return amid or _SENTENCE_START.search(text, left, candidate.start) is not None
+        if not amid:
+            return False
+        # "Das Target" is no German noun, so that an article tells nothing there.
+        return language == "de" or not self._behind_article(text, candidate, language)
+
+    def leads_a_noun(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """Does an English word begin a sentence and a noun follow it: "Next chunk uses it"?"""
+        if language not in {None, "en"}:
+            return False
+        if not _SENTENCE_START.search(text, max(0, candidate.start - _REACH), candidate.start):
+            return False
+        found = _NEXT_SMALL.match(text, candidate.end)
+        if not found or found[1].endswith(("ed", "s")):
+            return False
+        words = self.words
+        return found[1] not in words.verbs | words.auxiliaries | words.function_words
+
+    def is_part_of_name(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Is the form only part of another name: "Howell-Chase", "Polish Spirit"?"""
         if _is_hyphenated(text, candidate.start):
             return True
-        if candidate.form.text.lower() not in self.words.modifiers:
+        if not self.words.is_everyday(candidate.form.text, language):
+            return False
+        # German writes every noun with a capital: only a cue tells what stands before.
+        if language == "de":
             return False
         before = _words_before(text, candidate.start, 1)
         usual = self.words.before | self.words.function_words
@@ -109,10 +186,17 @@ class Surroundings:
             return False
         return after[2].lower() not in self.words.after and not self.has_legal_form(text, candidate)
 
+    def is_other(self, text: str, candidate: Candidate) -> bool:
+        """Does the name stand for something else here: an arena, a family?"""
+        return self.is_namesake(text, candidate) or self.is_family(text, candidate)
+
     def is_namesake(self, text: str, candidate: Candidate) -> bool:
-        """ "Allianz Arena", "Ford Foundation", "LaLiga Santander"."""
+        """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        if found and found[2].split("-")[0] in self.words.namesakes_after:
+        if found and found[2].rstrip(".").split("-")[0] in self.words.namesakes_after:
+            return True
+        honoured = _NAMED_AFTER.search(text, max(0, candidate.start - _REACH), candidate.start)
+        if honoured and honoured[1] in self.words.given_names:
             return True
         before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before

@@ -4,6 +4,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
+
+# The key of words that are everyday words in all languages.
+ANY = "any"
+_BY_LANGUAGE = ("modifiers", "capitalised", "articles")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,8 +17,13 @@ class Vocabulary:
 
     `legal_forms` follow a company's name ("AG", "Inc."). `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
-    Behind `articles` stands no name that a verb supports ("the target announced").
-    After `modifiers` ("total") a cue counts only behind an apostrophe or a hyphen.
+    `before_endings` end such words ("Softwarekonzern"); `compounds` are joined to a name
+    without a hyphen ("Lufthansachef"). `auxiliaries` lead to a verb ("has announced").
+    By language: behind `articles` stands no name that a verb supports ("the target
+    announced"); after `modifiers` ("total"), everyday words, a cue counts only behind an
+    apostrophe or a hyphen; `capitalised` words have a capital amid small letters only as
+    names ("chez Orange").
+    `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `function_words` can be no form at all, `common_words` in small letters only ambiguous ones.
     `topics` are word groups that a context names with "@".
@@ -22,9 +32,14 @@ class Vocabulary:
     legal_forms: frozenset[str]
     after: frozenset[str]
     before: frozenset[str]
+    before_endings: tuple[str, ...]
+    compounds: frozenset[str]
     verbs: frozenset[str]
-    articles: frozenset[str]
-    modifiers: frozenset[str]
+    auxiliaries: frozenset[str]
+    articles: Mapping[str, frozenset[str]]
+    modifiers: Mapping[str, frozenset[str]]
+    capitalised: Mapping[str, frozenset[str]]
+    families: frozenset[str]
     given_names: frozenset[str]
     titles: frozenset[str]
     namesakes_after: frozenset[str]
@@ -33,13 +48,38 @@ class Vocabulary:
     common_words: frozenset[str]
     topics: Mapping[str, tuple[str, ...]]
 
+    def is_everyday(self, form: str, language: str | None = None) -> bool:
+        """Is the form an everyday word of the language, or of some language if none is known?"""
+        return _holds(self.modifiers, form, language)
+
+    def is_article(self, word: str, language: str | None = None) -> bool:
+        """Is the word an article of the language, or of some language if none is known?"""
+        return _holds(self.articles, word, language)
+
+    def is_name_if_capitalised(self, form: str, language: str | None) -> bool:
+        """Would a text of the language write the form small, were it not a name?"""
+        return form.lower() in self.capitalised.get(language or "", ())
+
+
+def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None) -> bool:
+    low = word.lower()
+    if language is None:
+        return any(low in words for words in lists.values())
+    return low in lists.get(ANY, ()) or low in lists.get(language, ())
+
 
 def load_vocabulary() -> Vocabulary:
     """Read the bundled word lists; each is a table from language to phrases parted by commas."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
     topics = {name: _phrases(by_language) for name, by_language in data.pop("topics").items()}
-    lists = {name: frozenset(_phrases(by_language)) for name, by_language in data.items()}
-    return Vocabulary(topics=topics, **lists)
+    by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
+    endings = _phrases(data.pop("before_endings"))
+    lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
+    return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
+
+
+def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    return {language: frozenset(_phrases({language: text})) for language, text in lists.items()}
 
 
 def _phrases(by_language: Mapping[str, str]) -> tuple[str, ...]:
