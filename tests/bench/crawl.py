@@ -1,0 +1,243 @@
+"""Crawls the world with the whole line, then with bare Scrapy, and compares.
+
+`python -m tests.bench.crawl [--sites 50] [--articles 10000] [--corpus DIR] [--json]`
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from newscrawl.sources.registry import COLUMNS
+from tests.bench.world import World
+from tests.site.crawling import PROJECT, clean_environment
+
+SOURCE = "world"
+# The same for both: nobody is waited for, and as many pages are asked for at once.
+HASTE = {
+    "CONCURRENT_REQUESTS": "32",
+    "CONCURRENT_REQUESTS_PER_DOMAIN": "4",
+    "DOWNLOAD_DELAY": "0",
+    "AUTOTHROTTLE_ENABLED": "False",
+    "RETRY_TIMES": "1",
+    "LOG_LEVEL": "WARNING",
+}
+OURS = {"NEWSCRAWL_RETRY_PAUSE": "0"}
+# Pages after which memory must have come to rest, and how much it may still grow (issue's words:
+# "flat after the first 2,000 pages"; a tenth is what the allocator breathes).
+SETTLED = 2_000
+SAMPLE_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The crawl's memory when the server had been asked for so many pages."""
+
+    pages: int
+    megabytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: `pages` articles were asked for, `sent` bytes came from the server."""
+
+    seconds: float
+    pages: int
+    sent: int
+    code: int
+    memory: tuple[Sample, ...] = ()
+
+    @property
+    def speed(self) -> float:
+        """Pages per second."""
+        return self.pages / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The whole line's two runs, and bare Scrapy's one."""
+
+    first: Run
+    second: Run
+    bare: Run
+    stored: int
+
+    @property
+    def share(self) -> float:
+        """The whole line's speed as a share of the bare download's."""
+        return self.first.speed / self.bare.speed
+
+    @property
+    def again(self) -> float:
+        """The second run's bytes as a share of the first one's."""
+        return self.second.sent / self.first.sent
+
+    @property
+    def growth(self) -> float | None:
+        """By what share memory grew after it had settled; None in a small world."""
+        settled = [one.megabytes for one in self.first.memory if one.pages >= SETTLED]
+        return max(settled) / settled[0] - 1 if len(settled) > 1 else None
+
+
+def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
+    """Serve a world of sites, articles and pages; crawl it twice, then download it bare."""
+    with _serving(*world_of) as world:
+        environment = clean_environment() | {
+            "NEWSCRAWL_SOURCES": str(_registry(world, folder)),
+            "NEWSCRAWL_DATABASE_URL": f"sqlite:///{folder / 'world.sqlite'}",
+            "NEWSCRAWL_CONTACT": "https://newscrawl.example/bench",
+            "NEWSCRAWL_LIMIT": str(world.articles),
+        }
+        ours = [sys.executable, "-m", "scrapy", "crawl", SOURCE, *_settings(HASTE | OURS)]
+        first = _timed(world, ours, PROJECT, environment)
+        second = _timed(world, ours, PROJECT, environment)
+        urls = folder / "urls.txt"
+        urls.write_text("\n".join(world.urls()))
+        spider = Path(__file__).with_name("bare.py")
+        plain = ["scrapy", "runspider", str(spider), "-a", f"urls={urls}", *_settings(HASTE)]
+        bare = _timed(world, [sys.executable, "-m", *plain], folder, clean_environment())
+    return Result(first=first, second=second, bare=bare, stored=_stored(folder))
+
+
+@contextmanager
+def _serving(sites: int, articles: int, corpus: Path | None) -> Iterator[World]:
+    command = [sys.executable, "-m", "tests.bench.server", str(sites), str(articles)]
+    command += [str(corpus.absolute())] if corpus else []
+    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield World(sites, articles, int(server.stdout.readline()), corpus)
+        finally:
+            server.terminate()
+
+
+def _registry(world: World, folder: Path) -> Path:
+    file = folder / "sources.csv"
+    row = {
+        "slug": SOURCE,
+        "name": "The world",
+        "country": "gb",
+        "languages": "en|de|fr|el|ru|zh|pl",
+        "home": f"{world.home(0)}/",
+        "feeds": "|".join(f"{world.home(site)}/feed.xml" for site in range(world.sites)),
+        "status": "active",
+    }
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS)
+        writer.writeheader()
+        writer.writerow(row)
+    return file
+
+
+def _settings(values: dict[str, str]) -> list[str]:
+    return [part for name, value in values.items() for part in ("-s", f"{name}={value}")]
+
+
+def _timed(world: World, command: list[str], folder: Path, environment: dict[str, str]) -> Run:
+    before, started = _counts(world), time.monotonic()
+    memory = []
+    # Errors of the run itself are seen; the world's own are many, and meant.
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None:
+            time.sleep(SAMPLE_SECONDS)
+            pages = _counts(world)["pages"] - before["pages"]
+            if size := _megabytes(process.pid):
+                memory.append(Sample(pages, size))
+    after = _counts(world)
+    return Run(
+        seconds=time.monotonic() - started,
+        pages=after["pages"] - before["pages"],
+        sent=after["bytes"] - before["bytes"],
+        code=process.returncode,
+        memory=tuple(memory),
+    )
+
+
+def _counts(world: World) -> dict[str, int]:
+    with urllib.request.urlopen(f"{world.home(0)}/-/counts") as answer:  # noqa: S310 - our own
+        counts: dict[str, int] = json.load(answer)
+    return counts
+
+
+def _megabytes(pid: int) -> float:
+    """Memory of a process and its children, which extraction may have."""
+    pages = 0
+    for one in (pid, *_children(pid)):
+        try:
+            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            continue
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _stored(folder: Path) -> int:
+    import sqlite3  # noqa: PLC0415
+
+    with sqlite3.connect(folder / "world.sqlite") as connection:
+        (count,) = connection.execute("SELECT count(*) FROM articles").fetchone()
+    connection.close()
+    return int(count)
+
+
+def show(result: Result) -> str:
+    """Return the figures as lines for people."""
+    rows = [
+        ("first run", result.first),
+        ("second run", result.second),
+        ("bare Scrapy", result.bare),
+    ]
+    lines = [f"{'':12}{'pages':>8}{'seconds':>9}{'pages/s':>9}{'MB sent':>9}{'MB memory':>11}"]
+    for name, run in rows:
+        peak = max((one.megabytes for one in run.memory), default=0.0)
+        lines.append(
+            f"{name:12}{run.pages:>8}{run.seconds:>9.1f}{run.speed:>9.1f}"
+            f"{run.sent / 1e6:>9.1f}{peak:>11.0f}"
+        )
+    grown = "too few pages to tell" if result.growth is None else f"{result.growth:+.1%}"
+    return "\n".join(
+        (
+            *lines,
+            f"articles stored: {result.stored}",
+            f"whole line against bare download: {result.share:.0%} of its pages per second",
+            f"bytes of the second run: {result.again:.2%} of the first one's",
+            f"memory after {SETTLED} pages: {grown}",
+        )
+    )
+
+
+def main() -> int:
+    """Print the figures; exit code 1 where a run failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", type=int, default=50)
+    parser.add_argument("--articles", type=int, default=10_000)
+    parser.add_argument("--corpus", type=Path, help="else the pages of tests/pages are served")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    corpus = given.corpus if given.corpus and given.corpus.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="newscrawl-bench-") as folder:
+        result = bench((given.sites, given.articles, corpus), Path(folder))
+    figures = asdict(result) | {"share": result.share, "again": result.again}
+    print(json.dumps(figures) if given.json else show(result))
+    return 1 if result.first.code or result.second.code or result.bare.code else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
