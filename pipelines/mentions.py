@@ -31,6 +31,9 @@ class MentionsPipeline:
         """Find the companies in headline and text."""
         article = document.article
         found = self._companies.find(
-            article.text, title=article.title or "", language=article.language
+            article.text,
+            title=article.title or "",
+            language=article.language,
+            source=document.page.url,
         )
         return replace(document, mentions=tuple(found))

@@ -46,6 +46,9 @@ def find(
     language: Annotated[
         str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="Its newspaper, by URL, host or name.", metavar="NAME")
+    ] = None,
     form: FormatOption = "table",
     companies: CompaniesOption = None,
 ) -> None:
@@ -56,7 +59,7 @@ def find(
     from newscrawl.cli.output import Column, render, say
 
     body = sys.stdin.read() if text == "-" else text
-    found = companies_from(companies).find(body, title=title, language=language)
+    found = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="section", heading="in"),

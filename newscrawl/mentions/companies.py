@@ -27,14 +27,23 @@ class Companies(Sequence[Company]):
         }
         self._matcher = Matcher(self._companies, words or load_vocabulary())
 
-    def find(self, text: str, *, title: str = "", language: str | None = None) -> list[Mention]:
+    def find(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        language: str | None = None,
+        source: str | None = None,
+    ) -> list[Mention]:
         """The mentions in an article, title first, each section in reading order.
 
         Offsets are characters of `title` and `text` as given. `language` (ISO 639-1) opens the
         case endings of that language; without it only those that no script leaves in doubt.
+        `source` is the newspaper, by URL, host or name: its publisher does not count where
+        the newspaper speaks of its own rights, subscriptions and the like.
         Never raises; an ambiguous name counts only with support in title or text.
         """
-        return self._matcher.find(text, title, language)
+        return self._matcher.find(text, title, language, source)
 
     def named(self, name: str) -> Company | None:
         """The company of this name or unambiguous alias, in any case."""

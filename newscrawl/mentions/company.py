@@ -27,7 +27,8 @@ class Company:
     phrases that contain a form and are not the company, `context` words whose nearness
     supports an ambiguous form; in both "*" stands for any letters. `stems` are forms that
     are declined, "*" marking the place of an ending. `tickers` are symbols, with or without
-    their exchange ("NASDAQ:MSFT"). `facts` holds every other key of the entry as text.
+    their exchange ("NASDAQ:MSFT"). `outlets` are the hosts and names of what a publisher
+    publishes ("nytimes.com", "Sky News"). `facts` holds every other key of the entry as text.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Company:
     context: tuple[str, ...] = ()
     stems: tuple[str, ...] = ()
     tickers: tuple[str, ...] = ()
+    outlets: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

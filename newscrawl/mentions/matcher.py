@@ -1,7 +1,7 @@
 """From candidates to mentions: what is left out, the longest form first, then the doubtful ones."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +9,7 @@ from functools import cached_property
 from newscrawl.items import Mention
 from newscrawl.mentions.candidates import Candidate, Finder, exclusion_pattern
 from newscrawl.mentions.company import Company
+from newscrawl.mentions.credits import Credits
 from newscrawl.mentions.scan import Scan, scan
 from newscrawl.mentions.support import ContextFinder, Evidence, Judge
 from newscrawl.mentions.surroundings import Surroundings, spells_out
@@ -20,6 +21,10 @@ _EXCLUSION_REACH = 60
 
 # A name supported in one pass supports the names listed beside it in the next.
 PASSES = 3
+
+# A person named in full once may stand by surname alone this often; a name that stands oftener
+# is the company's, though one product is named after a sportsman.
+BARE_SURNAMES = 10
 
 Place = list[Candidate]
 
@@ -34,13 +39,16 @@ class Matcher:
         self._tickers = Tickers(companies)
         self._surroundings = Surroundings(words)
         self._judge = Judge(self._surroundings)
+        self._credits = Credits(companies, words)
         self._exclusions: dict[int, re.Pattern[str]] = {}
 
     @cached_property
     def _context(self) -> ContextFinder:
         return ContextFinder(self._companies, self._words)
 
-    def find(self, text: str, title: str, language: str | None) -> list[Mention]:
+    def find(
+        self, text: str, title: str, language: str | None, source: str | None = None
+    ) -> list[Mention]:
         """All mentions, those of the title first, each section in reading order."""
         scanned = scan(text, title)
         content = scanned.text
@@ -48,7 +56,8 @@ class Matcher:
         tickers = self._tickers.find(content)
         if not candidates and not tickers:
             return []
-        places, persons = self._sift(content, candidates)
+        own = self._credits.publishers_of(source)
+        places, persons = self._sift(content, candidates, own)
         certain, doubtful = _parted(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
@@ -65,26 +74,35 @@ class Matcher:
         ]
         return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
 
-    def _sift(self, text: str, candidates: Iterable[Candidate]) -> tuple[list[Place], set[str]]:
+    def _sift(
+        self, text: str, candidates: Iterable[Candidate], own: frozenset[int]
+    ) -> tuple[list[Place], set[str]]:
         """Places where a form stands, longest first, and the forms that name a person here.
 
         What is excluded still takes its place: "Deutsche Bank Park" leaves no "Deutsche Bank".
         An acronym that the article spells out as something else counts nowhere in it.
         """
         places: list[Place] = []
-        persons = set()
+        persons: Counter[str] = Counter()
         foreign = set()
         for rivals in _longest(candidates):
             first = rivals[0]
             if spells_out(text, first) and not _is_apposition(places, rivals):
-                foreign.add(first.form.text)
+                foreign.add(text[first.start : first.end])
             elif self._surroundings.is_person(text, first):
-                persons.add(first.form.text)
+                persons[first.form.text] += 1
             elif not self._surroundings.is_other(text, first):
-                left = [rival for rival in rivals if not self._is_excluded(text, rival)]
+                left = [rival for rival in rivals if not self._is_else(text, rival, own)]
                 if left:
                     places.append(left)
-        return [place for place in places if place[0].form.text not in foreign], persons
+        kept = [p for p in places if text[p[0].start : p[0].end] not in foreign]
+        times = Counter(place[0].form.text for place in kept)
+        meant = {form for form, count in persons.items() if count * BARE_SURNAMES >= times[form]}
+        return kept, meant
+
+    def _is_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
+        """Is it an excluded phrase, or a newspaper named for its work?"""
+        return self._is_excluded(text, candidate) or self._credits.is_credit(text, candidate, own)
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
         company = self._companies[candidate.form.company]
@@ -145,8 +163,10 @@ class Matcher:
         return found + repeated
 
     def _is_word_of_a_name(self, text: str, rival: Candidate, evidence: Evidence) -> bool:
-        everyday = self._judge.is_everyday(rival, evidence)
-        return everyday and self._surroundings.is_part_of_name(text, rival, evidence.language)
+        words = self._words.modifiers.get(evidence.language or "", ())
+        return rival.form.text.lower() in words and self._surroundings.is_part_of_name(
+            text, rival, evidence.language
+        )
 
     def _mention(self, scanned: Scan, company: int, span: tuple[int, int], rule: str) -> Mention:
         section, start, end = scanned.origin(*span)

@@ -12,7 +12,16 @@ from typing import Any
 
 from newscrawl.mentions.company import CompaniesError, Company
 
-LISTS = ("aliases", "exclude", "ambiguous", "ambiguous_in", "context", "stems", "ticker")
+LISTS = (
+    "aliases",
+    "exclude",
+    "ambiguous",
+    "ambiguous_in",
+    "context",
+    "stems",
+    "ticker",
+    "outlets",
+)
 _HEADER = re.compile(r"^\s*\[\[\s*company\s*\]\]")
 _TOML_PLACE = re.compile(r"\s*\(at line (\d+), column \d+\)|\s*\(at end of document\)")
 # A key this like one of ours is a slip of the pen, not a fact.

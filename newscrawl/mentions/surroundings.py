@@ -19,6 +19,8 @@ _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 _PREFIXES = frozenset(
     ["ex", "anti", "nicht", "non", "pro", "post", "us", "alt", "neu", "mit", "und", "pre", "über"]
 )
+# Languages whose adjectives follow a noun.
+_ROMANCE = frozenset({"fr", "es", "it", "pt", "ca", "ro"})
 # Genitives: what stands before them is no form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
@@ -58,18 +60,18 @@ class Surroundings:
 
     def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
-        if candidate.compound or self._cue_before(text, candidate.start):
+        if candidate.compound or self._cue_before(text, candidate.start, language):
             return True
         return self._cue_after(text, candidate, language)
 
-    def _cue_before(self, text: str, start: int) -> bool:
+    def _cue_before(self, text: str, start: int, language: str | None) -> bool:
         words = [word.lower() for word in _words_before(text, start, 3)]
         if not words:
             return False
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
         # "Dax-Konzern Continental", "US-Autobauer Ford"
         joined.add(words[-1].rpartition("-")[2])
-        if len(words) > 1 and words[-1] not in self.words.function_words:
+        if language in _ROMANCE and len(words) > 1 and words[-1] not in self.words.function_words:
             # An adjective between: "le groupe français Orange", "el gigante tecnológico Apple"
             joined.add(words[-2] if _words_before(text, start, 1)[0].islower() else "")
         if words[-1].endswith(self.words.before_endings):
@@ -212,7 +214,7 @@ def _is_hyphenated(text: str, start: int) -> bool:
 
 def spells_out(text: str, candidate: Candidate) -> bool:
     """Do the words before "(EDF)" begin with its letters? They say what it stands for here."""
-    form = candidate.form.text
+    form = text[candidate.start : candidate.end]
     lead = text[max(0, candidate.start - len("kurz ")) : candidate.start]
     if not (lead.endswith(("(", "kurz ")) and form.isupper() and form.isalpha()):
         return False

@@ -23,6 +23,7 @@ class Vocabulary:
     announced"); after `modifiers` ("total"), everyday words, a cue counts only behind an
     apostrophe or a hyphen; `capitalised` words have a capital amid small letters only as
     names ("chez Orange").
+    `boilerplate` tells a newspaper's sentences about itself ("all rights reserved").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `function_words` can be no form at all, `common_words` in small letters only ambiguous ones.
@@ -40,6 +41,7 @@ class Vocabulary:
     modifiers: Mapping[str, frozenset[str]]
     capitalised: Mapping[str, frozenset[str]]
     families: frozenset[str]
+    boilerplate: frozenset[str]
     given_names: frozenset[str]
     titles: frozenset[str]
     namesakes_after: frozenset[str]

@@ -1,0 +1,101 @@
+"""Newspapers and agencies where they are named for their work: credits, datelines, boilerplate.
+
+"(Reuters) -" and "told Sky News" are no news about a company. Nor is what a newspaper says of
+itself in its footer: the caller names the source, and what stands in a sentence of boilerplate
+does not count for its publisher.
+"""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from newscrawl.mentions.candidates import Candidate
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.vocabulary import Vocabulary
+
+# How far before a name the words of a credit may begin, and how far a sentence is looked for.
+_LEAD = 60
+_SENTENCE = 300
+# "(Reuters) - The bank ...": a dateline.
+_DATELINE = re.compile(r"\)\s*[-–—:]")
+# "Photo: Carlos Barria/REUTERS", "© Sky News".
+_CREDIT = re.compile(
+    r"(?:\b(?:reporting|writing|editing|compiled|photo\w*|image|video|source|credit|picture|courtesy"
+    r"|foto\w*|bild|bilder|quelle|crédits?|fuente|imagen|fonte|immagine|zdj|fot|фото|источник)\b"
+    r"[^.\n]{0,30}?(?::| by | via | for |/)\s?|[©/]\s?|\bvia )(?:the )?$",
+    re.IGNORECASE,
+)
+# "told Fox News", "laut RTL", "selon TF1", "en declaraciones a Antena 3".
+_SAID_TO = re.compile(
+    r"\b(?:told|tells|telling|interview (?:with|on|to)|according to|(?:reported|cited|quoted) by"
+    r"|(?:speaking|spoke|speaks) (?:to|on|with)|(?:said|says|appear\w*|aired|shown) on|seen on"
+    r"|laut|gegenüber|interview mit|berichtete|sagte|selon|d'après|sur|micro de|invitée? de"
+    r"|plateau de|según|(?:declaraciones|entrevista|dijo|explicó|declaró|informó) (?:a|en)"
+    r"|secondo|(?:detto|intervista|dichiarato) (?:a|su)) (?:the |der |dem |la |el )?$"
+)
+_SAYS = re.compile(
+    r"(?:'s)?,? (?:reports?|reported|reporting|first reported|said citing|zufolge|berichtete?"
+    r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce)\b"
+)
+_STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
+
+
+class Credits:
+    """Which companies publish news, and where a text names them for that alone."""
+
+    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+        self._publishers = {
+            index: frozenset(outlet.casefold() for outlet in company.outlets)
+            for index, company in enumerate(companies)
+            if company.outlets
+        }
+        self._boilerplate = re.compile(
+            "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
+            re.IGNORECASE,
+        )
+
+    def publishers_of(self, source: str | None) -> frozenset[int]:
+        """The companies that publish a source, told by its URL, host or name."""
+        if not source:
+            return frozenset()
+        name = source.strip().casefold()
+        host = _host(name)
+        return frozenset(
+            index
+            for index, outlets in self._publishers.items()
+            if name in outlets or any(host == o or host.endswith(f".{o}") for o in outlets)
+        )
+
+    def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
+        """Is a publisher named as the author, carrier or owner of news, not as a company?"""
+        index = candidate.form.company
+        outlets = self._publishers.get(index)
+        if outlets is None:
+            return False
+        lead = text[max(0, candidate.start - _LEAD) : candidate.start]
+        if lead.endswith("(") and _DATELINE.match(text, candidate.end):
+            return True
+        if _CREDIT.search(lead):
+            return True
+        if candidate.form.text.casefold() in outlets and (
+            _SAID_TO.search(lead) or _SAYS.match(text, candidate.end)
+        ):
+            return True
+        return index in own and self._in_boilerplate(text, candidate)
+
+    def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
+        """Does its sentence speak of subscriptions, rights and the like?"""
+        left = max(0, candidate.start - _SENTENCE)
+        starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
+        stop = _STOP.search(text, candidate.end, candidate.end + _SENTENCE)
+        start = starts[-1] if starts else left
+        end = stop.end() if stop else candidate.end + _SENTENCE
+        return self._boilerplate.search(text, start, end) is not None
+
+
+def _host(source: str) -> str:
+    try:
+        host = urlsplit(source if "//" in source else f"//{source}").hostname or ""
+    except ValueError:
+        return ""
+    return host.removeprefix("www.")

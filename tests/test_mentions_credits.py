@@ -1,0 +1,107 @@
+"""Newspapers and agencies: named for their work they do not count, as companies they do."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from newscrawl.items import Article, Document, Page
+from newscrawl.mentions import Companies, Company, load_companies
+from pipelines.mentions import MentionsPipeline
+
+WIRE = Company(name="Thomson Wire", aliases=("Wire News",), outlets=("wire.example", "Wire News"))
+PAPER = Company(name="Daily Paper Company", outlets=("paper.example", "The Daily Paper"))
+REGISTRY = Companies([WIRE, PAPER, Company(name="Siemens")])
+
+
+def named(text: str, **more: str | None) -> list[str]:
+    return [mention.company for mention in REGISTRY.find(text, **more)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("BERLIN (Wire News) - Siemens grows.", id="dateline"),
+        pytest.param("Siemens grows. Reporting by Ada Lo for Wire News", id="reporting"),
+        pytest.param("Siemens grows. Photo: Ada Lo/Wire News", id="photo"),
+        pytest.param("Siemens grows. © Wire News", id="rights"),
+        pytest.param("Siemens grows, a person told Wire News.", id="told"),
+        pytest.param("Siemens wächst, laut Wire News.", id="laut"),
+        pytest.param("Siemens grows, Wire News reported.", id="reported"),
+    ],
+)
+def test_a_credit_is_no_mention(text):
+    assert named(text) == ["Siemens"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Thomson Wire reported a loss.", id="its own figures"),
+        pytest.param("Wire News will cut 300 jobs.", id="as an employer"),
+        pytest.param("Siemens buys Wire News.", id="as a target"),
+    ],
+)
+def test_a_publisher_as_a_company_is_one(text):
+    assert "Thomson Wire" in named(text)
+
+
+OWN = "Siemens grew. Subscribe now: 2026 Daily Paper Company. All rights reserved."
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://www.paper.example/a/b.html",
+        "paper.example",
+        "news.paper.example",
+        "The Daily Paper",
+    ],
+)
+def test_a_newspaper_does_not_count_in_its_own_boilerplate(source):
+    assert named(OWN, source=source) == ["Siemens"]
+
+
+@pytest.mark.parametrize(
+    "source", [None, "", "https://other.example/", "notpaper.example", "http://["]
+)
+def test_another_newspaper_that_names_it_counts(source):
+    assert named(OWN, source=source) == ["Siemens", "Daily Paper Company"]
+
+
+def test_news_about_a_newspaper_counts_on_its_own_site():
+    text = "The Daily Paper Company lost readers. Subscribe to read more."
+    assert named(text, source="paper.example") == ["Daily Paper Company"]
+
+
+def test_the_pipeline_tells_the_matcher_the_source():
+    pipeline = MentionsPipeline(REGISTRY)
+    article = Article(title="Growth", text=OWN, language="en")
+    page = Page(
+        url="https://www.paper.example/a", source="paper", html=b"", fetched_at=datetime.now(UTC)
+    )
+    for url, companies in (
+        ("https://www.paper.example/a", {"Siemens"}),
+        ("https://other.example/a", {"Siemens", "Daily Paper Company"}),
+    ):
+        document = Document(page=replace(page, url=url), article=article)
+        found = pipeline.process_item(document).mentions
+        assert {mention.company for mention in found} == companies
+
+
+@pytest.mark.parametrize(
+    ("company", "source", "text"),
+    [
+        pytest.param(
+            "New York Times Company",
+            "https://www.nytimes.com/2026/11/01/x.html",
+            "Subscribe to The New York Times Company's newsletter.",
+            id="NYT",
+        ),
+        pytest.param("Sky", None, "Er sprach bei Sky. Photo: Sky News", id="Sky News"),
+        pytest.param("TF1", None, "Le ministre l'a dit sur TF1 jeudi.", id="TF1"),
+    ],
+)
+def test_the_bundled_registry_knows_publishers(company, source, text):
+    found = load_companies().find(text, source=source)
+    assert company not in {mention.company for mention in found}
