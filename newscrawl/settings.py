@@ -110,6 +110,13 @@ STATS_DUMP = False  # one line at the end says what came of it; -s STATS_DUMP=1 
 
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article first, as listed
 
+# `newscrawl monitor`: the queue, where it isn't kept beside the database; the seconds after which
+# the sources of a worker that died are others', those that a crawl may take at most, and those
+# between two looks at what is due.
+NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
+NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
+NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
+NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
 # Polite
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
 ROBOTSTXT_OBEY = True
@@ -151,3 +158,4 @@ DOWNLOADER_MIDDLEWARES = {
     "spiders.politeness.RetryAfterMiddleware": 550,
     "spiders.guard.PrivateAddressGuard": 890,  # last before the network
 }
+    "spiders.leash.Leash": 0,

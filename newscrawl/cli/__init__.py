@@ -19,6 +19,7 @@ from newscrawl.cli import (
     label,
     mentions,
     plots,
+    monitor,
     serve,
     sources,
     train,
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
+app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE)(train.train)

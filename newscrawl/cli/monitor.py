@@ -1,0 +1,118 @@
+"""newscrawl monitor: crawls whatever is due, for as long as it runs."""
+
+import logging
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import settings
+from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from newscrawl.storage.leases import SourceFacts
+
+EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
+
+
+def monitor(
+    workers: Annotated[
+        int, typer.Option("--workers", "-w", min=1, max=64, help="Sources crawled at a time.")
+    ] = 2,
+    once: Annotated[bool, typer.Option("--once", help="Crawl what is due now, then end.")] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
+    ] = None,
+    logs: Annotated[
+        Path | None,
+        typer.Option(help="A folder that keeps each source's log.", file_okay=False, metavar="DIR"),
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="A setting for all crawls.", metavar="NAME=VALUE"),
+    ] = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Crawl every source when it is due, each in a process of its own, until told to stop.
+
+    Several monitors, on one machine or many, share the work if they share a PostgreSQL database:
+    a source is crawled by one of them at a time, and what one that died has begun is taken up by
+    another. SIGTERM and Ctrl-C let running crawls end in order.
+
+    Exit code 1 where a crawl failed (with --once).
+    """
+    from newscrawl.monitoring.attending import Limits
+    from newscrawl.monitoring.crawling import Command
+    from newscrawl.monitoring.queue import open_queue
+    from newscrawl.monitoring.watch import Plan, Watch
+    from newscrawl.storage import open_database
+    from newscrawl.storage.leases import Terms
+
+    _log_to_stderr()
+    url = database or settings.NEWSCRAWL_DATABASE_URL
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
+    command = Command(
+        environment={"NEWSCRAWL_DATABASE_URL": url},
+        settings=dict(map(_pair, setting or ())),
+        logs=logs,
+        grace=_seconds("NEWSCRAWL_LEASE") / 3,
+    )
+    with open_database(url) as store:
+        plan = Plan(
+            sources=_chosen(source or ()),
+            workers=workers,
+            command=command,
+            terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
+            limits=Limits(longest=_seconds("NEWSCRAWL_LONGEST_CRAWL")),
+            once=once,
+            pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
+        )
+        watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
+        watch.run()
+    if once and watch.failed:
+        raise typer.Exit(1)
+
+
+def _chosen(slugs: "Sequence[str]") -> "list[SourceFacts]":
+    """The sources asked for, or all that are active; the operator's own are among them."""
+    from newscrawl.sources import load_sources
+    from newscrawl.storage.leases import SourceFacts
+
+    own = settings.NEWSCRAWL_SOURCES
+    known = {one.slug: one for one in (*load_sources(), *(load_sources(Path(own)) if own else ()))}
+    wanted = [one_of(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
+    active = [slug for slug, one in known.items() if one.status == "active"]
+    return [
+        SourceFacts(one.slug, one.name, one.country, one.languages[0], one.home)
+        for one in (known[slug] for slug in dict.fromkeys(wanted or active))
+    ]
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise InputError(f"--set {text}: write it as NAME=VALUE, as in DOWNLOAD_DELAY=2")
+    return name, value
+
+
+def _seconds(name: str) -> float:
+    """The setting's value; SettingError unless it is above 0."""
+    value = settings.seconds(name, getattr(settings, name))
+    if not value:
+        raise settings.SettingError(f"{name}=0: must be above 0 seconds")
+    return value
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    root = logging.getLogger("newscrawl")
+    root.setLevel(logging.INFO)
+    root.handlers = [handler]
+    logging.getLogger("huey").setLevel(logging.WARNING)

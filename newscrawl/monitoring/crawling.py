@@ -1,0 +1,119 @@
+"""One crawl in a process of its own, so that a crash or a leak of one harms no other."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+# The end of a log in which the crawl's own last words are looked for.
+_TAIL = 16384
+_SUMMARY = "[pipelines.storage] INFO: "
+_LOG_BYTES = 10_000_000
+_NOTE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """How crawls are started: `environment` and `settings` come on top of our own, `logs` is
+    the folder that keeps SLUG.log. A crawl whose starter has died ends within `grace` seconds.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    arguments: Sequence[str] = ()
+    logs: Path | None = None
+    grace: float = 40.0
+
+    def of(self, slug: str) -> list[str]:
+        """The command line of a source's crawl."""
+        command = [sys.executable, "-m", "scrapy", "crawl", slug]
+        for argument in self.arguments:
+            command += ["-a", argument]
+        for name, value in {**self.settings, "NEWSCRAWL_LEASH": f"{self.grace:g}"}.items():
+            command += ["-s", f"{name}={value}"]
+        return command
+
+
+class Crawl:
+    """A crawl that runs: `with Crawl("ft", command) as crawl: crawl.wait(1)`.
+
+    Its standard input is a pipe to us, the leash by which it knows that we live. At the end of
+    the block it is dead in any case.
+    """
+
+    def __init__(self, slug: str, command: Command) -> None:
+        self._log = _log_of(slug, command.logs)
+        self._start = self._log.tell()
+        self._process = subprocess.Popen(  # noqa: S603 - our own command, a slug of the registry
+            command.of(slug),
+            stdin=subprocess.PIPE,
+            stdout=self._log,
+            stderr=self._log,
+            env={
+                **os.environ,
+                "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
+                **command.environment,
+            },
+            # Signals of the terminal are for us: we pass them on when it is time.
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self._log.close()
+
+    def wait(self, seconds: float) -> int | None:
+        """The exit code, or None where the crawl still runs after so many seconds."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self) -> None:
+        """Asks the crawl to end in order: what is on its way is still stored."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Ends the crawl at once; what it had stored is whole."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        if self._process.stdin:
+            self._process.stdin.close()
+
+    def last_words(self) -> str:
+        """The line that says what came of the crawl, or else the log's last one."""
+        self._log.flush()
+        end = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(self._start, end - _TAIL))
+        lines = self._log.read().decode(errors="replace").splitlines()
+        told = next((line for line in reversed(lines) if _SUMMARY in line), None)
+        if told:
+            return told.partition(_SUMMARY)[2][:_NOTE_CHARACTERS]
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")[
+            :_NOTE_CHARACTERS
+        ]
+
+
+def _log_of(slug: str, folder: Path | None) -> IO[bytes]:
+    if folder is None:
+        return tempfile.TemporaryFile("w+b", prefix=f"newscrawl-{slug}-")
+    file = folder / f"{slug}.log"
+    if file.exists() and file.stat().st_size > _LOG_BYTES:
+        file.replace(file.with_suffix(".log.1"))
+    log = file.open("a+b")
+    log.seek(0, os.SEEK_END)
+    return log

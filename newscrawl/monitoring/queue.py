@@ -1,0 +1,76 @@
+"""The queue of crawls to be started, kept by huey: in a file, in PostgreSQL or in Redis."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from huey import PostgresHuey, RedisHuey, SqliteHuey
+from huey.api import Huey
+from huey.exceptions import ConfigurationError
+from huey.registry import Message
+from huey.serializer import Serializer
+
+from newscrawl.settings import SettingError
+
+_NAME = "newscrawl"
+_POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")
+_REDIS = re.compile(r"(?:rediss?|unix)://")
+_SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
+# Seconds that a worker waits at the queue before it looks whether it is to stop.
+_WAIT = 1
+
+
+class JsonSerializer(Serializer):  # type: ignore[misc]
+    """Tasks as JSON. huey's own way, pickle, would let whoever may write into the queue run
+    what he likes; a task of ours is a name and a few words."""
+
+    def _serialize(self, data: Message) -> bytes:
+        return json.dumps([data.id, data.name, data.args, data.kwargs, data.priority]).encode()
+
+    def _deserialize(self, data: bytes) -> Message:
+        number, name, args, kwargs, priority = json.loads(data)
+        return Message(
+            id=number,
+            name=name,
+            args=args,
+            kwargs=kwargs,
+            priority=priority,
+            retries=0,
+            retry_delay=0,
+            retry_backoff=0,
+        )
+
+
+def open_queue(database_url: str, queue_url: str = "") -> Huey:
+    """The queue at its own URL, or else beside the articles: a file next to SQLite's, tables of
+    its own in PostgreSQL. Raises SettingError where that can't be."""
+    url = queue_url or _beside(database_url)
+    shared: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
+    try:
+        if _SQLITE.match(url):
+            file = _SQLITE.sub("", url) or "newscrawl.queue.sqlite"
+            return SqliteHuey(_NAME, filename=file, **shared)
+        if _POSTGRES.match(url):
+            dsn = _POSTGRES.sub("postgresql://", url)
+            return PostgresHuey(
+                _NAME, dsn=dsn, table_prefix="newscrawl_queue", read_timeout=_WAIT, **shared
+            )
+        if _REDIS.match(url):
+            return RedisHuey(_NAME, url=url, read_timeout=_WAIT, **shared)
+    except ConfigurationError as error:
+        kind = "postgres" if _POSTGRES.match(url) else "redis"
+        raise SettingError(
+            f"the queue needs a driver that is not installed: pip install 'newscrawl[{kind}]'"
+        ) from error
+    raise SettingError(
+        "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
+        "redis://host:6379/0 (left empty, the queue is kept beside the database)"
+    )
+
+
+def _beside(database_url: str) -> str:
+    if not _SQLITE.match(database_url):
+        return database_url
+    file = Path(_SQLITE.sub("", database_url.partition("?")[0]))
+    return f"sqlite:///{file.with_suffix('.queue.sqlite')}"

@@ -1,0 +1,59 @@
+"""The queue's places, and that nothing but plain words comes out of it."""
+
+from pathlib import Path
+
+import pytest
+from huey import PostgresHuey, SqliteHuey
+
+from newscrawl.monitoring.queue import JsonSerializer, open_queue
+from newscrawl.settings import SettingError
+
+
+def test_the_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
+    queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite?timeout=3")
+    assert isinstance(queue, SqliteHuey)
+    assert (tmp_path / "news.queue.sqlite").exists()
+    queue.storage.close()
+
+
+def test_the_queue_has_tables_of_its_own_in_postgresql(postgres_url: str) -> None:
+    queue = open_queue(postgres_url)
+    assert isinstance(queue, PostgresHuey)
+    assert queue.pending_count() == 0
+    queue.storage.close()
+
+
+def test_a_queue_of_its_own_url(tmp_path: Path) -> None:
+    queue = open_queue("postgresql://me@db.example/news", f"sqlite:///{tmp_path}/q.sqlite")
+    assert queue.storage.filename == f"{tmp_path}/q.sqlite"
+    queue.storage.close()
+
+
+def test_another_url_is_refused_without_quoting_it() -> None:
+    with pytest.raises(SettingError, match="NEWSCRAWL_QUEUE_URL") as raised:
+        open_queue("sqlite:///x", "amqp://me:hush@mq.example")
+    assert "hush" not in str(raised.value)
+
+
+def test_a_task_goes_through_the_queue(tmp_path: Path) -> None:
+    queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
+    taken: list[str] = []
+    later = queue.task(name="crawl")(taken.append)
+    later("ft")
+    task = queue.dequeue()
+    queue.execute(task)
+    assert taken == ["ft"]
+    queue.storage.close()
+
+
+def test_what_stands_in_the_queue_is_json(tmp_path: Path) -> None:
+    queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
+    queue.task(name="crawl")(print)("ft")
+    (item,) = queue.storage.enqueued_items()
+    assert bytes(item).startswith(b'["')
+    queue.storage.close()
+
+
+def test_a_pickle_is_not_opened() -> None:
+    with pytest.raises(ValueError, match=r"codec|JSON|Expecting"):
+        JsonSerializer().deserialize(b"\x80\x04cos\nsystem\n(S'true'\ntR.")

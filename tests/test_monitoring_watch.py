@@ -1,0 +1,172 @@
+"""`newscrawl monitor` as a person starts it: what is due is crawled, and a stop is orderly."""
+
+import re
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.site.server import SiteServer
+from tests.watching import (
+    add_source,
+    alive,
+    environment,
+    monitor_command,
+    sources_file,
+    started,
+    wait_for,
+)
+
+
+@dataclass(frozen=True)
+class Newsroom:
+    """A site with sources, and the folder in which a monitor over them keeps its files."""
+
+    site: SiteServer
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "news.sqlite"
+
+    def environment(self, *slugs: str, **settings: str) -> dict[str, str]:
+        sources = sources_file(self.site, self.folder, slugs)
+        return environment(sources, f"sqlite:///{self.database}", **settings)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as connection:
+            found = connection.execute(query).fetchall()
+        connection.close()
+        return found
+
+    def count(self, query: str) -> int:
+        try:
+            return int(self.rows(query)[0][0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Newsroom]:
+    with SiteServer() as site:
+        yield Newsroom(site, tmp_path)
+
+
+def once(room: Newsroom, *slugs: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        monitor_command(slugs, "--once", "--logs", "logs"),
+        cwd=room.folder,
+        env=room.environment(*slugs, **settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
+    for slug in ("one", "two", "three"):
+        add_source(room.site, slug)
+    done = once(room, "one", "two", "three")
+    assert done.returncode == 0, done.stderr
+    assert room.count("SELECT count(*) FROM articles") == 12
+    assert room.count("SELECT count(*) FROM runs") == 3
+    assert "Traceback" not in done.stderr
+    assert "Warning" not in done.stderr
+    told = re.findall(r"INFO (\w+): done: \1: 4 found, .*; state ok", done.stderr)
+    assert sorted(told) == ["one", "three", "two"]
+
+
+def test_what_is_not_due_is_left(room: Newsroom) -> None:
+    add_source(room.site, "one")
+    once(room, "one")
+    seen = len(room.site.visits)
+    again = once(room, "one")
+    assert again.returncode == 0
+    assert len(room.site.visits) == seen
+
+
+def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: Newsroom) -> None:
+    add_source(room.site, "good")
+    done = once(room, "broken", "good")
+    assert done.returncode == 1
+    assert "WARNING broken: failed: broken: 0 found" in done.stderr
+    assert room.count("SELECT count(*) FROM articles") == 4
+    ((failures, code),) = room.rows(
+        "SELECT failures, code FROM leases JOIN sources ON id = source_id WHERE slug = 'broken'"
+    )
+    assert (failures, code) == (1, 1)
+
+
+def test_each_source_has_a_log_of_its_own(room: Newsroom) -> None:
+    add_source(room.site, "one")
+    once(room, "one")
+    assert "state ok" in (room.folder / "logs" / "one.log").read_text()
+
+
+def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
+    add_source(room.site, "slow", 200, delay=0.5)
+    done = once(room, "slow", NEWSCRAWL_LONGEST_CRAWL="5")
+    assert done.returncode == 1
+    assert "slow: failed: still running after 5 seconds" in done.stderr
+    assert room.count("SELECT count(*) FROM runs WHERE reason = 'shutdown'") == 1
+
+
+def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
+    add_source(room.site, "long", 300, delay=0.1)
+    command = monitor_command(["long"])
+    with started(command, room.folder, room.environment("long")) as monitor:
+        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+        monitor.send_signal(signal.SIGTERM)
+        _, log = monitor.communicate(timeout=60)
+    assert monitor.returncode == 0, log
+    assert "INFO long: stopped: told to stop; long: 300 found" in log
+    (run,) = room.rows("SELECT reason, finished_at IS NOT NULL FROM runs")
+    assert run == ("shutdown", 1)
+    (lease,) = room.rows("SELECT holder, failures FROM leases")
+    assert lease == (None, 0)
+    (worker,) = room.rows("SELECT stopped_at IS NOT NULL FROM workers")
+    assert worker == (1,)
+
+
+def test_a_crawl_ends_when_its_monitor_was_killed(room: Newsroom) -> None:
+    add_source(room.site, "long", 300, delay=0.1)
+    command = monitor_command(["long"], "--logs", ".")
+    with started(command, room.folder, room.environment("long")) as monitor:
+        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+        (child,) = _children(monitor.pid)
+        monitor.kill()
+        wait_for(lambda: not alive(child), 20)
+    assert "The monitor that started this crawl is gone" in (room.folder / "long.log").read_text()
+    assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]
+
+
+def test_a_wrong_setting_is_told_in_one_line(room: Newsroom) -> None:
+    done = once(room, "one", NEWSCRAWL_LEASE="soon")
+    assert done.returncode == 2
+    assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a number of seconds, 0 or above\n"
+
+
+def test_an_unknown_source_is_answered_by_its_likes(room: Newsroom) -> None:
+    add_source(room.site, "one")
+    command = monitor_command(["onne"], "--once")
+    done = subprocess.run(
+        command,
+        cwd=room.folder,
+        env=room.environment("one"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "unknown source 'onne': did you mean one" in done.stderr
+
+
+def _children(pid: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=True)
+    return [int(line) for line in found.stdout.split()]

@@ -1,0 +1,148 @@
+"""A source has one holder at a time, and a holder that died loses it."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage import Database
+from newscrawl.storage.leases import Leases, Outcome, SourceFacts, Terms, clock
+from newscrawl.storage.models import Lease, Source
+
+SHORT = Terms(length=timedelta(seconds=0.3), first_rest=timedelta(0))
+LONG = Terms(length=timedelta(minutes=5), first_rest=timedelta(0))
+
+
+def facts(*slugs: str) -> list[SourceFacts]:
+    return [
+        SourceFacts(slug, slug.upper(), "gb", "en", f"https://{slug}.example/") for slug in slugs
+    ]
+
+
+def leases(database: Database, holder: str = "a", terms: Terms = LONG) -> Leases:
+    found = Leases(database, holder, terms)
+    found.enrol(facts("ft", "bbc", "spiegel"))
+    return found
+
+
+def lease_of(database: Database, slug: str) -> Lease:
+    with database.reading() as session:
+        return session.scalars(select(Lease).join(Source).where(Source.slug == slug)).one()
+
+
+def test_only_one_worker_has_a_source(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    assert first.take("ft")
+    assert not second.take("ft")
+    assert second.take("bbc")
+
+
+def test_a_lease_that_was_given_back_is_free(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    first.take("ft")
+    first.release("ft", "done", 0, "3 new")
+    assert second.take("ft")
+
+
+def test_a_holder_that_died_loses_the_source(database: Database) -> None:
+    dead, second = leases(database, "a", SHORT), leases(database, "b")
+    dead.take("ft")
+    time.sleep(0.4)
+    assert second.take("ft")
+    assert not dead.renew("ft")
+    dead.release("ft", "done", 0, "too late")
+    assert lease_of(database, "ft").holder == "b"
+
+
+def test_a_holder_that_lives_keeps_the_source(database: Database) -> None:
+    living, second = leases(database, "a", SHORT), leases(database, "b")
+    living.take("ft")
+    for _ in range(4):
+        time.sleep(0.12)
+        assert living.renew("ft")
+        assert not second.take("ft")
+
+
+def test_a_lease_of_nobody_cannot_be_renewed(database: Database) -> None:
+    assert not leases(database).renew("ft")
+
+
+def test_a_source_is_put_into_the_queue_once(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    assert first.place(["ft", "bbc", "spiegel"], 2) == ["ft", "bbc"]
+    assert second.place(["ft", "bbc", "spiegel"], 2) == ["spiegel"]
+    assert first.place(["ft", "bbc", "spiegel"], 2) == []
+
+
+def test_a_source_that_is_crawled_is_not_queued(database: Database) -> None:
+    first = leases(database)
+    first.take("ft")
+    assert first.place(["ft"], 5) == []
+
+
+def test_what_got_lost_in_the_queue_is_queued_again(database: Database) -> None:
+    impatient = Terms(length=timedelta(minutes=5), patience=timedelta(seconds=0.2))
+    first = leases(database, "a", impatient)
+    assert first.place(["ft"], 1) == ["ft"]
+    time.sleep(0.3)
+    assert first.place(["ft"], 1) == ["ft"]
+
+
+def test_what_was_not_needed_is_free_at_once(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    first.place(["ft"], 1)
+    first.take("ft")
+    first.give_back("ft")
+    assert lease_of(database, "ft").ended_at is None
+    assert second.place(["ft"], 1) == ["ft"]
+
+
+def test_nobody_gives_back_what_another_has(database: Database) -> None:
+    first, second = leases(database, "a"), leases(database, "b")
+    first.take("ft")
+    second.give_back("ft")
+    assert lease_of(database, "ft").holder == "a"
+
+
+def test_a_failed_source_rests_longer_each_time() -> None:
+    minute = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
+    assert [minute.rest(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [1, 2, 4, 8, 360]
+
+
+def test_a_source_that_rests_is_neither_taken_nor_queued(database: Database) -> None:
+    resting = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
+    first = leases(database, "a", resting)
+    first.take("ft")
+    first.release("ft", "failed", 1, "no feed")
+    assert not first.take("ft")
+    assert first.place(["ft"], 1) == []
+    lease = lease_of(database, "ft")
+    assert (lease.failures, lease.code, lease.note) == (1, 1, "no feed")
+    assert lease.retry_at is not None
+    assert lease.ended_at is not None
+    assert lease.retry_at - lease.ended_at == timedelta(minutes=2)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "failures"),
+    [
+        (["failed", "failed"], 2),
+        (["failed", "failed", "done"], 0),
+        (["failed", "stopped"], 1),
+    ],
+    ids=["in a row", "until one succeeds", "being stopped is no failure"],
+)
+def test_failures_are_counted(database: Database, outcomes: list[Outcome], failures: int) -> None:
+    first = leases(database)
+    for outcome in outcomes:
+        assert first.take("ft")
+        first.release("ft", outcome, None, "")
+    assert lease_of(database, "ft").failures == failures
+
+
+def test_the_clock_is_one_for_all_and_aware(database: Database) -> None:
+    with database.reading() as session:
+        assert isinstance(session, Session)
+        assert abs(clock(session) - datetime.now(UTC)) < timedelta(seconds=5)

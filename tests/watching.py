@@ -1,0 +1,108 @@
+"""Sources of a test's own on a local server, and monitors over them in processes of their own."""
+
+import csv
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from newscrawl.sources.registry import COLUMNS
+from tests.site.crawling import HASTE, clean_environment
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+
+def add_source(site: SiteServer, slug: str, pages: int = 4, *, delay: float = 0.0) -> list[str]:
+    """Lets the site serve a source's feed and so many articles; gives their URLs."""
+    paths = tuple(f"/{slug}/{number}" for number in range(pages))
+    site.routes["/robots.txt"] = lambda _: Answer(status=404)
+    site.routes[f"/{slug}.xml"] = lambda _: Answer(
+        body=listing(site.url, paths), kind="application/xml"
+    )
+    for path in paths:
+        site.routes[path] = lambda _, path=path: Answer(
+            body=story(f"About {path}", "Siemens"), delay=delay
+        )
+    return [f"{site.url}{path}" for path in paths]
+
+
+def sources_file(site: SiteServer, folder: Path, slugs: Sequence[str]) -> Path:
+    """A file of sources, one for each slug, whose feeds the site has (or not)."""
+    file = folder / "sources.csv"
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, restval="")
+        writer.writeheader()
+        for slug in slugs:
+            writer.writerow(
+                {
+                    "slug": slug,
+                    "name": slug.title(),
+                    "country": "gb",
+                    "languages": "en",
+                    "home": f"{site.url}/{slug}/",
+                    "feeds": f"{site.url}/{slug}.xml",
+                    "status": "active",
+                }
+            )
+    return file
+
+
+def environment(sources: Path, database_url: str, **settings: str) -> dict[str, str]:
+    """What a monitor over the file of sources has in its environment."""
+    return clean_environment() | {
+        "NEWSCRAWL_SOURCES": str(sources),
+        "NEWSCRAWL_DATABASE_URL": database_url,
+        "NEWSCRAWL_CONTACT": "https://newscrawl.example/tests",
+        "NEWSCRAWL_COMPANIES": str(Path(__file__).parent / "site" / "companies.toml"),
+        "NEWSCRAWL_MONITOR_PAUSE": "0.5",
+        "PYTHONWARNINGS": "default",
+        **settings,
+    }
+
+
+def monitor_command(
+    slugs: Sequence[str], *options: str, pace: Mapping[str, str] = HASTE
+) -> list[str]:
+    """The command line of a monitor over some sources."""
+    command = [sys.executable, "-m", "newscrawl.cli", "monitor", *options]
+    for slug in slugs:
+        command += ["--source", slug]
+    for name, value in pace.items():
+        command += ["--set", f"{name}={value}"]
+    return command
+
+
+@contextmanager
+def started(
+    command: Sequence[str], folder: Path, settings: Mapping[str, str]
+) -> Iterator[subprocess.Popen[str]]:
+    """A monitor that runs, with its log on `stderr`; at the end of the block it is dead."""
+    process = subprocess.Popen(
+        command, cwd=folder, env=dict(settings), stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
+    """Waits until it is so; AssertionError where it never is."""
+    deadline = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs, zombies aside."""
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state != "Z"
