@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.blocks import LINK_END, LINK_START, BlockPage, clean, read_blocks
+from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
+from newscrawl.extraction.characters import LINK_END, LINK_START
 from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.profiles import FIGURE_2, HTML5, Action, ProfileName, tag_id
 

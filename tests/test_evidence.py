@@ -1,12 +1,15 @@
 """Evidence for and against blocks."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.evidence import MOST_HINTS, OPENERS, Evidence
+from newscrawl.extraction.evidence import MOST_HINTS, OPENERS, Evidence, opening_words
 from newscrawl.extraction.methods import look
+from newscrawl.extraction.tokens import number_words
 
 PAGE = """<html><head><title>A bridge is built</title></head><body>
 <nav class="mainMenu"><a href="/">Home</a> <a href="/b">Business</a></nav>
@@ -64,10 +67,27 @@ def test_names_of_elements_become_words() -> None:
 
 
 def test_opening_words_and_length() -> None:
-    evidence = evidence_of(PAGE)
-    assert evidence.bags()[4] == ["subscribe", "now", "<short>"]
-    assert evidence.bags()[2][0] == "the"
-    assert evidence.bags()[2][-1] == "<long>"
+    view = look(PAGE)
+    openings = opening_words(view.candidate_features)
+    assert openings[4] == ["subscribe", "now", "<short>"]
+    assert openings[2][0] == "the"
+    assert openings[2][-1] == "<long>"
+    words = [word for opening in openings for word in opening]
+    assert view.evidence.words.tolist() == number_words(words).tolist()
+    assert view.evidence.word_counts.tolist() == [len(opening) for opening in openings]
+
+
+def test_block_in_the_text_of_json_ld_is_told() -> None:
+    body = "The bridge was opened on Monday, and the town was glad of it. " * 4
+    data = json.dumps({"@type": "NewsArticle", "headline": "A bridge", "articleBody": body})
+    script = f'<script type="application/ld+json">{data}</script></head>'
+    evidence = evidence_of(
+        PAGE.replace("</head>", script).replace("It had waited long", "More here")
+    )
+    assert column(evidence, "has_data") == [1] * 6
+    assert column(evidence, "data_begins") == [0, 0, 1, 0, 0, 0]
+    assert column(evidence, "data_ends") == [0] * 6
+    assert column(evidence_of(PAGE), "has_data") == [0] * 6
 
 
 def test_page_without_blocks() -> None:
@@ -88,7 +108,7 @@ def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
     view = look("".join(parts))
     evidence = view.evidence
     assert np.isfinite(evidence.values).all()
-    assert evidence.paths.shape[0] == len(evidence.bags()) == len(view.blocks)
+    assert evidence.paths.shape[0] == len(evidence.word_counts) == len(view.candidates.page)
     assert evidence.paths.min(initial=0) >= 0
     assert evidence.paths.max(initial=0) < len(evidence.hints) == len(evidence.tags)
     assert evidence.openers.max(initial=0) <= len(OPENERS)

@@ -54,6 +54,23 @@ def test_close_relative_keeps_what_it_declares() -> None:
     assert settle_language("nb", norwegian) in ("no", "nb")
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("zh", "深圳新闻网讯：警方获悉，春节期间燃放烟花爆竹引发火灾三起"),
+        ("ja", "東京株式市場、日経平均は小幅続伸"),
+        ("ko", "삼성전자 주가 급등"),
+        ("el", "Ανακοίνωση ΔΕΗ"),
+        ("th", "ตลาดหุ้นไทยวันนี้"),
+    ],
+)
+@pytest.mark.parametrize("declared", ["en", None])
+def test_script_tells_the_language_of_a_short_text(
+    language: str, text: str, declared: str | None
+) -> None:
+    assert settle_language(declared, text) == language
+
+
 @pytest.mark.parametrize("declared", ["de", "tr", None])
 def test_text_without_words_has_what_was_declared(declared: str | None) -> None:
     assert settle_language(declared, "") == declared

@@ -30,7 +30,7 @@ def test_shipped_network_tells_where_it_comes_from() -> None:
 def test_each_block_has_a_probability() -> None:
     view = look(PAGE)
     probabilities = learned_network().probabilities(view.evidence)
-    assert probabilities.shape == (len(view.blocks),)
+    assert probabilities.shape == (len(view.candidates.page),)
     assert ((probabilities > 0) & (probabilities < 1)).all()
 
 
@@ -40,14 +40,14 @@ def test_page_without_blocks_has_none() -> None:
 
 def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
     view = look(PAGE)
-    choice = combine(view.evidence, view.features.tokens.words, learned_network(), threshold=0.0)
+    choice = combine(view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=0.0)
     assert choice.kept.tolist() == [True, False, True, True, True, True]
     assert 0 < choice.confidence <= 1
 
 
 def test_nothing_kept_is_no_confidence() -> None:
     view = look(PAGE)
-    choice = combine(view.evidence, view.features.tokens.words, learned_network(), threshold=1.1)
+    choice = combine(view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=1.1)
     assert not choice.kept.any()
     assert choice.confidence == 0
 

@@ -1,18 +1,19 @@
 """Words and characters of blocks, in all scripts, in one pass."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.blocks import LINK_END, LINK_START
-from newscrawl.extraction.tokens import Char, count, languages
+from newscrawl.extraction.characters import LINK_END, LINK_START, Char
+from newscrawl.extraction.tokens import WordTable, count, languages, number_words
 
 LINK = (LINK_START, LINK_END)
 
 
 def words_of(text: str) -> list[str]:
     tokens = count((text,))
-    return [tokens.listed[place] for place in tokens.word_places]
+    return tokens.spelled(range(len(tokens.numbers)))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +119,7 @@ def test_lists_of_at_least_the_papers_fourteen_languages() -> None:
 def test_opening_words_are_those_of_each_block() -> None:
     tokens = count(("One two three", "", f"{LINK_START}Four{LINK_END}, five"))
     places, counts = tokens.openings(2)
-    assert [tokens.listed[place] for place in places] == ["one", "two", "four", "five"]
+    assert tokens.spelled(places) == ["one", "two", "four", "five"]
     assert counts.tolist() == [2, 0, 2]
 
 
@@ -133,15 +134,43 @@ def test_pages_own_nul_parts_no_block() -> None:
     assert count(("a\0b", "c")).words.tolist() == [2, 1]
 
 
+@pytest.mark.parametrize("text", ["The Öl of Łódź", "中国新闻", "हिन्दी में", "ΟΔΟΣ οδός"])
+def test_words_on_a_page_have_the_numbers_of_the_words_alone(text: str) -> None:
+    tokens = count(("before", f"x {text}"))
+    words = words_of(text)
+    assert tokens.numbers[2:].tolist() == number_words(words).tolist()
+
+
+def test_word_numbers_tell_words_apart() -> None:
+    words = [f"{first}{second}" for first in "abcdefghij" for second in "abcdefghij"] + ["a", "b"]
+    assert len(set(number_words(words).tolist())) == len(words)
+
+
+def test_word_table_knows_its_words_alone() -> None:
+    table = WordTable(number_words(["bank", "und"]), np.array([7, 9]))
+    found = table.look_up(number_words(["und", "strange", "bank"]))
+    assert found.tolist() == [9, 0, 7]
+
+
+def test_empty_word_table_knows_none() -> None:
+    table = WordTable(number_words([]), np.array([], dtype=np.int64))
+    assert table.look_up(number_words(["und"])).tolist() == [0]
+
+
+def test_pages_of_any_length_have_the_same_numbers() -> None:
+    long = count(("word " * 20_000,))
+    assert set(long.numbers.tolist()) == set(number_words(["word"]).tolist())
+
+
 @given(texts=st.lists(st.text(max_size=60), max_size=8))
 def test_counts_of_blocks_do_not_depend_on_their_neighbours(texts: list[str]) -> None:
     texts = [text.translate({2: None, 3: None}) for text in texts]
     together = count(tuple(texts))
     for number, text in enumerate(texts):
         alone = count((text,))
-        # Indic signs anywhere on the page choose another, equal way of cutting words.
         assert together.chars[number].tolist() == alone.chars[0].tolist()
         assert together.sentences[number] == alone.sentences[0]
+        assert together.words[number] == alone.words[0]
 
 
 @given(texts=st.lists(st.text(max_size=60), max_size=8))
@@ -151,4 +180,4 @@ def test_counts_are_possible_ones(texts: list[str]) -> None:
     assert (tokens.stop_words <= tokens.words[:, None]).all()
     assert (tokens.words <= tokens.letters_in_words).all()
     assert ((tokens.sentences > 0) | (tokens.words == 0)).all()
-    assert tokens.word_from[-1] == len(tokens.word_places) == tokens.words.sum()
+    assert tokens.word_from[-1] == len(tokens.numbers) == tokens.words.sum()

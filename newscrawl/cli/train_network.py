@@ -72,7 +72,7 @@ def _train(
         "command": shlex.join(["newscrawl", *sys.argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    export.write(export.as_runtime(fitted), folder, examples[0].evidence.names, provenance)
+    export.write(fitted, folder, examples[0].evidence.names, provenance)
     say(f"{folder}/combined.npz and combined.json written")
 
 

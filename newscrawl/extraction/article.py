@@ -26,7 +26,6 @@ def extract(
     facts = view.facts
     body = take_body(view)
     text = "\n\n".join(body.paragraphs)
-    tokens = view.features.tokens
     return Article(
         url=url,
         title=facts.title,
@@ -41,7 +40,7 @@ def extract(
         image=facts.image,
         paywalled=facts.paywalled,
         kind=metadata.kind_of(
-            facts, words=len(text.split()), link_words=int(tokens.linked.sum()), text=text
+            facts, words=len(text.split()), link_words=view.link_words, text=text
         ),
         method=method,
         confidence=body.confidence,

@@ -5,12 +5,14 @@ and are recorded in the block they stood in, all others end a block. The tree is
 """
 
 from dataclasses import dataclass
-from typing import Final, cast
+from functools import cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction.characters import END_OF_BLOCK, LINK_END, LINK_START
 from newscrawl.extraction.profiles import (
     PARAGRAPH_LIKE,
     Action,
@@ -20,12 +22,8 @@ from newscrawl.extraction.profiles import (
     tag_ids,
 )
 
-# In a block's raw text these two enclose what stood inside <a>; `clean` takes them out.
-LINK_START: Final = "\x02"
-LINK_END: Final = "\x03"
 _UNWANTED: Final = (LINK_START, LINK_END, "\x00", "\xad", "\u200b", "\u2060", "\ufeff")
 
-_MARKS: Final = frozenset((LINK_START, LINK_END))
 
 # The parser's numbers. It numbers the elements of HTML, SVG and MathML from 0 on; those that it
 # does not know get numbers of another kind, far above.
@@ -37,9 +35,12 @@ _IMG: Final = tag_id("img")
 LAST_KNOWN_TAG: Final = 4095
 _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 
-# How to leave an element: as its action says, or as a link.
+# What the walk does with a node: what its action says, or one of these.
 _PRUNE, _REMOVE_WITH_SPACE, _REMOVE, _BOUNDARY = map(int, Action)
-_LINK: Final = 4
+_LINK, _LINE_BREAK, _READ, _PASS = range(_BOUNDARY + 1, _BOUNDARY + 5)
+# What removed elements leave at their beginning and their end.
+_OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START}
+_CLOSING: Final = {**_OPENING, _LINK: LINK_END}
 
 # Ours: an empty line made of two BR parts paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
@@ -50,12 +51,14 @@ class Elements:
     """The boundary elements that were entered, in document order; 0 is the root.
 
     `parents[i]` and `tags[i]` say where element i stands and what it is, `depths[i]` how many
-    boundary elements enclose it; `nodes[i]` is its node in the tree, for attributes.
+    elements of all kinds enclose it; the boundary elements inside it are those from i + 1 up to
+    `ends[i]`. `nodes[i]` is its node in the tree, for attributes.
     """
 
     parents: NDArray[np.int32]
     tags: NDArray[np.int32]
     depths: NDArray[np.int32]
+    ends: NDArray[np.int32]
     nodes: tuple[LexborNode, ...]
 
 
@@ -84,6 +87,23 @@ class BlockPage:
     def __len__(self) -> int:
         return len(self.raw)
 
+    def select(self, places: NDArray[np.int64]) -> "BlockPage":
+        """The same page with some of its blocks alone."""
+        sizes = np.diff(self.removed_from)
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[places] = True
+        return BlockPage(
+            raw=tuple([self.raw[place] for place in places.tolist()]),
+            owners=self.owners[places],
+            removed=self.removed[: self.removed_from[-1]][np.repeat(chosen, sizes)],
+            removed_from=np.concatenate(([0], np.cumsum(sizes[places]))).astype(np.int32),
+            tags=self.tags[places],
+            images=self.images[places],
+            breaks=self.breaks[places],
+            elements=self.elements,
+            profile=self.profile,
+        )
+
     @property
     def texts(self) -> list[str]:
         """The texts as a person would read them."""
@@ -100,153 +120,138 @@ def clean(raw: str) -> str:
 
 def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> BlockPage:
     """Merge the text of a parsed page into blocks under a boundary profile."""
-    walk = _Walk(profile)
+    walk = _Walk()
     start = tree.body or tree.root
     if start is not None:
-        walk.run(start)
-    return walk.result()
+        walk.run(start, _steps(profile))
+    return walk.result(profile)
+
+
+@cache
+def _steps(profile: ProfileName) -> dict[int, int]:
+    """What becomes of each node: as the profile says; links and line breaks have their own."""
+    steps = {tag: int(action) for tag, action in actions(profile).items()}
+    steps |= {_TEXT: _READ, _COMMENT: _PASS, _A: _LINK}
+    return steps | ({_BR: _LINE_BREAK} if profile == "html5" else {})
 
 
 class _Walk:
-    """The state of one walk; `run` is the only loop over the page's nodes."""
+    """What one walk over a page finds.
 
-    __slots__ = (
-        "_action_of", "_after_break", "_breaks", "_depths", "_has_text", "_images", "_nodes",
-        "_owner", "_parents", "_pieces", "_profile", "_raw", "_removed", "_rows", "_tag_ids",
-        "_tags", "_tags_before",
-    )  # fmt: skip
+    `text` is the page's text, `END_OF_BLOCK` after each block. `rows` say for each block its
+    owner, the tags, images and removed elements up to its end, and whether a line break began it.
+    """
 
-    def __init__(self, profile: ProfileName) -> None:
-        self._profile = profile
-        self._action_of = actions(profile).get
-        self._owner = -1
-        self._pieces: list[str] = []
-        self._has_text = self._after_break = False
-        self._breaks = self._images = self._tags = self._tags_before = 0
-        self._removed: list[int] = []
-        self._raw: list[str] = []
-        self._rows: list[tuple[int, int, int, int, bool]] = []
-        self._parents: list[int] = []
-        self._tag_ids: list[int] = []
-        self._depths: list[int] = []
-        self._nodes: list[LexborNode] = []
+    __slots__ = ("depths", "ends", "nodes", "parents", "removed", "rows", "tags", "text")
 
-    def run(self, start: LexborNode) -> None:
-        """Walk in document order without recursion; each node is entered and left once."""
-        add = self._pieces.append
-        self._enter(start, start.tag_id)
-        left_by: list[int] = []  # for each element that is open below `start`: how to leave it
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.rows: list[tuple[int, int, int, int, bool]] = []
+        self.removed: list[int] = []
+        self.parents: list[int] = []
+        self.tags: list[int] = []
+        self.depths: list[int] = []
+        self.ends: list[int] = []
+        self.nodes: list[LexborNode] = []
+
+    def run(self, start: LexborNode, steps: dict[int, int]) -> None:  # noqa: C901, PLR0912, PLR0915
+        """Walk in document order without recursion; each node is entered and left once.
+
+        The loop turns thousands of times a page: with its state in local names and hardly a call
+        it takes little more than half the time of one made of methods.
+        """
+        add, remove, step_of = self.text.append, self.removed.append, steps.get
+        nodes, parents, tag_ids, depths, ends = (
+            self.nodes, self.parents, self.tags, self.depths, self.ends
+        )  # fmt: skip
+        nodes.append(start)
+        parents.append(-1)
+        tag_ids.append(start.tag_id)
+        depths.append(0)
+        ends.append(0)
+        owner = tags = images = breaks = 0
+        has_text = after_break = False
+        entered: list[tuple[LexborNode, int]] = []  # below `start`, with how to leave each
         node = start.first_child
-        while node is not None:
+        while node is not None or entered:
+            if node is None:
+                node, step = entered.pop()
+                if step == _BOUNDARY:
+                    if has_text:
+                        self._end_block((owner, tags, images, len(self.removed), after_break))
+                    has_text, after_break, breaks = False, False, 0
+                    ends[owner] = len(nodes)
+                    owner = parents[owner]
+                elif has_text or step == _LINK:
+                    add(_CLOSING[step])
+                node = node.next
+                continue
             tag = node.tag_id
-            if tag == _TEXT:
+            step = step_of(tag, _BOUNDARY)
+            if step == _READ:
                 text = node.text_content
-                if not text or text.isspace():
-                    if self._has_text:
-                        add(" ")
-                else:
+                if text and (has_text or not text.isspace()):
                     add(text)
-                    self._has_text = True
-                    self._breaks = 0
-            elif tag != _COMMENT:
-                action = self._open(node, tag)
-                if action != _PRUNE:
-                    if (child := node.first_child) is not None:
-                        left_by.append(action)
-                        node = child
-                        continue
-                    self._leave(action)
-            following = node.next
-            while following is None and left_by:
-                node = cast("LexborNode", node.parent)
-                self._leave(left_by.pop())
-                following = node.next
-            node = following
-        self._end_block()
+                    has_text = True
+                    breaks = breaks and breaks * text.isspace()
+            elif step == _PRUNE:
+                tags += 2
+                images += tag == _IMG
+            elif step != _PASS:
+                tags += 2
+                if step != _BOUNDARY:
+                    remove(tag)
+                    if has_text or step == _LINK:
+                        add(_OPENING[step])
+                    breaks += step == _LINE_BREAK
+                elif tag > LAST_KNOWN_TAG and tag_ids[owner] in _PARAGRAPH_LIKE_IDS:
+                    step = _REMOVE
+                if step == _BOUNDARY or (step == _LINE_BREAK and breaks == _PARAGRAPH_BREAK):
+                    if has_text:
+                        self._end_block((owner, tags, images, len(self.removed), after_break))
+                    has_text, after_break = False, step == _LINE_BREAK
+                if step == _BOUNDARY:
+                    parents.append(owner)
+                    owner, breaks = len(nodes), 0
+                    nodes.append(node)
+                    tag_ids.append(tag)
+                    depths.append(len(entered) + 1)
+                    ends.append(0)
+                entered.append((node, step))
+                node = node.first_child
+                continue
+            node = node.next
+        ends[0] = len(nodes)
+        if has_text:
+            self._end_block((owner, tags, images, len(self.removed), after_break))
 
-    def _open(self, node: LexborNode, tag: int) -> int:
-        """Do what the start of an element asks for; say what its end will ask for."""
-        self._tags += 2
-        action = self._action_of(tag, _BOUNDARY)
-        if action == _BOUNDARY:
-            if tag > LAST_KNOWN_TAG and self._tag_ids[self._owner] in _PARAGRAPH_LIKE_IDS:
-                return _REMOVE
-            if self._pieces:
-                self._end_block()
-            self._breaks = 0
-            self._enter(node, tag)
-        elif action == _PRUNE:
-            self._images += tag == _IMG
-        else:
-            self._removed.append(tag)
-            if tag == _A:
-                self._pieces.append(LINK_START)
-                return _LINK
-            if action == _REMOVE_WITH_SPACE:
-                if self._has_text:
-                    self._pieces.append(" ")
-                if tag == _BR:
-                    self._break_line()
-        return action
+    def _end_block(self, row: tuple[int, int, int, int, bool]) -> None:
+        self.rows.append(row)
+        self.text.append(END_OF_BLOCK)
 
-    def _leave(self, action: int) -> None:
-        if action == _BOUNDARY:
-            if self._pieces:
-                self._end_block()
-            self._after_break = False
-            self._breaks = 0
-            self._owner = self._parents[self._owner]
-        elif action == _LINK:
-            self._pieces.append(LINK_END)
-        elif action == _REMOVE_WITH_SPACE and self._has_text:
-            self._pieces.append(" ")
-
-    def _break_line(self) -> None:
-        self._breaks += 1
-        if self._breaks == _PARAGRAPH_BREAK and self._profile == "html5":
-            self._end_block()
-            self._after_break = True
-
-    def _enter(self, node: LexborNode, tag: int) -> None:
-        self._after_break = False
-        parent, self._owner = self._owner, len(self._parents)
-        self._parents.append(parent)
-        self._tag_ids.append(tag if tag <= LAST_KNOWN_TAG else LAST_KNOWN_TAG + 1)
-        self._depths.append(self._depths[parent] + 1 if parent >= 0 else 0)
-        self._nodes.append(node)
-
-    def _end_block(self) -> None:
-        """Close the open block if it holds any text; link marks without text go to the next one."""
-        pieces = self._pieces
-        if self._has_text:
-            self._raw.append(" ".join("".join(pieces).split()))
-            pieces.clear()
-            tags = self._tags - self._tags_before
-            row = (self._owner, tags, self._images, len(self._removed), self._after_break)
-            self._rows.append(row)
-            self._tags_before = self._tags
-            self._has_text = False
-            self._images = 0
-        elif pieces:
-            pieces[:] = [piece for piece in pieces if piece in _MARKS]
-        self._after_break = False
-
-    def result(self) -> BlockPage:
-        table = np.array(self._rows, dtype=np.int32).reshape(len(self._rows), 5)
-        removed = np.array(self._removed, dtype=np.int64).clip(max=LAST_KNOWN_TAG + 1)
+    def result(self, profile: ProfileName) -> BlockPage:
+        """What the walk found, as columns."""
+        table = np.array(self.rows, dtype=np.int32).reshape(len(self.rows), 5)
+        texts = "".join(self.text).split(END_OF_BLOCK)[: len(table)]
         return BlockPage(
-            raw=tuple(self._raw),
+            raw=tuple([" ".join(text.split()) for text in texts]),
             owners=table[:, 0],
-            removed=removed.astype(np.int32),
+            removed=_tag_numbers(self.removed),
             removed_from=np.concatenate(([0], table[:, 3])).astype(np.int32),
-            tags=table[:, 1],
-            images=table[:, 2],
+            tags=np.diff(table[:, 1], prepend=0),
+            images=np.diff(table[:, 2], prepend=0),
             breaks=table[:, 4].astype(bool),
             elements=Elements(
-                parents=np.array(self._parents, dtype=np.int32),
-                tags=np.array(self._tag_ids, dtype=np.int32),
-                depths=np.array(self._depths, dtype=np.int32),
-                nodes=tuple(self._nodes),
+                parents=np.array(self.parents, dtype=np.int32),
+                tags=_tag_numbers(self.tags),
+                depths=np.array(self.depths, dtype=np.int32),
+                ends=np.array(self.ends, dtype=np.int32),
+                nodes=tuple(self.nodes),
             ),
-            profile=self._profile,
+            profile=profile,
         )
+
+
+def _tag_numbers(tags: list[int]) -> NDArray[np.int32]:
+    """All unknown elements have one number, as theirs are addresses."""
+    return np.array(tags, dtype=np.int64).clip(max=LAST_KNOWN_TAG + 1).astype(np.int32)

@@ -1,14 +1,15 @@
-"""What speaks for and against each block, as numbers, for the combined method.
+"""What speaks for and against each candidate block, as numbers, for the combined method.
 
 Evidence of the block itself (the eight features and counts), of CETR at its place, of the
-element tree above it, of class and id words, and of the page as a whole. Neighbours are the
-model's business.
+element tree above it, of class and id words, of the text that JSON-LD gives, and of the page as
+a whole. Neighbours are the model's business.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -17,9 +18,12 @@ from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction import cetr
 from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage, clean
+from newscrawl.extraction.characters import Char
 from newscrawl.extraction.features import Features
+from newscrawl.extraction.menus import Candidates
+from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.profiles import tag_id
-from newscrawl.extraction.tokens import Char
+from newscrawl.extraction.tokens import Tokens, WordNumbers, number_words
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +31,12 @@ ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's ow
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
 MOST_HINTS: Final = 10  # words of an element's names
+LONGEST_NAME: Final = 300  # characters of a class, id or role that are read
+# Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
+# so many of its first and last ones are looked for.
+LEAST_BODY: Final = 200
+LEAST_SAID: Final = 4
+SAID: Final = 32
 SHORT, LONG = "<short>", "<long>"
 
 # Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
@@ -43,14 +53,14 @@ OPENERS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known of the n blocks of a page, in document order.
+    """What is known of the n candidate blocks of a page, in document order.
 
     `values[i, k]` is evidence `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
     `hints` and `tags`; row 0 is no element. `hints[e]` are the words that name element e
-    (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the words
-    that the blocks open with and a word for each block's length, one block's after the other's;
-    `word_counts[i]` are block i's.
+    (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the numbers
+    of the words that the blocks open with and of a word for each block's length, one block's
+    after the other's; `word_counts[i]` are block i's.
     """
 
     names: tuple[str, ...]
@@ -59,7 +69,7 @@ class Evidence:
     paths: NDArray[np.int64]
     hints: list[tuple[str, ...]]
     tags: NDArray[np.int64]
-    words: list[str]
+    words: WordNumbers
     word_counts: NDArray[np.int64]
 
     @property
@@ -67,53 +77,67 @@ class Evidence:
         """Which blocks say the headline and nothing else."""
         return np.asarray(self.values[:, self.names.index("is_title")] > 0)
 
-    def bags(self) -> list[list[str]]:
-        """The words of each block."""
-        ends = np.cumsum(self.word_counts).tolist()
-        return [self.words[start:end] for start, end in pairwise([0, *ends])]
 
-
-def gather(page: BlockPage, features: Features, title: str | None) -> Evidence:
-    """All evidence for all blocks of a page; `title` is its headline, where known."""
+def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evidence:
+    """All evidence for the candidates of a page, whose features these are."""
+    page = candidates.page
+    paths, elements = _paths(page)
     columns: dict[str, FloatArray] = {}
     columns |= _of_block(page, features)
     columns |= _of_ratios(page, features)
-    columns |= _of_tree(page, features)
-    columns |= _of_page(page, features, title)
-    paths, elements = _paths(page)
-    words, word_counts = _openings(features)
+    columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
+    columns |= _of_page(candidates, features, facts.title)
+    columns |= _of_data(page, facts.article_body)
+    words, word_counts = _openings(features.tokens)
+    named = elements[1:]
     return Evidence(
         names=tuple(columns),
         values=np.stack(list(columns.values()), axis=1),
         openers=_opener_numbers(page),
         paths=paths,
-        hints=[(), *(_hints(page.elements.nodes[element]) for element in elements.tolist())],
-        tags=np.concatenate(([0], page.elements.tags[elements] + 1)),
+        hints=[(), *(_hints(page.elements.nodes[element]) for element in named.tolist())],
+        tags=np.concatenate(([0], page.elements.tags[named] + 1)),
         words=words,
         word_counts=word_counts,
     )
 
 
-def _openings(features: Features) -> tuple[list[str], NDArray[np.int64]]:
+def opening_words(features: Features) -> list[list[str]]:
+    """The words of which `Evidence.words` has the numbers, for each block."""
     tokens = features.tokens
     places, counts = tokens.openings(OPENING_WORDS)
-    lengths = len(tokens.listed) + (tokens.words <= OPENING_WORDS)
-    listed = [*tokens.listed, LONG, SHORT]
-    with_lengths = np.insert(places, np.cumsum(counts), lengths)
-    return [listed[place] for place in with_lengths.tolist()], counts + 1
+    words = iter(tokens.spelled(places.tolist()))
+    return [
+        [*islice(words, opening), SHORT if size <= OPENING_WORDS else LONG]
+        for opening, size in zip(counts.tolist(), tokens.words.tolist(), strict=True)
+    ]
+
+
+def _openings(tokens: Tokens) -> tuple[WordNumbers, NDArray[np.int64]]:
+    places, counts = tokens.openings(OPENING_WORDS)
+    lengths = _length_words()[(tokens.words <= OPENING_WORDS).astype(np.int64)]
+    return np.insert(tokens.numbers[places], np.cumsum(counts), lengths), counts + 1
+
+
+@cache
+def _length_words() -> WordNumbers:
+    return number_words((LONG, SHORT))
 
 
 def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each block the rows of the elements around it, and which elements the rows are."""
+    """For each block the rows of the elements around it, and which elements the rows are; row 0
+    is no element and stands for the root among elements."""
     parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
     steps = [page.owners.astype(np.int64)]
     for _ in range(ANCESTORS_NAMED - 1):
         steps.append(parents[steps[-1]])
     around = np.stack(steps, axis=1)
-    elements, rows = np.unique(around, return_inverse=True)
-    named = elements[elements >= 0]
-    missing = len(elements) - len(named)  # -1, if there, sorts first
-    return rows.reshape(around.shape) + 1 - missing, named
+    named = np.zeros(len(parents), dtype=bool)
+    named[around] = True
+    named[-1] = False
+    row_of = np.cumsum(named)
+    row_of[-1] = 0
+    return row_of[around], np.concatenate(([0], np.flatnonzero(named)))
 
 
 def _hints(node: LexborNode) -> tuple[str, ...]:
@@ -122,33 +146,34 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
     if not attributes:
         return ()
     get = attributes.get
-    words = _words_of(get("class") or "")
-    if not _MORE_NAMES.isdisjoint(attributes):
-        return _more_words(words, attributes)
-    return words
-
-
-def _more_words(words: tuple[str, ...], attributes: dict[str, str | None]) -> tuple[str, ...]:
-    get = attributes.get
-    if identity := get("id"):
-        words += _words_of(identity)
-    if itemprop := get("itemprop"):
-        words += (f"p:{itemprop.lower()}",)
-    if role := get("role"):
-        words += (f"r:{role.lower()}",)
+    if _MORE_NAMES.isdisjoint(attributes):
+        return _words_of(get("class") or "")
     style = get("style")
-    if (
+    hidden = (
         "hidden" in attributes
         or get("aria-hidden") == "true"
-        or (style and "display:none" in style.replace(" ", ""))
-    ):
+        or (style is not None and "display:none" in style.replace(" ", ""))
+    )
+    return _more_words(get("class"), get("id"), get("itemprop"), get("role"), hidden)
+
+
+@lru_cache(maxsize=8192)
+def _more_words(
+    classes: str | None, identity: str | None, itemprop: str | None, role: str | None, hidden: bool
+) -> tuple[str, ...]:
+    words = _words_of(classes or "") + _words_of(identity or "")
+    if itemprop:
+        words += (f"p:{itemprop.lower()[:LONGEST_NAME]}",)
+    if role:
+        words += (f"r:{role.lower()[:LONGEST_NAME]}",)
+    if hidden:
         words += ("hidden",)
     return tuple(dict.fromkeys(words))[:MOST_HINTS]
 
 
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
-    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name[:300]))
+    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name[:LONGEST_NAME]))
     return tuple(words)[:MOST_HINTS]
 
 
@@ -214,79 +239,86 @@ def _of_ratios(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     }
 
 
-def _of_tree(page: BlockPage, features: Features) -> dict[str, FloatArray]:
+def _of_tree(
+    page: BlockPage, features: Features, around: NDArray[np.int64]
+) -> dict[str, FloatArray]:
+    """Of the elements `around` each block: how much prose stands in them, how many links."""
     elements = page.elements
     tokens = features.tokens
-    size = len(elements.tags)
     unlinked = (tokens.words - tokens.linked).astype(np.float64)
     prose = unlinked * (tokens.chars[:, Char.SENTENCE_END] > 0) * (features.values[:, 4] < 0.5)
     columns = np.stack((tokens.words, tokens.linked, prose, np.ones(len(page))), axis=1)
-    below = np.zeros((size, 4))
-    np.add.at(below, page.owners, columns)
-    levels = _levels(page)
-    for level in reversed(levels[1:]):
-        np.add.at(below, elements.parents[level], below[level])
-    total = np.maximum(below[0], 1.0)
-    result: dict[str, FloatArray] = {"depth": _log(elements.depths[page.owners])}
-    where = page.owners
-    for step in range(ANCESTORS):
-        words, linked, mass, blocks = below[where].T
-        result[f"prose_share_{step}"] = mass / total[2]
-        result[f"link_share_{step}"] = linked / np.maximum(words, 1.0)
-        result[f"prose_per_block_{step}"] = _log(mass / np.maximum(blocks, 1.0))
-        result[f"blocks_{step}"] = _log(blocks)
-        where = np.maximum(elements.parents[where], 0)
-    parent = np.maximum(elements.parents[page.owners], 0)
+    within = _sums_within(page, columns)
+    total = max(float(within[0, 2]), 1.0)
+    words, linked, mass, blocks = np.moveaxis(within[around], 2, 0)
+    tree = {
+        "prose_share": mass / total,
+        "link_share": linked / np.maximum(words, 1.0),
+        "prose_per_block": _log(mass / np.maximum(blocks, 1.0)),
+        "blocks": _log(blocks),
+    }
+    result = {
+        f"{name}_{step}": values[:, step]
+        for name, values in tree.items()
+        for step in range(ANCESTORS)
+    }
+    result["depth"] = _log(elements.depths[page.owners])
     for name, keys in (
         ("same_place", elements.tags[page.owners] * 4096 + elements.depths[page.owners]),
-        ("same_parent", parent),
+        ("same_parent", np.maximum(elements.parents[page.owners], 0)),
     ):
         _, groups = np.unique(keys, return_inverse=True)
-        result[name] = np.bincount(groups, weights=prose)[groups] / total[2] if len(page) else prose
-    return result | _landmarks(page, levels)
+        result[name] = np.bincount(groups, weights=prose)[groups] / total if len(page) else prose
+    return result | _landmarks(page)
+
+
+def _sums_within(page: BlockPage, columns: NDArray[Any]) -> FloatArray:
+    """For each element the sums of the columns over all blocks that stand in it."""
+    ends = page.elements.ends
+    at = np.stack([np.bincount(page.owners, each, len(ends)) for each in columns.T], axis=1)
+    up_to = np.concatenate((np.zeros((1, at.shape[1])), np.cumsum(at, axis=0)))
+    return np.asarray(up_to[ends] - up_to[:-1])
 
 
 @cache
-def _landmark_bits() -> NDArray[np.int64]:
-    """For each tag number a bit for the landmark it is; unknown elements are none."""
-    table = np.zeros(LAST_KNOWN_TAG + 2, dtype=np.int64)
+def _landmark_numbers() -> NDArray[np.int64]:
+    """For each tag number the landmark it is, or their number; unknown elements are none."""
+    table = np.full(LAST_KNOWN_TAG + 2, len(LANDMARKS), dtype=np.int64)
     for position, name in enumerate(LANDMARKS):
-        table[tag_id(name)] = 1 << position
+        table[tag_id(name)] = position
     return table
 
 
-def _landmarks(page: BlockPage, levels: list[NDArray[np.int64]]) -> dict[str, FloatArray]:
+def _landmarks(page: BlockPage) -> dict[str, FloatArray]:
     elements = page.elements
-    bits = _landmark_bits()[elements.tags]
-    for level in levels[1:]:
-        bits[level] |= bits[elements.parents[level]]
-    flags = (bits[page.owners, None] >> np.arange(len(LANDMARKS)) & 1).astype(np.float64)
+    kinds = _landmark_numbers()[elements.tags]
+    found = np.flatnonzero(kinds < len(LANDMARKS))
+    steps = np.zeros((len(kinds) + 1, len(LANDMARKS)), dtype=np.int32)
+    np.add.at(steps, (found, kinds[found]), 1)
+    np.add.at(steps, (elements.ends[found], kinds[found]), -1)
+    flags = (np.cumsum(steps, axis=0)[page.owners] > 0).astype(np.float64)
     return {f"in_{name}": flags[:, position] for position, name in enumerate(LANDMARKS)}
 
 
-def _levels(page: BlockPage) -> list[NDArray[np.int64]]:
-    """The elements of each depth, the root's first."""
-    depths = page.elements.depths
-    order = np.argsort(depths, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(depths[order])) + 1)
-
-
-def _of_page(page: BlockPage, features: Features, title: str | None) -> dict[str, FloatArray]:
+def _of_page(
+    candidates: Candidates, features: Features, title: str | None
+) -> dict[str, FloatArray]:
+    page = candidates.page
     count = len(page)
     place = np.arange(count)
     words = features.tokens.words.astype(np.float64)
     before = np.cumsum(words) - words
     headline = _headline(page, title)
-    seen: dict[str, int] = {}
-    for text in page.raw:
-        seen[text] = seen.get(text, 0) + 1
-    repeated = np.array([seen[text] for text in page.raw], dtype=np.float64)
+    seen = Counter(page.raw)
+    repeated = np.fromiter((seen[text] for text in page.raw), np.float64, count=count)
     ones = np.ones(count)
     unlinked = float((features.tokens.words - features.tokens.linked).sum())
     return {
         "place": place / max(count, 1),
         "words_before": before / max(words.sum(), 1.0),
         "repeated": np.minimum(repeated - 1, 3),
+        "left_out_before": _log(candidates.left_out_before),
+        "left_out_after": _log(candidates.left_out_after),
         "is_title": headline.same.astype(np.float64),
         "from_headline": np.clip(place - headline.place, -50, 50) / 10.0,
         "after_headline": (place > headline.place).astype(np.float64),
@@ -295,6 +327,28 @@ def _of_page(page: BlockPage, features: Features, title: str | None) -> dict[str
         "page_blocks": ones * np.log1p(count),
         "page_unlinked_share": ones * unlinked / max(words.sum(), 1.0),
     }
+
+
+def _of_data(page: BlockPage, body: str | None) -> dict[str, FloatArray]:
+    """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
+    starts, ends = np.zeros((2, len(page)))
+    has_body = body is not None and len(body) >= LEAST_BODY
+    if body is not None and has_body:
+        said = squeezed(body)
+        for number, raw in enumerate(page.raw):
+            text = squeezed(raw)
+            starts[number] = len(text) >= LEAST_SAID and text[:SAID] in said
+            ends[number] = len(text) >= LEAST_SAID and text[-SAID:] in said
+    return {
+        "has_data": np.full(len(page), float(has_body)),
+        "data_begins": starts,
+        "data_ends": ends,
+    }
+
+
+def squeezed(text: str) -> str:
+    """The letters and digits of a text, in lower case: equal for texts that say the same."""
+    return "".join(_WORD.findall(text.lower()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,17 +362,17 @@ _WORD: Final = re.compile(r"\w+")
 
 def _headline(page: BlockPage, title: str | None) -> _Headline:
     """Where the headline stands: an H1 that says the title, another block that does, an H1."""
-    wanted = "".join(_WORD.findall((title or "").lower()))
-    least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
+    wanted = squeezed(title or "")
     same = np.zeros(len(page), dtype=bool)
     if wanted:
+        least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
         for number, raw in enumerate(page.raw):
             if least <= len(raw) < most and wanted[0] in raw[:40].lower():
-                same[number] = "".join(_WORD.findall(clean(raw).lower())) == wanted
+                same[number] = squeezed(clean(raw)) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
-    for candidates in (same & is_h1, same, is_h1):
-        if candidates.any():
-            return _Headline(int(candidates.argmax()), same)
+    for found in (same & is_h1, same, is_h1):
+        if found.any():
+            return _Headline(int(found.argmax()), same)
     return _Headline(-1, same)
 
 

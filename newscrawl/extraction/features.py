@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage
+from newscrawl.extraction.characters import Char
 from newscrawl.extraction.profiles import FORMATS, LISTS, STRUCTURE, tag_ids
-from newscrawl.extraction.tokens import Char, Tokens, count
+from newscrawl.extraction.tokens import Tokens, count
 
 # In the order of the paper; a lower limit keeps blocks at or above it, an upper one at or below.
 NAMES: Final = (

@@ -5,6 +5,7 @@ from typing import Final
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from newscrawl.extraction.characters import Char, classes, codes_of
 from newscrawl.extraction.tokens import count, languages
 
 # Ours: running text of the 27 languages has 0.15 (Korean) to 0.5 stop words; below, or with
@@ -14,6 +15,21 @@ SURE_WORDS: Final = 40
 # A declared language stands if it has at least this share of the winner's stop words: close
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
+# Scripts in Unicode's blocks; kana among Chinese characters make a text Japanese.
+SCRIPTS: Final = {
+    "ja": ((0x3040, 0x30FF),),
+    "zh": ((0x3400, 0x4DBF), (0x4E00, 0x9FFF)),
+    "ko": ((0xAC00, 0xD7AF),),
+    "el": ((0x0370, 0x03FF), (0x1F00, 0x1FFF)),
+    "he": ((0x0590, 0x05FF),),
+    "th": ((0x0E00, 0x0E7F),),
+    "hy": ((0x0530, 0x058F),),
+    "ka": ((0x10A0, 0x10FF),),
+}
+# Ours: the share of a text's letters that must be of the script; Japanese news have 0.3 to 0.6
+# kana, Chinese ones none.
+USUAL_SCRIPT_SHARE: Final = 0.5
+SCRIPT_SHARE: Final = {"ja": 0.05}
 # Characters of the text that are read: some 150 words, which are plenty.
 READ: Final = 1000
 
@@ -26,6 +42,8 @@ def settle_language(declared: str | None, text: str) -> str | None:
         return declared
     winner = int(stop_words.argmax())
     sure = words >= SURE_WORDS and stop_words[winner] >= SURE_SHARE * words
+    if not sure and (told := _of_script(text[:READ])):
+        return told
     if declared in languages():
         own = stop_words[languages().index(declared)]
         if not sure or own >= CLOSE * stop_words[winner]:
@@ -35,6 +53,18 @@ def settle_language(declared: str | None, text: str) -> str | None:
     if words < SURE_WORDS and declared is not None:
         return declared
     return _identify(text)
+
+
+def _of_script(text: str) -> str | None:
+    """The language of a script that one language of the news writes alone."""
+    codes = codes_of(text)
+    classes_of = classes()[codes]
+    letters = max(int((classes_of <= Char.CAPITAL).sum()), 1)
+    for language, ranges in SCRIPTS.items():
+        inside = sum(int(((codes >= first) & (codes <= last)).sum()) for first, last in ranges)
+        if inside >= SCRIPT_SHARE.get(language, USUAL_SCRIPT_SHARE) * letters:
+            return language
+    return None
 
 
 @cache

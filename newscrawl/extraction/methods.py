@@ -15,6 +15,7 @@ from newscrawl.extraction.combination import combine
 from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.evidence import Evidence, gather
 from newscrawl.extraction.features import Features, measure
+from newscrawl.extraction.menus import Candidates, candidates_of
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
 from newscrawl.extraction.network import learned_network
@@ -49,19 +50,36 @@ class View:
         return measure(self.blocks)
 
     @cached_property
+    def candidates(self) -> Candidates:
+        """Its blocks without runs of short links, which is what the combined method weighs."""
+        return candidates_of(self.blocks)
+
+    @cached_property
+    def candidate_features(self) -> Features:
+        """The eight features of its candidates."""
+        return measure(self.candidates.page)
+
+    @cached_property
     def evidence(self) -> Evidence:
-        """All that speaks for and against its blocks."""
-        return gather(self.blocks, self.features, self.facts.title)
+        """All that speaks for and against its candidates."""
+        return gather(self.candidates, self.candidate_features, self.facts)
+
+    @property
+    def link_words(self) -> int:
+        """How many of the page's words stand within links."""
+        in_candidates = int(self.candidate_features.tokens.linked.sum())
+        return in_candidates + self.candidates.words_left_out
 
     def share(self, kept: NDArray[np.bool_]) -> float:
         """The share of the page's words outside links that stand in the kept blocks."""
         words = self.features.tokens.words - self.features.tokens.linked
         return float(words[kept].sum() / max(int(words.sum()), 1))
 
-    def paragraphs(self, kept: NDArray[np.bool_]) -> list[str]:
-        """The texts of the kept blocks, as a person would read them."""
-        texts = (clean(self.blocks.raw[index]) for index in np.flatnonzero(kept))
-        return [text for text in texts if text]
+
+def paragraphs(page: BlockPage, kept: NDArray[np.bool_]) -> list[str]:
+    """The texts of the kept blocks of a page, as a person would read them."""
+    texts = (clean(page.raw[index]) for index in np.flatnonzero(kept).tolist())
+    return [text for text in texts if text]
 
 
 def look(
@@ -78,18 +96,19 @@ def look(
 
 
 def _combined(view: View) -> Body:
-    choice = combine(view.evidence, view.features.tokens.words, learned_network())
-    return Body(view.paragraphs(choice.kept), choice.confidence)
+    words = view.candidate_features.tokens.words
+    choice = combine(view.evidence, words, learned_network())
+    return Body(paragraphs(view.candidates.page, choice.kept), choice.confidence)
 
 
 def _fe(view: View) -> Body:
     kept = keep(view.features, limits_for(view.features))
-    return Body(view.paragraphs(kept), view.share(kept))
+    return Body(paragraphs(view.blocks, kept), view.share(kept))
 
 
 def _pr(view: View) -> Body:
     """All blocks that pruning and removal leave (Ziegler & Skubacz, Table 1)."""
-    return Body(view.paragraphs(np.ones(len(view.blocks), dtype=bool)), 1.0)
+    return Body(paragraphs(view.blocks, np.ones(len(view.blocks), dtype=bool)), 1.0)
 
 
 def _tb(view: View) -> Body:

@@ -6,7 +6,7 @@ mean and a maximum over all blocks let it see the page. What is learned stands i
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from newscrawl.extraction.evidence import ANCESTORS_NAMED, Evidence
+from newscrawl.extraction.tokens import WordTable, number_words
 
 FloatArray = NDArray[np.float32]
 
@@ -31,7 +32,7 @@ class Network:
 
     weights: dict[str, FloatArray]
     hints: dict[str, int]
-    words: dict[str, int]
+    words: WordTable
 
     def probabilities(self, evidence: Evidence) -> FloatArray:
         """For each block of a page, the probability that it is content."""
@@ -54,17 +55,18 @@ class Network:
         own = np.concatenate(
             (
                 np.clip(standard, -STANDARDISED_LIMIT, STANDARDISED_LIMIT),
-                _pooled(evidence.words, evidence.word_counts, self.words, weights["word"]),
+                _pooled(self.words.look_up(evidence.words), evidence.word_counts, weights["word"]),
                 weights["opener"][evidence.openers],
             ),
             axis=1,
             dtype=np.float32,
         )
-        hints = chain.from_iterable(evidence.hints)
+        hints = map(self.hints.get, chain.from_iterable(evidence.hints), repeat(0))
         hint_counts = np.fromiter(map(len, evidence.hints), np.int64, count=len(evidence.hints))
+        numbers = np.fromiter(hints, np.int64, count=int(hint_counts.sum()))
         elements = np.concatenate(
             (
-                _pooled(hints, hint_counts, self.hints, weights["hint"]),
+                _pooled(numbers, hint_counts, weights["hint"]),
                 weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
             ),
             axis=1,
@@ -97,14 +99,11 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _pooled(
-    words: Iterable[str], counts: NDArray[np.int64], known: dict[str, int], table: FloatArray
-) -> FloatArray:
+def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
     """The sum of the vectors of each bag's known words over the root of their number.
 
-    The words of bag i are the next `counts[i]` of `words`.
+    Bag i are the next `counts[i]` of `numbers`, rows of the table; 0 is an unknown word.
     """
-    numbers = np.fromiter(map(known.get, words, repeat(0)), np.int64, count=int(counts.sum()))
     bag_of = np.repeat(np.arange(len(counts)), counts)[numbers > 0]
     numbers = numbers[numbers > 0]
     sizes = np.bincount(bag_of, minlength=len(counts))
@@ -122,6 +121,11 @@ def numbered(words: Iterable[str]) -> dict[str, int]:
     return {word: number for number, word in enumerate(words, start=1)}
 
 
+def word_table(words: Sequence[str]) -> WordTable:
+    """The same, for words that are known by their numbers."""
+    return WordTable(number_words(words), np.arange(1, len(words) + 1))
+
+
 @cache
 def learned_network() -> Network:
     """The network in `data/combined.npz`, which `newscrawl train --model network` writes."""
@@ -132,5 +136,5 @@ def learned_network() -> Network:
     return Network(
         weights=weights,
         hints=numbered(about["hints"]),
-        words=numbered(about["words"]),
+        words=word_table(about["words"]),
     )

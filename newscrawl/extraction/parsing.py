@@ -2,7 +2,8 @@
 
 HTML's own parsing rules let a few kilobytes of misnested formatting elements grow to millions
 of nodes (each paragraph reopens every formatting element still open), and scope checks make
-deep nesting quadratic. Pages that could do so are thinned before they are parsed.
+deep nesting quadratic. On pages that could do so, formatting elements become SPANs, which are
+never reopened, and start tags that nest too deep are left out.
 """
 
 import re
@@ -17,16 +18,22 @@ from selectolax.lexbor import LexborHTMLParser
 MAX_ELEMENTS_UNCHECKED: Final = 12_000
 MAX_REOPENED: Final = 1_000_000
 MAX_DEPTH: Final = 512
-MAX_OPEN_FORMATS: Final = 12
 
 _FORMATTING: Final = frozenset(
     b"b big code em font i nobr s small strike strong tt u".split()
 )  # the HTML standard's list of active formatting elements; A closes itself
+_FORMAT_NAME: Final = re.compile(
+    rb"<(/?)(?:" + b"|".join(sorted(_FORMATTING)) + rb")(?=[\s/>])", re.IGNORECASE
+)
 _VOID: Final = frozenset(
     b"area base br col embed hr img input link meta source track wbr param".split()
 )
 _CLOSED_BY_TWIN: Final = frozenset(b"p li td th tr dd dt option".split())
-_TAG: Final = re.compile(rb"<(?:(!--)|(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>)")
+# What stands between quotes after "=" is no tag, as the HTML standard has it.
+_TAG: Final = re.compile(
+    rb"<(?:(!--)|(/?)([a-zA-Z][^\s/>]*)"
+    rb"""(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))|[^>])*+(?:>|\Z))"""
+)
 _RAW_TEXT_ENDS: Final = {
     name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
     for name in (b"script", b"style", b"textarea", b"title")
@@ -52,22 +59,31 @@ _FORMAT_BEGINNINGS: Final = _format_beginnings()
 
 
 def parse(html: bytes) -> LexborHTMLParser:
-    """Parse UTF-8 bytes into a tree, thinned first where that could take more than linear time."""
-    return LexborHTMLParser(_thinned(html) if _could_blow_up(html) else html)
+    """Parse UTF-8 bytes into a tree, tamed first where that could take more than linear time."""
+    elements, formats = _counted(html)
+    if elements * formats > MAX_REOPENED:
+        html = _without_formats(html)
+    if elements > MAX_ELEMENTS_UNCHECKED:
+        html = _thinned(html)
+    return LexborHTMLParser(html)
 
 
-def _could_blow_up(html: bytes) -> bool:
+def _counted(html: bytes) -> tuple[int, int]:
+    """How many elements the source opens, and how many formatting ones; a few too many of both."""
     source: NDArray[np.uint8] = np.frombuffer(html, dtype=np.uint8)
     after = np.flatnonzero(source[:-2] == ord("<")) + 1
     opening = after[_LETTERS[source[after]]]
-    if len(opening) > MAX_ELEMENTS_UNCHECKED:
-        return True
-    formats = int(_FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum())
-    return formats * len(opening) > MAX_REOPENED
+    formats = _FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum()
+    return len(opening), int(formats)
+
+
+def _without_formats(html: bytes) -> bytes:
+    """Make SPANs of all formatting elements."""
+    return _FORMAT_NAME.sub(rb"<\1span", html)
 
 
 def _thinned(html: bytes) -> bytes:
-    """Replace by a blank each start tag that would nest too deep or leave too many formats open."""
+    """Replace by a blank each start tag that would nest too deep, and ends without a start."""
     nesting = _Nesting(html)
     return _TAG.sub(nesting.judge, html)
 
@@ -88,6 +104,8 @@ class _Nesting:
             return match[0]
         if match[1]:
             self._pass_over(_COMMENT_END, match.end())
+            return match[0]
+        if not match[0].endswith(b">"):
             return match[0]
         name = match[3].lower()
         if match[2]:
@@ -110,10 +128,6 @@ class _Nesting:
         if name in _VOID or (name in _CLOSED_BY_TWIN and self._open[-1:] == [name]):
             return True
         if len(self._open) >= MAX_DEPTH:
-            return False
-        if name in _FORMATTING and (
-            sum(self._count.get(each, 0) for each in _FORMATTING) >= MAX_OPEN_FORMATS
-        ):
             return False
         self._open.append(name)
         self._count[name] = self._count.get(name, 0) + 1

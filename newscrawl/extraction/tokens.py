@@ -1,53 +1,39 @@
 """Words and characters of all blocks of a page, counted in one pass over their joined text.
 
 Chinese and Japanese (and Thai, Lao, Khmer, Burmese) put no blanks between words: there each
-character counts as a word (algorithms.md, section 2).
+character counts as a word (algorithms.md, section 2). Words are known by number, a hash of
+their lower case, so that a page's are made and looked up at once and no string is cut.
 """
 
-import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cache
 from importlib.resources import files
-from itertools import repeat
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.blocks import LINK_END, LINK_START
-
-_END_OF_BLOCK: Final = "\x00"
-
-# Scripts without blanks between words. One character, one word.
-_UNSPACED: Final = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+from newscrawl.extraction.characters import (
+    END_OF_BLOCK,
+    LINK_END,
+    LINK_START,
+    Char,
+    InWord,
+    classes,
+    codes_of,
+    in_words,
+    lower_case,
 )
-# \w lacks the vowel signs of Indic scripts and the points of Hebrew and Arabic, which would
-# split their words; the danda (U+0964, U+0965) is a full stop and stays out.
-_JOINING: Final = "\u0300-\u036f\u0591-\u05c7\u064b-\u0655\u0900-\u0963\u0966-\u0dff"
-_HAS_JOINING: Final = re.compile(f"[{_JOINING}]")
-_ALONE: Final = f"[{_UNSPACED}{LINK_START}{LINK_END}{_END_OF_BLOCK}]"
-_TOKEN: Final = re.compile(f"[^\\W{_UNSPACED}]+|{_ALONE}")
-_JOINED_TOKEN: Final = re.compile(
-    f"(?:[^\\W{_UNSPACED}]|[{_JOINING}])+|{_ALONE}"
-)  # four times slower
 
+WordNumbers = NDArray[np.uint64]
 
-class Char(IntEnum):
-    """The classes of characters that are counted in each block."""
-
-    LETTER = 0
-    CAPITAL = 1
-    DIGIT = 2
-    BLANK = 3
-    SENTENCE_END = 4
-    COMMA = 5
-    QUOTE = 6
-    SEPARATOR = 7  # what menus put between links
-    OTHER = 8
-    MARK = 9  # ours, not the page's
+# A word's number is the sum of its letters' codes times powers of this, modulo 2^64: any odd
+# number has an inverse there. Ours; this one is 2^64 over the golden ratio.
+_BASE: Final = 0x9E3779B97F4A7C15
+_INVERSE: Final = pow(_BASE, -1, 1 << 64)
+_USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +43,8 @@ class Tokens:
     `words` and `linked` count words and words inside links; `letters_in_words` sums the lengths
     of the words; `stop_words[i, j]` counts the words of block i that are stop words of the j-th
     of `languages()`; `chars[i, c]` counts characters of class `Char` c; `sentences` counts
-    sentence ends, at least 1 where there are words. `listed` are all tokens of the page in order;
-    the words of block i stand in it at `word_places[word_from[i]:word_from[i + 1]]`.
+    sentence ends, at least 1 where there are words. The words of block i have the numbers
+    `numbers[word_from[i]:word_from[i + 1]]` and stand at `spans` (starts and ends) of `text`.
     """
 
     words: NDArray[np.int64]
@@ -67,16 +53,118 @@ class Tokens:
     stop_words: NDArray[np.int64]
     chars: NDArray[np.int64]
     sentences: NDArray[np.int64]
-    listed: list[str]
-    word_places: NDArray[np.int64]
+    numbers: WordNumbers
     word_from: NDArray[np.int64]
+    text: str
+    spans: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     def openings(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where in `listed` the first words of the blocks stand, one block's after the other's;
-        and how many each block has."""
-        counts = np.minimum(np.diff(self.word_from), most)
+        """Which words are the first of each block, one block's after the other's; and how many
+        each block has."""
+        counts = np.minimum(self.words, most)
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        return self.word_places[np.repeat(self.word_from[:-1], counts) + within], counts
+        return np.repeat(self.word_from[:-1], counts) + within, counts
+
+    def spelled(self, places: Iterable[int]) -> list[str]:
+        """The words at some places of `numbers`, in lower case."""
+        starts, ends = self.spans
+        return [self.text[starts[place] : ends[place]].lower() for place in places]
+
+
+def count(raw: tuple[str, ...]) -> Tokens:
+    """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
+    text = END_OF_BLOCK.join((*raw, ""))
+    if text.count(END_OF_BLOCK) != len(raw):  # the page has NULs of its own
+        return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
+    codes = codes_of(text)
+    sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
+    block_of = np.repeat(np.arange(len(raw)), sizes)
+    starts, ends = _spans(codes)
+    numbers = _numbers(codes, starts, ends)
+    where = block_of[starts]
+    words = np.bincount(where, minlength=len(raw))
+    letters = np.bincount(where, weights=ends - starts, minlength=len(raw))
+    width = len(Char)
+    cells = np.bincount(block_of * width + classes()[codes], minlength=len(raw) * width)
+    chars = cells.reshape(len(raw), width)
+    return Tokens(
+        words=words,
+        linked=np.bincount(where[_in_links(codes)[starts]], minlength=len(raw)),
+        letters_in_words=letters.astype(np.int64),
+        stop_words=_stop_words(numbers, where, len(raw)),
+        chars=chars,
+        sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
+        numbers=numbers,
+        word_from=np.concatenate(([0], np.cumsum(words))),
+        text=text,
+        spans=(starts, ends),
+    )
+
+
+def _spans(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where words start, and where they end."""
+    kinds = in_words()[codes]
+    joins = np.zeros(len(codes) + 2, dtype=bool)
+    joins[1:-1] = kinds == InWord.JOINS
+    alone = kinds == InWord.ALONE
+    starts = np.flatnonzero(alone | (joins[1:-1] & ~joins[:-2]))
+    ends = np.flatnonzero(alone | (joins[1:-1] & ~joins[2:])) + 1
+    return starts, ends
+
+
+def _in_links(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """For each character whether it stands inside a link."""
+    steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
+    return np.asarray(np.cumsum(steps, dtype=np.int32) > 0)
+
+
+def _numbers(
+    codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> WordNumbers:
+    powers, inverses = _powers(len(codes))
+    sums = np.zeros(len(codes) + 1, dtype=np.uint64)
+    np.cumsum(lower_case()[codes] * powers[: len(codes)], out=sums[1:])
+    return np.asarray((sums[ends] - sums[starts]) * inverses[starts])
+
+
+def _powers(most: int) -> tuple[WordNumbers, WordNumbers]:
+    """The powers of the base and of its inverse, from the 0th on: kept for pages of usual size."""
+    return _usual_powers() if most <= _USUAL else _powers_up_to(most)
+
+
+@cache
+def _usual_powers() -> tuple[WordNumbers, WordNumbers]:
+    return _powers_up_to(_USUAL)
+
+
+def _powers_up_to(most: int) -> tuple[WordNumbers, WordNumbers]:
+    base, inverse = np.ones((2, most), dtype=np.uint64)
+    base[1:], inverse[1:] = _BASE, _INVERSE
+    return np.multiply.accumulate(base), np.multiply.accumulate(inverse)
+
+
+def number_words(words: Iterable[str]) -> WordNumbers:
+    """The numbers of words, as `Tokens` has them; of a word that is none the sum of its parts."""
+    listed = [codes_of(word) for word in words]
+    ends = np.cumsum([len(codes) for codes in listed], dtype=np.int64)
+    codes = np.concatenate([np.zeros(0, dtype=np.uint32), *listed])
+    return _numbers(codes, np.concatenate(([0], ends))[:-1], ends)
+
+
+class WordTable:
+    """Looks up many words at once: each has a value, unknown ones have 0."""
+
+    def __init__(self, numbers: WordNumbers, values: NDArray[np.int64]) -> None:
+        order = np.argsort(numbers)
+        self._numbers = numbers[order]
+        self._values = values[order]
+
+    def look_up(self, numbers: WordNumbers) -> NDArray[np.int64]:
+        """The values of words, by their numbers."""
+        if not len(self._numbers):
+            return np.zeros(len(numbers), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
+        return np.where(self._numbers[places] == numbers, self._values[places], 0)
 
 
 @cache
@@ -91,95 +179,22 @@ def _stop_word_lists() -> dict[str, list[str]]:
 
 
 @cache
-def _stop_word_bits() -> dict[str, int]:
-    """One look-up from word to the set of languages it is a stop word of; marks have own bits."""
-    bits = {_END_OF_BLOCK: _BLOCK_BIT, LINK_START: _START_BIT, LINK_END: _END_BIT}
+def _stop_word_table() -> WordTable:
+    """One look-up from a word to the set of languages, as bits, that it is a stop word of."""
+    bits: dict[str, int] = {}
     for position, words in enumerate(_stop_word_lists().values()):
         for word in words:
             bits[word] = bits.get(word, 0) | 1 << position
-    return bits
+    return WordTable(number_words(bits), np.array(list(bits.values()), dtype=np.int64))
 
 
-_BLOCK_BIT: Final = 1 << 40
-_START_BIT: Final = 1 << 41
-_END_BIT: Final = 1 << 42
-
-
-@cache
-def _char_classes() -> NDArray[np.uint8]:
-    """The class of each character of the Basic Multilingual Plane; what lies above is OTHER."""
-    table = np.full(0x10000, Char.OTHER, dtype=np.uint8)
-    for code in range(0x10000):
-        char = chr(code)
-        if char.isalpha():
-            table[code] = Char.CAPITAL if char.isupper() else Char.LETTER
-        elif char.isdigit():
-            table[code] = Char.DIGIT
-        elif char.isspace():
-            table[code] = Char.BLANK
-    for members, kind in (
-        (".!?…。！？؟।॥;\u037e።", Char.SENTENCE_END),
-        (",、，:،·", Char.COMMA),
-        ("\"'“”„«»‘’‚‹›「」『』", Char.QUOTE),
-        ("|/>•→‹›»«▶►◄★✓+#@&", Char.SEPARATOR),
-        (LINK_START + LINK_END + _END_OF_BLOCK, Char.MARK),
-    ):
-        table[[ord(char) for char in members]] = kind
-    for first, last in ((0x300, 0x36F), (0x900, 0x963), (0x966, 0xDFF)):
-        signs = table[first : last + 1]
-        signs[signs == Char.OTHER] = Char.LETTER
-    return table
-
-
-def count(raw: tuple[str, ...]) -> Tokens:
-    """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
-    joined = _END_OF_BLOCK.join((*raw, ""))
-    if joined.count(_END_OF_BLOCK) != len(raw):  # the page has NULs of its own
-        return count(tuple(text.replace(_END_OF_BLOCK, " ") for text in raw))
-    pattern = _JOINED_TOKEN if _HAS_JOINING.search(joined) else _TOKEN
-    tokens = pattern.findall(joined.lower())
-    looked_up = map(_stop_word_bits().get, tokens, repeat(0))
-    bits = np.fromiter(looked_up, dtype=np.int64, count=len(tokens))
-    lengths = np.fromiter(map(len, tokens), dtype=np.int64, count=len(tokens))
-    chars = _count_chars(joined, len(raw))
-    words, linked, letters, stop_words = _count_words(bits, lengths, len(raw))
-    return Tokens(
-        words=words,
-        linked=linked,
-        letters_in_words=letters,
-        stop_words=stop_words,
-        chars=chars,
-        sentences=np.maximum(chars[:, Char.SENTENCE_END], (words > 0).astype(np.int64)),
-        listed=tokens,
-        word_places=np.flatnonzero(bits < _BLOCK_BIT),
-        word_from=np.concatenate(([0], np.cumsum(words))),
-    )
-
-
-def _count_words(
-    bits: NDArray[np.int64], lengths: NDArray[np.int64], blocks: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    ends = bits == _BLOCK_BIT
-    block_of = np.cumsum(ends) - ends
-    inside = np.cumsum((bits == _START_BIT).astype(np.int64) - (bits == _END_BIT)) > 0
-    is_word = bits < _BLOCK_BIT
-    where = block_of[is_word]
-    words = np.bincount(where, minlength=blocks)
-    linked = np.bincount(block_of[is_word & inside], minlength=blocks)
-    letters = np.bincount(where, weights=lengths[is_word], minlength=blocks).astype(np.int64)
-    is_stop = is_word & (bits > 0)
-    one_hot = bits[is_stop, None] >> np.arange(len(languages())) & 1
-    cells = block_of[is_stop, None] * len(languages()) + np.arange(len(languages()))
-    stop_words = np.bincount(
-        cells[one_hot.astype(bool)], minlength=blocks * len(languages())
-    ).reshape(blocks, len(languages()))
-    return words, linked, letters, stop_words
-
-
-def _count_chars(joined: str, blocks: int) -> NDArray[np.int64]:
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    kinds = _char_classes()[np.minimum(codes, 0xFFFF)].astype(np.int64)
-    ends = codes == 0
-    block_of = np.cumsum(ends) - ends
-    width = len(Char)
-    return np.bincount(block_of * width + kinds, minlength=blocks * width).reshape(blocks, width)
+def _stop_words(numbers: WordNumbers, where: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
+    bits = _stop_word_table().look_up(numbers)
+    found = np.flatnonzero(bits)
+    totals = np.zeros((blocks, len(languages())), dtype=np.int64)
+    if len(found):
+        flags = bits[found, None] >> np.arange(len(languages())) & 1
+        block_of = where[found]
+        first = np.flatnonzero(np.diff(block_of, prepend=-1))
+        totals[block_of[first]] = np.add.reduceat(flags, first, axis=0)
+    return totals

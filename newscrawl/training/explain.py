@@ -14,7 +14,7 @@ from newscrawl.extraction.methods import METHODS, View, look
 from newscrawl.extraction.network import learned_network
 from newscrawl.items import Article
 from newscrawl.training import metrics
-from newscrawl.training.explain_reasons import Reason, reasons
+from newscrawl.training.explain_reasons import Reason, reasons_of_all
 from newscrawl.training.metrics import SHINGLE_LENGTH
 
 # Methods that take whole blocks or parts of them on evidence; the baselines take everything.
@@ -107,8 +107,9 @@ def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
     taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
     limits = thresholds.limits_for(view.features).values
     network = learned_network()
-    probabilities = network.probabilities(view.evidence)
-    why = reasons(network, view.evidence)
+    probabilities = np.zeros(len(texts))
+    probabilities[view.candidates.places] = network.probabilities(view.evidence)
+    why = reasons_of_all(network, view.candidates, view.evidence, len(texts))
     for number, text in enumerate(texts):
         yield BlockReading(
             number=number + 1,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newscrawl.extraction.evidence import OPENERS, Evidence
+from newscrawl.extraction.menus import Candidates
 from newscrawl.extraction.network import Network
 
 # Kinds of evidence as a person would name them, by the names of their columns; a name that
@@ -29,11 +30,14 @@ KINDS: Mapping[str, tuple[str, ...]] = {
                      "same_parent"),
     "landmark": ("in_",),
     "place": ("place", "words_before"),
+    "menus beside": ("left_out_",),
+    "JSON-LD": ("has_data", "data_"),
     "headline": ("is_title", "from_headline", "after_headline", "has_headline"),
     "repetition": ("repeated",),
     "page": ("page_words", "page_blocks", "page_unlinked_share"),
 }  # fmt: skip
 NAMES, OPENING = "class names", "first words"  # of elements around the block; of the block itself
+IN_MENU = "run of short links"  # why a block is no candidate
 MOST_REASONS = 3
 LEAST_MOVE = 0.5  # of the log-odds: less than this is no reason to tell
 FARTHEST = 12.0  # log-odds are cut here: beyond, a probability is 0 or 1
@@ -47,8 +51,18 @@ class Reason:
     move: float
 
 
+def reasons_of_all(
+    network: Network, candidates: Candidates, evidence: Evidence, blocks: int
+) -> list[tuple[Reason, ...]]:
+    """The reasons of all blocks of a page: those that are no candidates stand in menus."""
+    found: list[tuple[Reason, ...]] = [(Reason(IN_MENU, -FARTHEST),)] * blocks
+    for place, why in zip(candidates.places.tolist(), reasons(network, evidence), strict=True):
+        found[place] = why
+    return found
+
+
 def reasons(network: Network, evidence: Evidence) -> list[tuple[Reason, ...]]:
-    """For each block the kinds of evidence that moved it most, the strongest first."""
+    """For each candidate the kinds of evidence that moved it most, the strongest first."""
     whole = _log_odds(network, evidence)
     kinds = [*KINDS, NAMES, OPENING]
     moves = np.array([whole - _log_odds(network, _without(network, evidence, k)) for k in kinds])
@@ -79,7 +93,9 @@ def _without(network: Network, evidence: Evidence, kind: str) -> Evidence:
             openers=np.full_like(evidence.openers, len(OPENERS)),
         )
     if kind == OPENING:
-        return replace(evidence, words=[], word_counts=np.zeros_like(evidence.word_counts))
+        return replace(
+            evidence, words=evidence.words[:0], word_counts=np.zeros_like(evidence.word_counts)
+        )
     values = evidence.values.copy()
     columns = columns_of(kind, evidence.names)
     values[:, columns] = network.weights["mean"][columns]

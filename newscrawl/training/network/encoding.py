@@ -58,7 +58,7 @@ class Encoder:
             values=evidence.values.astype(np.float32),
             openers=evidence.openers,
             paths=evidence.paths,
-            words=_numbers(evidence.bags(), self._words, OPENING_WORDS + 1),
+            words=_numbers(example.openings, self._words, OPENING_WORDS + 1),
             hints=_numbers(evidence.hints, self._hints, MOST_HINTS),
             tags=np.minimum(evidence.tags, KNOWN_TAGS - 1),
             known=example.words.astype(np.float32),

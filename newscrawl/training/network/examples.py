@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.evidence import Evidence
+from newscrawl.extraction.evidence import Evidence, opening_words
 from newscrawl.extraction.methods import look
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage
@@ -26,6 +26,7 @@ WORD_SITES: Final = 15
 class Example:
     """A page's evidence and labels: for each block its words, and how many of them are gold.
 
+    `openings` are the words that the blocks open with, whose numbers the evidence has.
     The headline's block counts for neither side: the article's text leaves it out.
     `gold_words` are those of the gold text without the headline.
     """
@@ -34,6 +35,7 @@ class Example:
     title: str | None
     texts: tuple[str, ...]
     evidence: Evidence
+    openings: list[list[str]]
     words: NDArray[np.int64]
     matched: NDArray[np.int64]
     gold_words: int
@@ -69,9 +71,9 @@ def read_examples(
 def read_example(page: GoldPage) -> Example | None:
     """Read one page; None where it has no blocks."""
     view = look(page.html, page.url)
-    if not len(view.blocks):
+    if not len(view.candidates.page):
         return None
-    texts = view.blocks.texts
+    texts = view.candidates.page.texts
     in_text = page.set in HEADLINE_IN_TEXT
     gold = page.text or ""
     settled = gold if in_text else without_headline(gold, page.title)
@@ -84,6 +86,7 @@ def read_example(page: GoldPage) -> Example | None:
         title=view.facts.title,
         texts=tuple(texts),
         evidence=evidence,
+        openings=opening_words(view.candidate_features),
         words=np.where(is_title, 0, labels.words),
         matched=np.where(is_title, 0, labels.matched),
         gold_words=max(gold_words - int(labels.matched[is_title].sum()), 0),
@@ -108,8 +111,9 @@ def learn_vocabulary(examples: Sequence[Example]) -> Vocabulary:
         for names in example.evidence.hints:
             for hint in names:
                 hint_sites[hint].add(site)
-        for word in example.evidence.words:
-            word_sites[word].add(site)
+        for opening in example.openings:
+            for word in opening:
+                word_sites[word].add(site)
     return Vocabulary(
         hints=tuple(sorted(word for word, sites in hint_sites.items() if len(sites) >= HINT_SITES)),
         words=tuple(

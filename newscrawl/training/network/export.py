@@ -8,7 +8,7 @@ import numpy as np
 
 import newscrawl.extraction
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.network import Network, numbered
+from newscrawl.extraction.network import Network, numbered, word_table
 from newscrawl.training.network.fit import Fitted
 
 DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
@@ -33,21 +33,22 @@ def as_runtime(fitted: Fitted) -> Network:
             for name, array in weights.items()
         },
         hints=numbered(fitted.vocabulary.hints),
-        words=numbered(fitted.vocabulary.words),
+        words=word_table(fitted.vocabulary.words),
     )
 
 
 def write(
-    network: Network, folder: Path, names: Sequence[str], provenance: dict[str, object]
+    fitted: Fitted, folder: Path, names: Sequence[str], provenance: dict[str, object]
 ) -> None:
     """Write `combined.npz` and `combined.json` into a folder; `names` are those of the evidence."""
+    network = as_runtime(fitted)
     arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
     np.savez_compressed(folder / "combined.npz", allow_pickle=False, **arrays)
     about = {
         "provenance": provenance | {"feature_version": VERSION},
         "evidence": list(names),
-        "hints": list(network.hints),
-        "words": list(network.words),
+        "hints": list(fitted.vocabulary.hints),
+        "words": list(fitted.vocabulary.words),
     }
     text = json.dumps(about, ensure_ascii=False, indent=0)
     (folder / "combined.json").write_text(text + "\n", encoding="utf-8")
