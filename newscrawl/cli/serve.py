@@ -1,12 +1,14 @@
 """newscrawl serve: the dashboard in a browser."""
 
 import ipaddress
+import socket
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from newscrawl import settings
-from newscrawl.cli.arguments import CompaniesOption, DatabaseOption, InputError
+from newscrawl.cli.arguments import DatabaseOption, InputError
 from newscrawl.cli.output import say
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
@@ -30,8 +32,24 @@ def serve(
         list[str] | None,
         typer.Option(help="A name under which visitors may ask for it.", metavar="NAME"),
     ] = None,
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="NEWSCRAWL_ARCHIVE",
+            help="A folder of WARC files with the pages, to show why a block was kept.",
+            metavar="FOLDER",
+        ),
+    ] = None,
     database: DatabaseOption = None,
-    companies: CompaniesOption = None,
+    companies: Annotated[
+        Path | None,
+        typer.Option(
+            "--companies",
+            envvar="NEWSCRAWL_COMPANIES",
+            help="A companies file of your own, which the registry's page edits.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> None:
     """Show who was in the news in a browser, with charts, articles, sources and search.
 
@@ -41,25 +59,55 @@ def serve(
     _check_installed()
     import uvicorn
 
+    from newscrawl.cli.explaining import Explainer
     from newscrawl.dashboard import Config, create_app
+
+    secret = _secret(token, host)
+    path = archive or (Path(settings.NEWSCRAWL_ARCHIVE) if settings.NEWSCRAWL_ARCHIVE else None)
+    config = Config(
+        database_url=database or settings.NEWSCRAWL_DATABASE_URL,
+        companies=companies,
+        token=secret,
+        hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
+        explain=Explainer(path),
+    )
+    with _listening(host, port) as sock:
+        at = f"[{host}]" if ":" in host else host
+        say(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
+        server = uvicorn.Server(
+            uvicorn.Config(create_app(config), log_level="warning", server_header=False)
+        )
+        server.run(sockets=[sock])
+
+
+def _secret(token: str | None, host: str) -> str | None:
+    """The token without blanks; raises InputError for one that is too short, and for none where
+    others could come in."""
     from newscrawl.dashboard.security import SHORTEST_TOKEN
 
-    token = (token or "").strip() or None
-    if token is not None and len(token) < SHORTEST_TOKEN:
-        raise InputError(f"--token has under {SHORTEST_TOKEN} characters: take a longer one")
-    if token is None and not _is_this_machine(host):
+    secret = (token or "").strip() or None
+    if secret is not None and (len(secret) < SHORTEST_TOKEN or not secret.isascii()):
+        raise InputError(
+            f"the token must have {SHORTEST_TOKEN} letters, digits or signs of ASCII or more: "
+            "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
+        )
+    if secret is None and not _is_this_machine(host):
         raise InputError(
             f"--host {host} lets others in: set NEWSCRAWL_SERVE_TOKEN to a secret of "
             f"{SHORTEST_TOKEN} characters or more"
         )
-    config = Config(
-        database_url=database or settings.NEWSCRAWL_DATABASE_URL,
-        companies=companies,
-        token=token,
-        hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
-    )
-    say(f"The dashboard is at http://{host}:{port}/ (Ctrl-C ends it)")
-    uvicorn.run(create_app(config), host=host, port=port, log_level="warning", server_header=False)
+    return secret
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"can't listen at {host}, port {port}: {error.strerror or error}. --port 0 takes one "
+            "that is free"
+        ) from error
 
 
 def _check_installed() -> None:

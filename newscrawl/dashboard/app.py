@@ -11,15 +11,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from newscrawl.dashboard import api
+from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import FilterError
-from newscrawl.dashboard.pages import article, company, overview, registry, search, sign_in, sources
 from newscrawl.dashboard.registry import RegistryError, RegistryFile
 from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
 from newscrawl.dashboard.security import FormSeal, Guard
 from newscrawl.dashboard.store import Store
 from newscrawl.storage import StorageError
+from newscrawl.storage.errors import QuestionError
 
 DESCRIPTION = (
     "Who was in the news, how often, beside what. Counts are None where nobody looked; "
@@ -44,17 +44,19 @@ def create_app(config: Config) -> FastAPI:
         docs_url=None,  # their pages load scripts from other hosts
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=lifespan,
     )
     registry_file = RegistryFile(config.companies) if config.companies else None
     app.state.desk = Desk(config, store, FormSeal(), make_templates(), registry_file)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.router)
-    for page in (overview, company, article, sources, search, registry, sign_in):
-        app.include_router(page.router, include_in_schema=False)
+    for router in pages.ROUTERS:
+        app.include_router(router, include_in_schema=False)
     app.add_exception_handler(StorageError, _no_database)
     app.add_exception_handler(RegistryError, _no_registry)
     app.add_exception_handler(FilterError, _bad_filter)
+    app.add_exception_handler(QuestionError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(Guard, config=config)

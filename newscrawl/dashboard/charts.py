@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from newscrawl.storage.queries import MentionCount
-
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
 
@@ -72,8 +70,3 @@ def spark(values: Sequence[int | None]) -> list[str]:
         paths[-1].append(f"{_PAD + i * step:.1f} {_PAD + height:.1f}")
     # A single point is drawn as a short line, or it would not be seen.
     return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
-
-
-def articles_of(counts: Sequence[MentionCount]) -> list[int | None]:
-    """The articles of each period."""
-    return [count.hits.articles if count.hits else None for count in counts]

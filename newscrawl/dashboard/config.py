@@ -1,6 +1,6 @@
 """What the application is started with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,16 +11,15 @@ class UnexplainedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The whole document that explains a page, and where the page came from."""
+    """The whole document that explains a page, with one style sheet in it and no script."""
 
     document: str
-    origin: str
 
 
-# Takes an article's URL, and whether its page may be fetched anew where no archive has it;
-# raises UnexplainedError. The command line brings it: the archive and the explanation stand
-# on the dashboard's own floor.
-Explain = Callable[[str, bool], Explained]
+# Takes an article's URLs, the canonical one first, and whether its page is to be fetched anew
+# instead of looked up in an archive; raises UnexplainedError. The command line brings it, for
+# archive and explanation stand on the dashboard's own floor.
+Explain = Callable[[Sequence[str], bool], Explained]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,14 @@ from urllib.parse import urlencode
 from newscrawl.storage.queries import Scope
 
 Count = Literal["articles", "mentions", "stories"]
-Split = Literal["place", "source", "language"]
+Split = Literal["whole", "source", "language"]
 Step = Literal["day", "week", "month"]
 
 PERIODS = (7, 30, 90, 365)  # days, today among them
 DEFAULT_PERIOD = 30
 LONGEST_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown")
+LAST_PAGE = 200
 LONGEST_VALUE = 200  # characters
 
 
@@ -34,8 +35,9 @@ class Filters:
     source: str | None = None
     language: str | None = None
     count: Count = "articles"
-    split: Split = "place"
+    split: Split = "whole"
     by: Step = "day"
+    page: int = 1
 
     @property
     def scope(self) -> Scope:
@@ -59,7 +61,7 @@ class Filters:
             values |= {"since": self.since, "until": self.until}
         elif self.days != DEFAULT_PERIOD:
             values["days"] = self.days
-        usual = {"count": "articles", "split": "place", "by": "day"}
+        usual = {"count": "articles", "split": "whole", "by": "day"}
         values |= {
             name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]
         }
@@ -88,6 +90,7 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         count=_choice(values, "count", get_args(Count)),
         split=_choice(values, "split", get_args(Split)),
         by=_choice(values, "by", get_args(Step)),
+        page=_page(values.get("page", "1")),
     )
 
 
@@ -111,6 +114,12 @@ def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | N
 def _days(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= LONGEST_PERIOD:
         raise FilterError(f"days {text!r}: write a number from 1 to {LONGEST_PERIOD}")
+    return int(text)
+
+
+def _page(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= LAST_PAGE:
+        raise FilterError(f"page {text!r}: write a number from 1 to {LAST_PAGE}")
     return int(text)
 
 

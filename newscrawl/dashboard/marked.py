@@ -7,15 +7,37 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal
-
-from newscrawl.items import Mention
+from typing import Literal, Protocol
 
 Change = Literal["same", "gone", "new"]
 _WORDS = re.compile(r"\s+|[^\s]+")
 # Ours: difflib is quadratic in the words of one paragraph, so a longer one is told as replaced.
 LONGEST_PARAGRAPH = 1500
 MOST_PARAGRAPHS = 400
+
+
+class Placed(Protocol):
+    """A mention, with offsets in the characters of the title or the text."""
+
+    @property
+    def company(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+    @property
+    def rule(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    start: int
+    end: int
+    company: str = "*"
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +57,7 @@ class Edit:
     change: Change
 
 
-def pieces(text: str, mentions: Sequence[Mention], start: int = 0) -> list[Piece]:
+def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]:
     """The text with its mentions apart; `start` is the text's own offset in what the mentions
     count. Mentions outside it are left out; where two overlap, the first counts."""
     found, position = [], 0
@@ -52,7 +74,12 @@ def pieces(text: str, mentions: Sequence[Mention], start: int = 0) -> list[Piece
     return [piece for piece in found if piece.text]
 
 
-def paragraphs(text: str, mentions: Sequence[Mention]) -> list[list[Piece]]:
+def highlighted(text: str, marks: Sequence[tuple[int, int]]) -> list[Piece]:
+    """A snippet with its marks apart; `company` says no more than that a piece is marked."""
+    return pieces(text, [_Mark(start, end) for start, end in marks])
+
+
+def paragraphs(text: str, mentions: Sequence[Placed]) -> list[list[Piece]]:
     """The body's paragraphs, each as its pieces."""
     found, position = [], 0
     for paragraph in text.split("\n\n"):

@@ -65,17 +65,20 @@ class RegistryFile:
     def open(self) -> Opened:
         """What the file holds now; a file that is not there holds nothing yet."""
         content = b"" if self.path.is_dir() else self._bytes()
-        if not self.path.is_dir() and not _ENTRY.search(content.decode("utf-8", "replace")):
+        fault = self._strangeness()
+        if fault is None and not _ENTRY.search(content.decode("utf-8", "replace")):
             return Opened((), _mark(content), None)
         try:
             companies = tuple(load_companies(self.path))
         except CompaniesError as error:
             return Opened((), "", f"Mend the file first. {error}")
+        return Opened(companies, _mark(content), fault)
+
+    def _strangeness(self) -> str | None:
         if self.path.is_dir():
-            return Opened(companies, "", "It is a folder of files: edit the one you mean yourself.")
-        if self.path.suffix.lower() == ".csv":
-            return Opened(companies, "", "It is a CSV file; the editor writes TOML.")
-        return Opened(companies, _mark(content), None)
+            return "It is a folder of files: edit the one you mean yourself."
+        is_csv = self.path.suffix.lower() == ".csv"
+        return "It is a CSV file; the editor writes TOML." if is_csv else None
 
     def put(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
         """Save an entry, new or in the place of another; raises RegistryError."""

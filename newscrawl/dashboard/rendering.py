@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.marked import highlighted
 from newscrawl.dashboard.registry import RegistryFile
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
@@ -75,6 +76,7 @@ def make_templates() -> Environment:
         "day": day,
         "moment": moment,
         "web": web,
+        "highlighted": lambda snippet: highlighted(snippet.text, snippet.marks),
     }
     environment.globals |= {
         "article_address": article_address,

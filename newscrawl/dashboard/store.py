@@ -7,6 +7,7 @@ from threading import Lock
 
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.engine import parse_url, sqlite_file
+from newscrawl.storage.errors import QuestionError
 
 
 class Store:
@@ -26,6 +27,8 @@ class Store:
         database = self._current()
         try:
             yield database
+        except QuestionError:
+            raise
         except StorageError:
             self._forget(database)
             raise

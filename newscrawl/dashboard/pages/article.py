@@ -1,7 +1,8 @@
 """An article's page: its text with the mentions marked, and what became of it over time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import pairwise
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -9,7 +10,8 @@ from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.marked import Edit, changes, paragraphs, pieces
 from newscrawl.dashboard.rendering import desk_of, render
-from newscrawl.storage.queries.reading import FullArticle, full_article
+from newscrawl.storage import queries
+from newscrawl.storage.queries import ArticlePage, Version
 
 router = APIRouter()
 
@@ -18,8 +20,7 @@ router = APIRouter()
 class Revised:
     """What a version changed of the one before it."""
 
-    number: int
-    at: datetime
+    version: Version
     title: list[list[Edit]]
     text: list[list[Edit]]
 
@@ -28,7 +29,8 @@ class Revised:
 def article(request: Request, url: str) -> HTMLResponse:
     """One article."""
     with desk_of(request).store.reading() as database:
-        found = full_article(database, url)
+        found = queries.article_page(database, url)
+        versions = queries.history(database, url)
     if found is None:
         raise HTTPException(404, "No article with this address is in the database.")
     title = [mention for mention in found.mentions if mention.section == "title"]
@@ -37,31 +39,27 @@ def article(request: Request, url: str) -> HTMLResponse:
         request,
         "article.html",
         article=found,
-        headline=pieces(found.title or "", title),
+        row=found.row,
+        headline=pieces(found.row.title or "", title),
         paragraphs=paragraphs(found.text, body),
         companies=_companies(found),
-        revised=_revised(found),
+        revised=_revised(versions),
+        aliases=[address for address in found.addresses if address != found.row.url],
         explains=desk_of(request).config.explain is not None,
     )
 
 
-def _companies(found: FullArticle) -> list[tuple[str, int]]:
+def _companies(found: ArticlePage) -> list[tuple[str, int]]:
+    """The companies of the article, the most mentioned first."""
     counts: dict[str, int] = {}
     for mention in found.mentions:
         counts[mention.company] = counts.get(mention.company, 0) + 1
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
-def _revised(found: FullArticle) -> list[Revised]:
+def _revised(versions: Sequence[Version]) -> list[Revised]:
     """The newest change first."""
-    titles = [*(each.title or "" for each in found.revisions), found.title or ""]
-    texts = [*(each.text for each in found.revisions), found.text]
     return [
-        Revised(
-            former.number + 1,
-            former.replaced_at,
-            changes(titles[i], titles[i + 1]),
-            changes(texts[i], texts[i + 1]),
-        )
-        for i, former in enumerate(found.revisions)
+        Revised(new, changes(old.title or "", new.title or ""), changes(old.text, new.text))
+        for old, new in pairwise(versions)
     ][::-1]

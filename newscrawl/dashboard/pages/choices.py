@@ -15,5 +15,4 @@ class Choices:
 
 def choices(database: Database) -> Choices:
     """The choices that this database gives."""
-    languages = {row.key for row in queries.mention_counts(database, "language")}
-    return Choices(queries.source_slugs(database), sorted(languages))
+    return Choices(queries.source_slugs(database), queries.languages(database))

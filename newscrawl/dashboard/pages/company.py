@@ -1,55 +1,64 @@
 """A company's page: when, where and beside whom it was in the news."""
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.charts import Chart, Row, first_day, label
-from newscrawl.dashboard.filters import Filters, read_filters
+from newscrawl.dashboard import series
+from newscrawl.dashboard.filters import Count, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
-from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import Hits
+from newscrawl.storage import queries
+from newscrawl.storage.queries import Hits, MentionCount
 
 router = APIRouter()
 
-LATEST = 20
+LATEST = 12  # articles a page
+BESIDE = 10  # companies, sources and languages in a list
 
 
 @router.get("/company/{name:path}", response_class=HTMLResponse)
 def company(request: Request, name: str) -> HTMLResponse:
     """One company."""
     filters = read_filters(request.query_params)
+    scope = filters.scope
     with desk_of(request).store.reading() as database:
         if name not in queries.company_names(database):
             raise HTTPException(404, f"No company {name!r} was ever mentioned in this database.")
-        chart = _chart(database, name, filters)
-        by_source = queries.mention_counts(database, "source", company=name, scope=filters.scope)
+        parts = {
+            by: queries.mention_counts(
+                database, by, company=name, scope=scope, stories=filters.count == "stories"
+            )
+            for by in ("source", "language")
+        }
+        groups: Sequence[MentionCount] = parts.get(filters.split, ())
         return render(
             request,
             "company.html",
             name=name,
             filters=filters,
             choices=choices(database),
-            chart=chart,
-            hits=sum((row.hits for row in by_source if row.hits), Hits()),
-            reach=queries.reach(database, scope=filters.scope),
-            by_source=by_source,
-            by_language=queries.mention_counts(
-                database, "language", company=name, scope=filters.scope
+            chart=series.over_time(database, name, filters, groups),
+            hits=sum((each.hits for each in parts["source"] if each.hits), Hits()),
+            reach=queries.reach(database, scope=scope),
+            clutter=queries.clutter(database, company=name, scope=scope),
+            parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
+            beside=queries.co_mentions(database, name, scope=scope, limit=BESIDE),
+            latest=queries.company_articles(
+                database,
+                name,
+                scope=scope,
+                limit=LATEST + 1,
+                offset=(filters.page - 1) * LATEST,
+                each=2,
             ),
-            latest=queries.articles(database, company=name, scope=filters.scope, limit=LATEST),
+            shown=LATEST,
         )
 
 
-def _chart(database: Database, name: str, filters: Filters) -> Chart:
-    counts = queries.mention_counts(database, filters.by, company=name, scope=filters.scope)
-    rows = [
-        Row(
-            first_day(count.key),
-            label(count.key, filters.by),
-            (count.hits.in_title, count.hits.in_body) if count.hits else None,
-        )
-        for count in counts
-    ]
-    return Chart(("headline", "body"), tuple(rows))
+def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
+    """The groups with the most, those without any left out."""
+    numbers = [(each.key, series.number(each.hits, count)) for each in counts]
+    return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:BESIDE]

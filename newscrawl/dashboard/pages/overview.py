@@ -1,75 +1,67 @@
-"""The first page: the companies by mentions, against the period before."""
+"""The first page: the companies by articles, against the period before."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from newscrawl.dashboard.charts import articles_of, spark
+from newscrawl.dashboard.charts import spark
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import Hits
+from newscrawl.storage.queries import CoverageDay
 
 router = APIRouter()
 
-SHOWN = 25  # companies; more are a click away
+SHOWN = 25  # companies
+# A source whose last good day lies further back than yesterday is told of on the first page.
+SILENT_AFTER = 1  # days
+LOOKED_BACK = 14  # days for which its silence is followed back
+READ = {"ok", "paywalled"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """A company's line on the page."""
+class Silent:
+    """A source that is not read at present; `since` is the first such day, as far as we look."""
 
-    company: str
-    hits: Hits
-    sources: int
-    before: int | None
-    line: list[str]
-
-    @property
-    def change(self) -> float | None:
-        """Of its articles, as a share of those in the period before; None where there were none."""
-        return self.hits.articles / self.before - 1 if self.before else None
+    source: str
+    since: date
+    last: CoverageDay
 
 
 @router.get("/", response_class=HTMLResponse)
 def overview(request: Request) -> HTMLResponse:
-    """Companies by mentions."""
+    """Companies by articles."""
     filters = read_filters(request.query_params)
     with desk_of(request).store.reading() as database:
-        reach = queries.reach(database, scope=filters.scope)
+        found = queries.overview(database, scope=filters.scope, limit=SHOWN)
         return render(
             request,
             "overview.html",
             filters=filters,
             choices=choices(database),
-            standings=_standings(database, filters),
-            reach=reach,
-            reach_before=queries.reach(database, scope=filters.before.scope),
-            facts=queries.facts(database),
+            found=found,
+            lines={row.company: spark(row.spark) for row in found.companies},
+            clutter=queries.clutter(database, scope=filters.scope),
+            silent=_silent(database, filters),
         )
 
 
-def _standings(database: Database, filters: Filters) -> list[Standing]:
-    now = queries.company_ranking(database, scope=filters.scope, limit=SHOWN)
-    before = {
-        row.company: row.hits.articles
-        for row in queries.company_ranking(database, scope=filters.before.scope)
-    }
-    return [
-        Standing(
-            row.company,
-            row.hits,
-            row.sources,
-            before.get(row.company),
-            spark(
-                articles_of(
-                    queries.mention_counts(
-                        database, "day", company=row.company, scope=filters.scope
-                    )
-                )
-            ),
-        )
-        for row in now
-    ]
+def _silent(database: Database, filters: Filters) -> list[Silent]:
+    """The sources in scope that are not read on the period's last days."""
+    since = filters.until - timedelta(days=LOOKED_BACK - 1)
+    days: dict[str, list[CoverageDay]] = {}
+    for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
+        days.setdefault(day.source, []).append(day)
+    found = []
+    for source, known in days.items():
+        bad = 0
+        while bad < len(known) and known[-1 - bad].state not in READ:
+            bad += 1
+        # Today's crawl may be yet to come; a failure is told at once.
+        if bad > SILENT_AFTER or (bad and known[-1].state is not None):
+            told = next((day for day in reversed(known) if day.state), known[-1])
+            found.append(Silent(source, known[-bad].day, told))
+    return sorted(found, key=lambda each: each.since)

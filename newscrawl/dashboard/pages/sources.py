@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import median
 
 from fastapi import APIRouter, Request
@@ -17,6 +18,7 @@ router = APIRouter()
 
 SHOWN_DAYS = 30
 READ = {"ok", "paywalled"}
+LOW = 0.5  # of what is expected; ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Health:
 
     source: str
     days: list[CoverageDay]
-    expected: float | None
+    expected: int | None
 
     @property
     def last(self) -> CoverageDay:
@@ -34,6 +36,16 @@ class Health:
     @property
     def read(self) -> int:
         return sum(day.state in READ for day in self.days)
+
+    @property
+    def highest(self) -> int:
+        return max((day.found for day in self.days), default=0) or 1
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the last day found far less than is usual; today may find more yet."""
+        over = self.last.day < datetime.now(UTC).date()
+        return over and self.last.found < LOW * (self.expected or 0)
 
 
 @router.get("/sources", response_class=HTMLResponse)
@@ -59,7 +71,7 @@ def _health(found: list[CoverageDay]) -> list[Health]:
         Health(
             source,
             days[-SHOWN_DAYS:],
-            median(good) if (good := [day.found for day in days if day.state in READ]) else None,
+            round(median(good)) if (good := [d.found for d in days if d.state in READ]) else None,
         )
         for source, days in by_source.items()
     ]

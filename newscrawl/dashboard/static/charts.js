@@ -1,5 +1,6 @@
 // Draws each table marked data-chart above itself. The table holds the numbers; a row without
-// numbers is a period in which nobody looked, shown as a shaded gap.
+// numbers is a period in which nobody looked, shown as a shaded gap; data-apart says that its
+// numbers can't be added up.
 var newscrawlCharts = (function () {
   "use strict";
 
@@ -23,7 +24,7 @@ var newscrawlCharts = (function () {
         values[i].push(value === undefined ? null : Number(value));
       });
     });
-    return { names: names, days: days, labels: labels, values: values };
+    return { adds: !("apart" in table.dataset), names: names, days: days, labels: labels, values: values };
   }
 
   // Each series on top of those after it, so that the first is drawn last and lies below.
@@ -68,8 +69,11 @@ var newscrawlCharts = (function () {
     var area = table.closest("figure").querySelector(".canvas");
     var data = read(table);
     area.textContent = "";
+    var old = area.parentNode.querySelector(".key-list");
+    if (old) old.remove();
     if (!data.days.length) return;
-    var sums = stacked(data.values);
+    var lines = table.dataset.chart === "lines";
+    var sums = lines ? data.values : stacked(data.values);
     var bars = uPlot.paths.bars({ size: [0.82, 60], radius: 0 });
     var order = data.names.map(function (_, i) { return data.names.length - 1 - i; });
     var axis = { stroke: colour("--faint"), font: "12px system-ui, sans-serif",
@@ -79,25 +83,69 @@ var newscrawlCharts = (function () {
       width: area.clientWidth, height: Math.max(180, Math.min(320, area.clientWidth * 0.36)),
       padding: [12, 8, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      legend: { live: true, markers: { width: 0, fill: function (plot, i) { return plot.series[i].fillColour; } } },
+      legend: { show: false },
       scales: { x: { time: false, range: [-0.6, data.days.length - 0.4] },
                 y: { range: function (_, low, high) { return [0, Math.max(high || 0, 4) * 1.06]; } } },
       axes: [
-        Object.assign({}, axis, { grid: { show: false }, space: 64, values: ticks(data), incrs: [1, 2, 3, 7, 14, 30, 61, 91, 182] }),
+        Object.assign({}, axis, { grid: { show: false }, size: 30, space: 64, values: ticks(data), incrs: [1, 2, 3, 7, 14, 30, 61, 91, 182] }),
         Object.assign({}, axis, { size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6] })
       ],
-      series: [{ label: "Period", value: function (_, x) { return x === null || x === undefined ? "–" : data.labels[Math.round(x)]; } }].concat(
+      series: [{}].concat(
         order.map(function (i) {
-          var fill = colour("--series-" + (i + 1)) || colour("--series-7");
-          return { label: data.names[i], fill: fill, fillColour: fill, stroke: fill, width: 0, paths: bars,
-                   points: { show: false },
-                   value: function (_, __, ___, x) { var v = x === null ? null : data.values[i][x]; return v === null || v === undefined ? "–" : v.toLocaleString("en-GB"); } };
+          var fill = colour((lines ? "--line-" : "--series-") + (i + 1)) || colour("--series-7");
+          var looks = lines ? { stroke: fill, width: 2 } : { fill: fill, stroke: fill, width: 0, paths: bars };
+          return Object.assign(looks, { label: data.names[i], points: { show: lines && data.days.length < 3 } });
         })),
-      hooks: { drawClear: [gaps(data)] }
+      hooks: { drawClear: [gaps(data)], setCursor: [function (plot) { legend(area, data, plot.cursor.idx); }] }
     };
+    legend(area, data, null, lines);
     var plot = new uPlot(options, [positions].concat(order.map(function (i) { return sums[i]; })), area);
+    keys(area, plot, data);
     drawn.push({ plot: plot, area: area });
     area.dataset.drawn = String(data.days.length);
+  }
+
+  // What the colours mean: the numbers of the period under the pointer, or of all periods.
+  function legend(area, data, x, lines) {
+    var list = area.parentNode.querySelector(".key-list");
+    if (!list) {
+      list = document.createElement("ul");
+      list.className = "key-list";
+      list.setAttribute("aria-live", "polite");
+      area.after(list);
+      [""].concat(data.names).forEach(function (name, i) {
+        var item = list.appendChild(document.createElement("li"));
+        if (i) {
+          var key = item.appendChild(document.createElement("span"));
+          key.className = "key " + (lines ? "line-" : "stack-") + i;
+          item.appendChild(document.createTextNode(name + " "));
+        }
+        item.appendChild(document.createElement(i ? "b" : "span"));
+      });
+    }
+    var none = x === null || x === undefined;
+    list.querySelector("span").textContent = !none ? data.labels[x] : data.adds ? "all periods" : "";
+    list.querySelectorAll("b").forEach(function (cell, i) {
+      var value = none ? data.values[i].reduce(function (sum, each) { return sum + (each || 0); }, 0)
+        : data.values[i][x];
+      cell.textContent = value === null ? "nobody looked" : none && !data.adds ? ""
+        : value.toLocaleString("en-GB");
+    });
+  }
+
+  // The arrow keys move from period to period, as the pointer does.
+  function keys(area, plot, data) {
+    var at = null;
+    area.tabIndex = 0;
+    area.onkeydown = function (event) {
+      var step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      at = at === null ? (step > 0 ? 0 : data.days.length - 1)
+        : Math.min(Math.max(at + step, 0), data.days.length - 1);
+      plot.setCursor({ left: plot.valToPos(at, "x"), top: 0 });
+    };
+    area.onblur = function () { at = null; plot.setCursor({ left: -10, top: -10 }); };
   }
 
   new ResizeObserver(function () {

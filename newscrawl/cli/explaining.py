@@ -1,0 +1,78 @@
+"""Explanations of stored articles' pages, for the dashboard: from an archive, or fetched anew."""
+
+import time
+from collections.abc import Sequence
+from email.message import Message
+from pathlib import Path
+from threading import Lock
+
+from newscrawl.archive.captures import ArchiveError, Capture, content_of
+from newscrawl.archive.lookup import Archive, NotArchivedError
+from newscrawl.cli.visiting import manners
+from newscrawl.dashboard.config import Explained, UnexplainedError
+from newscrawl.sources.connection import FetchError
+from newscrawl.sources.visits import fetch
+from newscrawl.training.explain import explain
+from newscrawl.training.explain_page import render
+
+# Ours: a crawl that is running adds to the archive; its folder is read again this often at most.
+READ_AGAIN = 60.0  # seconds
+
+
+class Explainer:
+    """Explains pages, one at a time: it takes a second of a processor."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._archive: Archive | None = None
+        self._read_at = float("-inf")
+        self._lock = Lock()
+
+    def __call__(self, urls: Sequence[str], fetch_anew: bool) -> Explained:
+        """The explanation of the page at any of the article's URLs, the canonical one first;
+        raises UnexplainedError."""
+        with self._lock:
+            return self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+
+    def _fetched(self, url: str) -> Explained:
+        try:
+            page = fetch(url, manners())
+        except FetchError as error:
+            raise UnexplainedError(f"{error}.") from error
+        return Explained(render(explain(page.body, page.url, encoding=page.encoding)))
+
+    def _archived(self, urls: Sequence[str]) -> Explained:
+        if self._folder is None:
+            raise UnexplainedError(
+                "No archive of pages is at hand: NEWSCRAWL_ARCHIVE names the folder of one."
+            )
+        try:
+            capture = self._capture(self._folder, urls)
+            if capture is None:
+                raise UnexplainedError(f"The page is not in the archive {self._folder}.")
+            html, encoding = content_of(capture), _charset(capture)
+        except ArchiveError as error:
+            raise UnexplainedError(f"{error}.") from error
+        return Explained(render(explain(html, capture.url, encoding=encoding)))
+
+    def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:
+        found = _first(self._archive, urls) if self._archive else None
+        if found or time.monotonic() - self._read_at < READ_AGAIN:
+            return found
+        self._archive, self._read_at = Archive(folder), time.monotonic()
+        return _first(self._archive, urls)
+
+
+def _first(archive: Archive, urls: Sequence[str]) -> Capture | None:
+    for url in urls:
+        try:
+            return archive.find(url)
+        except NotArchivedError:
+            continue
+    return None
+
+
+def _charset(capture: Capture) -> str | None:
+    header = Message()
+    header["Content-Type"] = capture.header("content-type")
+    return header.get_content_charset()

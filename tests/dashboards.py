@@ -1,0 +1,108 @@
+"""A dashboard over the papers of tests/newsroom.py, for tests to ask and to look at."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import uvicorn
+
+from newscrawl.dashboard import Config, create_app
+from newscrawl.items import Article, Document, Mention, Page
+from newscrawl.mentions import load_companies
+from newscrawl.storage import Database
+from tests.newsroom import News, fill
+
+# What a hostile site would write into whatever it can.
+SCRIPT = "<script>window.hacked = 1</script>"
+EVIL = f"""{SCRIPT}"'><img src=x onerror="window.hacked=2"> {{{{7*7}}}} \u202egnp.exe"""
+EVIL_SOURCE = "night-post"
+EVIL_URL = "https://night-post.example/a?b=%22%3E%3Cscript%3Ewindow.hacked=3%3C/script%3E"
+JAVASCRIPT_URL = "javascript:window.hacked=4"
+TODAY = datetime.now(UTC).date()
+
+
+def make_news(database: Database, *, days: int = 45) -> None:
+    """The season's news up to today, one article that was revised, and a hostile paper."""
+    fill(database, News(last=TODAY, days=days))
+    revise(database)
+    add_hostile(database)
+
+
+def revise(database: Database) -> None:
+    """An article of the Harbour Courier in two versions."""
+    moment = datetime.now(UTC).replace(hour=0, minute=5) - timedelta(days=1)
+    run = database.start_run("harbour-courier")
+    first = matched(
+        Article(
+            url="https://harbour-courier.example/tram",
+            title="Siemens builds a tram",
+            text="Siemens will build a tram for the harbour, the council said.\n\nIt costs nine "
+            "million and is to run in spring.",
+            authors=("Ada Pell",),
+            published=moment,
+            language="en",
+        ),
+        moment,
+    )
+    database.save(first, run)
+    text = first.article.text.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
+    second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
+    database.save(matched(second, moment + timedelta(hours=3)), run)
+
+
+def add_hostile(database: Database) -> None:
+    """A paper that writes scripts into its own name and into all of its articles' fields."""
+    database.register_source(EVIL_SOURCE, EVIL, "gb", "en", JAVASCRIPT_URL)
+    run = database.start_run(EVIL_SOURCE)
+    database.record_coverage(EVIL_SOURCE, TODAY, "failed", 2, 2, note=EVIL)
+    moment = datetime.now(UTC) - timedelta(minutes=5)
+    for url, title in ((EVIL_URL, f"Nokia {EVIL}"), (JAVASCRIPT_URL, f"Nokia again {EVIL}")):
+        article = Article(
+            url=url,
+            title=title,
+            text=f"Nokia {EVIL} said so.\n\n{SCRIPT} Nokia stands in the second one, too. {title}",
+            authors=(EVIL,),
+            published=moment,
+            language="en",
+            section=EVIL,
+            site_name=EVIL,
+        )
+        found = matched(article, moment, source=EVIL_SOURCE)
+        database.save(found, run)
+        changed = replace(article, text=article.text + f"\n\nMore: {EVIL}", title=f"{title}!")
+        database.save(matched(changed, moment + timedelta(minutes=2), source=EVIL_SOURCE), run)
+
+
+def matched(article: Article, moment: datetime, *, source: str = "harbour-courier") -> Document:
+    """The article with its mentions, as fetched at the moment."""
+    mentions: list[Mention] = load_companies().find(
+        article.text, title=article.title or "", language=article.language
+    )
+    page = Page(url=article.url or "", source=source, html=b"", fetched_at=moment)
+    return Document(page=page, article=article, mentions=tuple(mentions))
+
+
+@contextmanager
+def serving(config: Config) -> Iterator[str]:
+    """The URL of a running dashboard."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        server = uvicorn.Server(uvicorn.Config(create_app(config), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.02)
+            yield f"http://127.0.0.1:{sock.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def config_of(database: Path, **settings: object) -> Config:
+    """The configuration over an SQLite file."""
+    return replace(Config(database_url=f"sqlite:///{database}"), **settings)

@@ -1,0 +1,81 @@
+"""What the address of a page asks for."""
+
+from datetime import date
+from urllib.parse import parse_qsl
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.dashboard.filters import FilterError, read_filters
+
+TODAY = date(2026, 11, 22)
+
+
+def test_without_a_word_the_last_thirty_days_are_meant() -> None:
+    filters = read_filters({}, TODAY)
+    assert (filters.since, filters.until, filters.days) == (date(2026, 10, 24), TODAY, 30)
+    assert filters.address() == ""
+
+
+def test_the_period_before_has_the_same_length_and_ends_the_day_before() -> None:
+    before = read_filters({"days": "7"}, TODAY).before
+    assert (before.since, before.until) == (date(2026, 11, 9), date(2026, 11, 15))
+
+
+@pytest.mark.parametrize(
+    ("query", "since", "until"),
+    [
+        ({"since": "2026-11-01", "until": "2026-11-03"}, date(2026, 11, 1), date(2026, 11, 3)),
+        ({"since": "2026-11-01"}, date(2026, 11, 1), TODAY),
+        ({"until": "2026-11-03"}, date(2026, 10, 5), date(2026, 11, 3)),
+        ({"days": "90", "since": "2026-11-01"}, date(2026, 11, 1), TODAY),
+        ({"days": " 1 "}, TODAY, TODAY),
+    ],
+    ids=["both", "first day", "last day", "days and first day", "one day"],
+)
+def test_period(query: dict[str, str], since: date, until: date) -> None:
+    filters = read_filters(query, TODAY)
+    assert (filters.since, filters.until) == (since, until)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"days": "0"}, "days '0': write a number"),
+        ({"days": "x"}, "days 'x': write a number"),
+        ({"days": "٣"}, "days '٣': write a number"),
+        ({"since": "yesterday"}, "since 'yesterday' is no day"),
+        ({"since": "2026-11-05", "until": "2026-11-01"}, "swap them"),
+        ({"since": "1066-10-14"}, "over 3660 days"),
+        ({"since": "0001-01-01", "until": "0001-01-02"}, "no such time"),
+        ({"until": "9999-12-31"}, "no such time"),
+        ({"language": "<b>"}, "is no language"),
+        ({"count": "likes"}, "choose among articles, mentions, stories"),
+        ({"page": "-1"}, "page '-1'"),
+        ({"source": "a\0b"}, "source is no value"),
+        ({"source": "a" * 300}, "source is no value"),
+    ],
+)
+def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        read_filters(query, TODAY)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "days": st.sampled_from(["7", "30", "365"]),
+            "source": st.text(st.characters(exclude_characters="\0"), max_size=20),
+            "language": st.sampled_from(["de", "en", ""]),
+            "count": st.sampled_from(["articles", "mentions", "stories"]),
+            "split": st.sampled_from(["whole", "source", "language"]),
+            "by": st.sampled_from(["day", "week", "month"]),
+        },
+    )
+)
+def test_an_address_asks_what_it_was_made_from(query: dict[str, str]) -> None:
+    filters = read_filters(query, TODAY)
+    again = dict(parse_qsl(filters.address().removeprefix("?")))
+    assert read_filters(again, TODAY) == filters

@@ -1,0 +1,148 @@
+"""The editor's hand on a companies file."""
+
+from pathlib import Path
+
+import pytest
+
+from newscrawl.dashboard.registry import Definition, RegistryError, RegistryFile, alone
+from newscrawl.mentions import load_companies
+
+FILE = """\
+# Our own watch list.
+
+[[company]]
+name = "Quayside Works"  # by the river
+aliases = ["Quayside"]
+owner = "desk 4"
+
+# Second thoughts below.
+[[company]]
+name = "Northern Ferry"
+"""
+
+
+def definition(name: str, **lists: tuple[str, ...]) -> Definition:
+    return Definition(name=name, lists=lists, facts={})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> RegistryFile:
+    path = tmp_path / "companies.toml"
+    path.write_text(FILE, "utf-8")
+    return RegistryFile(path)
+
+
+def put(file: RegistryFile, entry: Definition, instead_of: str | None = None) -> str:
+    file.put(entry, instead_of=instead_of, mark=file.open().mark)
+    return file.path.read_text("utf-8")
+
+
+def test_a_new_entry_stands_at_the_end_and_nothing_else_changes(file: RegistryFile) -> None:
+    text = put(file, definition("Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
+    assert text.startswith(FILE)
+    (found,) = [company for company in file.open().companies if company.name == "Harbour Bank"]
+    assert found.aliases == ('The "Bank"', "Łódź Bank")
+
+
+def test_an_edited_entry_keeps_its_place_its_comments_and_keys_of_others(
+    file: RegistryFile,
+) -> None:
+    entry = Definition(
+        name="Quayside Works AG", lists={"aliases": ("Quay",)}, facts={"country": "GB"}
+    )
+    text = put(file, entry, instead_of="Quayside Works")
+    assert text == FILE.replace(
+        'name = "Quayside Works"  # by the river\naliases = ["Quayside"]\nowner = "desk 4"\n',
+        'name = "Quayside Works AG"  # by the river\naliases = ["Quay"]\nowner = "desk 4"\n'
+        'country = "GB"\n',
+    )
+
+
+def test_an_entry_can_be_removed_and_the_last_one_too(file: RegistryFile) -> None:
+    for name in ("Quayside Works", "Northern Ferry"):
+        file.drop(name, mark=file.open().mark)
+    assert file.open().companies == ()
+    assert file.path.read_text("utf-8").startswith("# Our own watch list.")
+
+
+def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
+    file = RegistryFile(tmp_path / "new.toml")
+    put(file, definition("Harbour Bank"))
+    assert [company.name for company in load_companies(file.path)] == ["Harbour Bank"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (definition("you"), "everyday word"),
+        (definition(""), "without a name"),
+        (definition("Harbour Bank", aliases=("Northern Ferry",)), "stands for"),
+        (definition("Northern Ferry"), "a second entry named"),
+        (definition("Harbour Bank", exclude=("apple pie",)), "contains no form"),
+    ],
+    ids=["flood", "no name", "clash", "twice", "exclusion"],
+)
+def test_what_would_be_wrong_is_not_written(
+    file: RegistryFile, entry: Definition, message: str
+) -> None:
+    with pytest.raises(RegistryError, match=message):
+        put(file, entry)
+    assert file.path.read_text("utf-8") == FILE
+    assert list(file.path.parent.iterdir()) == [file.path]
+
+
+def test_a_file_that_changed_meanwhile_is_not_overwritten(file: RegistryFile) -> None:
+    mark = file.open().mark
+    file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
+    with pytest.raises(RegistryError, match="changed meanwhile"):
+        file.put(definition("Harbour Bank"), instead_of=None, mark=mark)
+
+
+def test_an_entry_that_is_gone_is_not_edited(file: RegistryFile) -> None:
+    with pytest.raises(RegistryError, match="not in the file any more"):
+        put(file, definition("Harbour Bank"), instead_of="Old Mill")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("bad.toml", "[[company]]\nname = \n", "Mend the file first"),
+        ("list.csv", "name\nHarbour Bank\n", "It is a CSV file"),
+    ],
+)
+def test_a_file_that_can_not_be_rewritten_says_so(
+    tmp_path: Path, name: str, content: str, fault: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, "utf-8")
+    file = RegistryFile(path)
+    with pytest.raises(RegistryError, match=fault):
+        file.put(definition("Harbour Bank"), instead_of=None, mark=file.open().mark)
+    assert path.read_text("utf-8") == content
+
+
+def test_a_folder_is_shown_and_not_written_to(file: RegistryFile) -> None:
+    opened = RegistryFile(file.path.parent).open()
+    assert [company.name for company in opened.companies] == ["Quayside Works", "Northern Ferry"]
+    assert opened.fault
+
+
+def test_the_mode_of_the_file_stays_and_a_link_stays_a_link(file: RegistryFile) -> None:
+    file.path.chmod(0o640)
+    link = file.path.with_name("link.toml")
+    link.symlink_to(file.path)
+    put(RegistryFile(link), definition("Harbour Bank"))
+    assert link.is_symlink()
+    assert file.path.stat().st_mode & 0o777 == 0o640
+    assert "Harbour Bank" in file.path.read_text("utf-8")
+
+
+def test_a_definition_can_be_tried_alone() -> None:
+    (mention,) = alone(definition("Harbour Bank")).find("The Harbour Bank opens.")
+    assert mention.company == "Harbour Bank"
+
+
+def test_a_name_that_looks_like_toml_stays_a_name(file: RegistryFile) -> None:
+    put(file, definition('A"]\n[[company]]\nname = "B'))
+    names = [company.name for company in file.open().companies]
+    assert names[-1] == 'A"]\n[[company]]\nname = "B'

@@ -1,0 +1,219 @@
+"""Who reaches the dashboard, and what a browser may do with what it gets."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import create_app
+from newscrawl.dashboard.pages import sign_in
+from newscrawl.dashboard.security import LARGEST_BODY, POLICY
+from tests.dashboards import config_of
+
+TOKEN = "correct horse battery"  # noqa: S105 - of a test
+ORIGIN = "http://127.0.0.1:8300"
+
+Open = Callable[..., TestClient]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, sqlite_template: Path) -> Iterator[Open]:
+    """Opens a dashboard over an empty database."""
+    clients: list[TestClient] = []
+    copyfile(sqlite_template, tmp_path / "news.sqlite")
+
+    def make(base: str = ORIGIN, **settings: object) -> TestClient:
+        app = create_app(config_of(tmp_path / "news.sqlite", **settings))
+        clients.append(TestClient(app, base_url=base, follow_redirects=False))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+def seal_of(client: TestClient, path: str) -> str:
+    """The seal of the form on a page, and the browser's cookie with it."""
+    text = client.get(path).text
+    return text.split('name="seal" value="')[1].split('"')[0]
+
+
+# Names -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "code"),
+    [
+        ("127.0.0.1:8300", 200),
+        ("localhost:8300", 200),
+        ("LOCALHOST", 200),
+        ("[::1]:8300", 200),
+        ("192.168.1.20:8300", 200),
+        ("news.desk.example", 200),
+        ("evil.example:8300", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("", 421),
+        ("[::1", 421),
+    ],
+)
+def test_only_names_of_ours_are_answered(opened: Open, host: str, code: int) -> None:
+    client = opened(hosts=frozenset({"news.desk.example"}))
+    assert client.get("/", headers={"Host": host}).status_code == code
+
+
+# Headers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/company/Nobody", "/static/app.js", "/api/facts", "/api/openapi.json", "/nowhere"],
+)
+def test_every_answer_is_marked(opened: Open, path: str) -> None:
+    headers = opened().get(path).headers
+    assert headers["Content-Security-Policy"] == POLICY
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+def test_the_policy_allows_nothing_inline_and_no_other_host() -> None:
+    assert "unsafe" not in POLICY
+    assert "http" not in POLICY
+    assert "default-src 'self'" in POLICY
+    assert "frame-ancestors 'none'" in POLICY
+
+
+def test_no_template_holds_a_script_or_a_style_of_its_own() -> None:
+    folder = Path(sign_in.__file__).parent.parent / "templates"
+    texts = [file.read_text("utf-8") for file in folder.glob("*.html")]
+    assert len(texts) > 8
+    for text in texts:
+        assert "<style" not in text
+        assert " style=" not in text
+        assert "javascript:" not in text
+        assert "|safe" not in text
+        assert not [part for part in text.split("<script")[1:] if not part.startswith(" src=")]
+        assert not [word for word in text.split() if word.startswith("on") and "=" in word]
+
+
+# The token ---------------------------------------------------------------------------------------
+
+
+def test_without_the_token_there_is_a_form_and_nothing_else(opened: Open) -> None:
+    client = opened(token=TOKEN)
+    answer = client.get("/company/Nokia?days=7")
+    assert answer.status_code == 303
+    assert answer.headers["Location"] == "/sign-in?then=%2Fcompany%2FNokia%3Fdays%3D7"
+    assert client.get("/api/facts").status_code == 401
+    assert client.post("/registry/save").status_code == 401
+    assert "Token" in client.get("/sign-in").text
+
+
+@pytest.mark.parametrize("given", ["Bearer wrong", "Bearer ", TOKEN, f"Basic {TOKEN}", ""])
+def test_the_api_refuses_a_wrong_token(opened: Open, given: str) -> None:
+    client = opened(token=TOKEN)
+    assert client.get("/api/facts", headers={"Authorization": given}).status_code == 401
+
+
+def test_the_api_takes_the_token(opened: Open) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    assert opened(token=TOKEN).get("/api/facts", headers=headers).status_code == 200
+
+
+def test_a_browser_signs_in_and_out(opened: Open) -> None:
+    client = opened(token=TOKEN)
+    form = {"token": TOKEN, "then": "/sources", "seal": seal_of(client, "/sign-in")}
+    answer = client.post("/sign-in", data=form)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sources")
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert TOKEN not in cookie
+    assert client.get("/").status_code == 200
+    client.post("/sign-out", data={"seal": seal_of(client, "/")})
+    assert client.get("/").status_code == 303
+
+
+def test_a_wrong_token_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_in, "WRONG_PAUSE", 0.0)
+    client = opened(token=TOKEN)
+    form = {"token": "guess", "seal": seal_of(client, "/sign-in")}
+    answer = client.post("/sign-in", data=form)
+    assert answer.status_code == 401
+    assert "not the token" in answer.text
+    assert client.get("/").status_code == 303
+
+
+@pytest.mark.parametrize("then", ["https://evil.example/", "//evil.example", "/\\evil", "/a\r\nb"])
+def test_signing_in_leads_to_no_other_site(opened: Open, then: str) -> None:
+    client = opened(token=TOKEN)
+    form = {"token": TOKEN, "then": then, "seal": seal_of(client, "/sign-in")}
+    assert client.post("/sign-in", data=form).headers["Location"] == "/"
+
+
+# Forms -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def editor(opened: Open, tmp_path: Path) -> TestClient:
+    """A dashboard that may write a companies file."""
+    return opened(companies=tmp_path / "companies.toml")
+
+
+def saved(tmp_path: Path) -> bool:
+    return (tmp_path / "companies.toml").exists()
+
+
+def form_of(client: TestClient) -> dict[str, str]:
+    text = client.get("/registry/edit").text
+    mark = text.split('name="mark" value="')[1].split('"')[0]
+    return {"name": "Harbour Bank", "mark": mark, "seal": seal_of(client, "/registry/edit")}
+
+
+def test_our_own_form_is_taken(editor: TestClient, tmp_path: Path) -> None:
+    headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
+    answer = editor.post("/registry/save", data=form_of(editor), headers=headers)
+    assert answer.status_code == 303
+    assert saved(tmp_path)
+
+
+@pytest.mark.parametrize("path", ["/registry/save", "/registry/drop", "/registry/preview"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=["origin", "null", "cross-site", "same-site"],
+)
+def test_a_form_of_another_site_is_refused(
+    editor: TestClient, tmp_path: Path, path: str, headers: dict[str, str]
+) -> None:
+    assert editor.post(path, data=form_of(editor), headers=headers).status_code == 403
+    assert not saved(tmp_path)
+
+
+def test_a_form_without_seal_or_with_that_of_another_browser_is_refused(
+    editor: TestClient, tmp_path: Path
+) -> None:
+    form = form_of(editor)
+    assert editor.post("/registry/save", data={**form, "seal": ""}).status_code == 403
+    editor.cookies.clear()
+    assert editor.post("/registry/save", data=form).status_code == 403
+    assert not saved(tmp_path)
+
+
+def test_a_body_that_is_too_large_is_not_read(editor: TestClient) -> None:
+    answer = editor.post("/registry/save", data={"name": "x" * LARGEST_BODY})
+    assert answer.status_code == 413
+
+
+def test_without_a_file_of_ones_own_there_is_no_editor(opened: Open) -> None:
+    client = opened()
+    assert "newscrawl serve --companies" in client.get("/registry").text
+    assert client.get("/registry/edit").status_code == 404
