@@ -36,7 +36,7 @@ class Run(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), index=True)
-    started_at: Mapped[datetime]
+    started_at: Mapped[datetime] = mapped_column(index=True)
     finished_at: Mapped[datetime | None]
     reason: Mapped[str | None]
     counts: Mapped[dict[str, Any] | None]
