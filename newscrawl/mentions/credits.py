@@ -22,7 +22,7 @@ _DATELINE = re.compile(r"\)\s*[-–—:]")
 _CREDIT = re.compile(
     r"(?:\b(?:reporting|writing|editing|compiled|photo\w*|image|video|source|credit|picture|courtesy"
     r"|foto\w*|bild|bilder|quelle|crédits?|fuente|imagen|fonte|immagine|zdj|fot|фото|источник)\b"
-    r"[^.\n]{0,30}?(?::| by | via | for |/)\s?|[©/]\s?|\bvia )(?:the )?$",
+    r"[^.\n]{0,30}?(?::| by | via | for |/)\s?|©\s?|\b(?:images|afp|ap|dpa|epa)/|\bvia )(?:the )?$",
     re.IGNORECASE,
 )
 # "told Fox News", "laut RTL", "selon TF1", "en declaraciones a Antena 3".

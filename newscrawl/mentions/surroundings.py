@@ -31,7 +31,9 @@ _LIFE = re.compile(
     r"|est mort|naquit|nació en|murió|nacque|morì)\b"
 )
 # What makes a given name of a form: "Rafael del Pino", "Wanda S."
-_SURNAME = re.compile(r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.)")
+_SURNAME = re.compile(
+    r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
+)
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
@@ -120,7 +122,7 @@ class Surroundings:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
         if _LIFE.match(text, candidate.end):
             return True
-        if candidate.form.text in self.words.given_names and _SURNAME.match(text, candidate.end):
+        if self._is_given_name(text, candidate):
             return True
         words = _words_before(text, candidate.start, 3)
         if not words or " " in candidate.form.text:
@@ -137,6 +139,21 @@ class Surroundings:
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
             or (last.lower() in self.words.titles and particle not in _GENITIVES)
         )
+
+    def _is_given_name(self, text: str, candidate: Candidate) -> bool:
+        """ "Rafael del Pino", "Wandę Siemaszkową": forms that are given names, a surname behind."""
+        form = candidate.form.text
+        known = self.words.given_names
+        if form not in known and not (candidate.form.stem and f"{form}a" in known):
+            return False
+        surname = _SURNAME.match(text, candidate.end)
+        if surname is None:
+            return False
+        if surname[1] is None:
+            return True
+        # "Mercedes Sprinter" is a van: only forms in doubt are persons by a capital alone.
+        verb = surname[1].lower() in self.words.verbs
+        return bool(candidate.form.ambiguous) and not verb
 
     def is_family(self, text: str, candidate: Candidate) -> bool:
         """ "Familie Merck": the owners, not their company; nor is the bare name then a person."""
