@@ -99,9 +99,10 @@ def article_of_hints(page: Page) -> Article:
 def completed(article: Article, page: Page) -> Article:
     """The article under its canonical URL, with what only the feed knew."""
     hints: Hints = page.hints
+    met_at = page.final_url or page.url
     return replace(
         article,
-        url=declared_url(page.html, page.url) or page.url,
+        url=declared_url(page.html, met_at) or met_at,
         title=article.title or hints.title,
         authors=article.authors or hints.authors,
         published=article.published or hints.published,

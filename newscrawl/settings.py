@@ -4,7 +4,12 @@ Those named NEWSCRAWL_* are our own and are read from the environment, too.
 """
 
 import os
+import re
+from datetime import timedelta
 from importlib.metadata import version
+
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])", re.ASCII)
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class SettingError(ValueError):
@@ -32,6 +37,28 @@ def seconds(name: str, value: object) -> float:
     if not 0 <= found < float("inf"):
         raise SettingError(f"{name}={value}: not a number of seconds, 0 or above")
     return found
+
+
+def durations(name: str, value: object) -> tuple[timedelta, ...]:
+    """Return the value of a setting that is a list of times, as in "10m 1h 3d".
+
+    Raises SettingError where one is none or shorter than the one before it.
+    """
+    found = [_DURATION.fullmatch(part) for part in str(value).lower().replace(",", " ").split()]
+    if any(part is None for part in found):
+        raise SettingError(f"{name}={value}: not times, as in 30s 10m 6h 3d")
+    times = tuple(timedelta(seconds=int(part[1]) * _UNITS[part[2]]) for part in found if part)
+    if list(times) != sorted(times):
+        raise SettingError(f"{name}={value}: each time must be longer than the one before it")
+    return times
+
+
+def duration(name: str, value: object) -> timedelta:
+    """Return the value of a setting that is a time, as in "10m"; SettingError for any other."""
+    times = durations(name, value)
+    if len(times) != 1 or not times[0]:
+        raise SettingError(f"{name}={value}: not a time, as in 10m or 6h")
+    return times[0]
 
 
 def yes(name: str, value: object) -> bool:
@@ -66,13 +93,30 @@ NEWSCRAWL_RECENT_DAYS = _env("NEWSCRAWL_RECENT_DAYS", "7")
 NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
 # Texts of fewer characters are taken for what is left of a page without an article.
 NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
+# Processes that read pages beside the crawl, where more come than a thread can read; 0 for none,
+# auto for one on each core but one.
+NEWSCRAWL_READERS = _env("NEWSCRAWL_READERS", "auto")
 # Seconds that a Retry-After may ask for, at most, and what is waited where a 429 or 503 has none.
 NEWSCRAWL_RETRY_AFTER_MAX = _env("NEWSCRAWL_RETRY_AFTER_MAX", "120")
 NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")
 # Seconds of Crawl-delay, at most; a source that asks for more is not crawled.
 NEWSCRAWL_CRAWL_DELAY_MAX = _env("NEWSCRAWL_CRAWL_DELAY_MAX", "120")
+# A page is looked at again when its article is so old, for corrections, and tried again so long
+# after each failure; after the last one it is left.
+NEWSCRAWL_REVISITS = _env("NEWSCRAWL_REVISITS", "1h 6h 1d 3d 7d")
+NEWSCRAWL_RETRIES = _env("NEWSCRAWL_RETRIES", "10m 1h 6h")
+# Time between two polls of a feed or sitemap: about that between two articles, within bounds.
+NEWSCRAWL_POLL_MIN = _env("NEWSCRAWL_POLL_MIN", "10m")
+NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
 # Hosts (host, host:port or a network, parted by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
+# `newscrawl monitor`: the queue, where it isn't kept beside the database; the seconds after which
+# the sources of a worker that died are others', those that a crawl may take at most, and those
+# between two looks at what is due.
+NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
+NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
+NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
+NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
 # Where alerts go besides the log: a mail server, sender and recipients; URLs, parted by commas,
 # that take JSON, the key that signs it, and whether they may be private addresses.
 NEWSCRAWL_SMTP_URL = _env("NEWSCRAWL_SMTP_URL", "")
@@ -110,13 +154,6 @@ STATS_DUMP = False  # one line at the end says what came of it; -s STATS_DUMP=1 
 
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article first, as listed
 
-# `newscrawl monitor`: the queue, where it isn't kept beside the database; the seconds after which
-# the sources of a worker that died are others', those that a crawl may take at most, and those
-# between two looks at what is due.
-NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
-NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
-NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
-NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
 # Polite
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
 ROBOTSTXT_OBEY = True
@@ -146,6 +183,7 @@ METAREFRESH_ENABLED = False
 DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what is connected to
 
 EXTENSIONS = {
+    "spiders.leash.Leash": 0,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "spiders.politeness.CrawlDelayThrottle": 0,
 }
@@ -158,4 +196,3 @@ DOWNLOADER_MIDDLEWARES = {
     "spiders.politeness.RetryAfterMiddleware": 550,
     "spiders.guard.PrivateAddressGuard": 890,  # last before the network
 }
-    "spiders.leash.Leash": 0,

@@ -27,7 +27,12 @@ class Counts:
     revised: int
     unchanged: int
     mentions: int
+    revisits: int
+    revisits_stored: int
     listings_read: int
+    listings_unchanged: int
+    listings_rested: int
+    unchanged_entries: int
     listings_failed: int
     listings_disallowed: int
     newest: datetime | None
@@ -54,7 +59,12 @@ class Counts:
             revised=count("articles_revised"),
             unchanged=count("articles_unchanged"),
             mentions=count("mentions"),
+            revisits=count("revisits"),
+            revisits_stored=count("revisits_stored"),
             listings_read=count("listings_read"),
+            listings_unchanged=count("listings_unchanged"),
+            listings_rested=count("listings_rested"),
+            unchanged_entries=count("unchanged_entries"),
             listings_failed=count("listings_failed"),
             listings_disallowed=count("listings_disallowed"),
             newest=stats.get("newscrawl/newest_entry"),
@@ -65,12 +75,13 @@ class Counts:
     @property
     def stored(self) -> int:
         """Articles of the source's listings that are in the database at the end."""
-        return self.known + self.new + self.revised + self.unchanged
+        saved = self.new + self.revised + self.unchanged
+        return self.known + saved - self.revisits_stored
 
 
 def state_of(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok."""
-    if not counts.listings_read:
+    if not counts.listings_read and not counts.listings_rested:
         if counts.listings_disallowed and not counts.listings_failed:
             return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
         return "failed", "no feed or sitemap could be read"
@@ -90,9 +101,10 @@ def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
 
 
 def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str] | None:
-    if counts.offsite and not counts.found:
+    listed = counts.found + counts.unchanged_entries
+    if counts.offsite and not listed:
         return "failed", "all links lead to other sites"
-    if not counts.found and not counts.newest:
+    if not listed and not counts.newest:
         return "stale_feed", "the feeds and sitemaps list no article"
     if counts.newest and now - counts.newest > timedelta(days=recent_days):
         return "stale_feed", f"nothing newer than {counts.newest:%Y-%m-%d}"
@@ -115,6 +127,10 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
         if reasons:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
             parts.append(f"{sum(reasons.values())} {name} ({told})")
+    if counts.revisits:
+        parts.append(f"{counts.revisits} looked at again")
+    if as_before := counts.listings_unchanged + counts.listings_rested:
+        parts.append(f"{as_before} feeds and sitemaps as before")
     if counts.offsite:
         parts.append(f"{counts.offsite} links to other sites")
     parts.append(f"{counts.mentions} mentions")

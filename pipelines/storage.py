@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
@@ -10,11 +9,15 @@ from typing import Any, Self
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.settings import BaseSettings
+from twisted.python.failure import Failure
 
-from newscrawl.items import Article, Document
-from newscrawl.settings import SettingError
+from newscrawl.items import Article, Document, Page
+from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source
 from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument, open_database
+from newscrawl.storage.frontier import Frontier, Outcome, Schedule
+from newscrawl.storage.writing import Writer
 from pipelines.outcome import Counts, state_of, summary
 
 logger = logging.getLogger(__name__)
@@ -26,30 +29,39 @@ DATABASE_FAILED = "database_failed"
 class Unstorable(DropItem):
     """The database refuses this one document."""
 
+    outcome: Outcome = "closed"
+
 
 class NotStored(DropItem):
     """The database fails; the crawl ends, and the page is met again by the next one."""
 
 
 class StoragePipeline:
-    """Stores each document in one transaction, with the run that it belongs to."""
+    """Stores each document in one transaction, with the run that it belongs to.
+
+    In the same transaction its page leaves the queue; those that no document came of leave it by
+    the signals of their end.
+    """
+
+    frontier: Frontier
 
     def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
         self._crawler = crawler
         self._database = database
         self._slug = slug
+        self._schedule = schedule_of(crawler.settings)
         self._run = 0
         self._stopping: asyncio.Task[None] | None = None
-        # One thread: a database that is slow or busy must not stop the downloads.
-        self._worker = ThreadPoolExecutor(1, "storage")
+        # A database that is slow or busy must not stop the downloads.
+        self._writer = Writer(self._stop)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Open the database, before anything is fetched; SettingError where that fails."""
-        spider: Any = crawler.spider
-        source = getattr(spider, "source", None)
+        source = getattr(crawler.spider, "source", None)
         if not isinstance(source, Source):
             raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
+        schedule_of(crawler.settings)
         try:
             database = open_database(crawler.settings["NEWSCRAWL_DATABASE_URL"])
             database.register_source(
@@ -57,34 +69,71 @@ class StoragePipeline:
             )
         except StorageError as error:
             raise SettingError(str(error)) from error
-        spider.known = database.known
         pipeline = cls(crawler, database, source.slug)
+        crawler.signals.connect(pipeline.item_dropped, signal=signals.item_dropped)
+        crawler.signals.connect(pipeline.item_error, signal=signals.item_error)
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)
         return pipeline
 
     def open_spider(self) -> None:
-        """Start the run."""
+        """Start the run, and give the spider its queue."""
         self._run = self._database.start_run(self._slug)
+        spider: Any = self._crawler.spider
+        frontier = self._database.frontier(self._slug, self._run, self._schedule)
+        self.frontier = spider.frontier = replace(frontier, clock=spider.clock)
+        spider.writer = self._writer
 
     async def process_item(self, document: Document) -> Document:
         """Store the document; what became of it is counted."""
-        loop = asyncio.get_running_loop()
         try:
-            saved = await loop.run_in_executor(self._worker, self._save, document)
+            saved = await self._writer.do(self._save, document)
         except UnstorableDocument as error:
             raise Unstorable(str(error)) from error
         except StorageError as error:
-            self._stop(error)
             raise NotStored(str(error)) from error
         stats = self._crawler.stats
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
+        if document.page.visit and not document.page.visit.first:
+            stats.inc_value("newscrawl/revisits_stored")
         return document
 
     def _save(self, document: Document) -> Saved:
+        page, article = document.page, document.article
+        if page.visit is None:
+            return self._database.save(document, self._run)
+        settlement = self.frontier.settlement(
+            page.visit, _outcome_of(page), "stored", published=article.published
+        )
         if self._is_copy(document):
             document = _only_address(document)
-        return self._database.save(document, self._run)
+        return self._database.save(document, self._run, settlement)
+
+    def _is_copy(self, document: Document) -> bool:
+        """Whether a page that we see for the first time is of an article that we have already."""
+        page = document.page
+        if page.visit is None or not page.visit.first:
+            return False
+        urls = {document.article.url or page.url, page.url}
+        return bool(self._database.known(urls))
+
+    def item_dropped(self, item: Any, exception: BaseException) -> None:
+        """Settle a page of which no document came."""
+        if isinstance(item, Page) and item.visit and not isinstance(exception, NotStored):
+            outcome: Outcome = getattr(exception, "outcome", "read")
+            published: datetime | None = getattr(exception, "published", None)
+            settlement = self.frontier.settlement(
+                item.visit, outcome, type(exception).__name__, published=published
+            )
+            self._writer.later(self.frontier.settle, settlement)
+
+    def item_error(self, item: Any, failure: Failure) -> None:
+        """Settle a page on which a pipeline failed, by a mistake of ours: it is tried again."""
+        if isinstance(item, Page) and item.visit:
+            settlement = self.frontier.settlement(
+                item.visit, "failed", type(failure.value).__name__
+            )
+            self._writer.later(self.frontier.settle, settlement)
 
     def _stop(self, error: StorageError) -> None:
         """End the crawl: what it would fetch from now on could not be kept."""
@@ -93,16 +142,11 @@ class StoragePipeline:
             closing = self._crawler.engine.close_spider_async(reason=DATABASE_FAILED)
             self._stopping = asyncio.create_task(closing)
 
-    def _is_copy(self, document: Document) -> bool:
-        """Whether the page names another URL as its own, and we have what is there."""
-        url = document.article.url
-        return url is not None and url != document.page.url and bool(self._database.known([url]))
-
     def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
         if not self._run:
             return
-        self._worker.shutdown()
+        self._writer.close()
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts = Counts.of(stats)
         spider: Any = self._crawler.spider
@@ -115,6 +159,7 @@ class StoragePipeline:
             self._database.record_coverage(
                 self._slug, today.date(), state, counts.found, counts.stored, note
             )
+            self.frontier.finish(spider.polled)
             self._database.finish_run(self._run, reason, numbers)
         except StorageError as error:
             logger.critical("The end of the run is not recorded: %s", error)
@@ -132,3 +177,24 @@ def _only_address(document: Document) -> Document:
     """
     nothing = Article(url=document.article.url, kind="other")
     return replace(document, article=nothing, mentions=())
+
+
+def _outcome_of(page: Page) -> Outcome:
+    """A page behind a paywall stays there; one that robots.txt forbids costs nothing to ask for."""
+    return "read" if page.access == "open" or page.status == 0 else "closed"
+
+
+def schedule_of(settings: BaseSettings) -> Schedule:
+    """Return the crawl's schedule; SettingError for a setting that is no time."""
+    poll_min = duration("NEWSCRAWL_POLL_MIN", settings["NEWSCRAWL_POLL_MIN"])
+    poll_max = duration("NEWSCRAWL_POLL_MAX", settings["NEWSCRAWL_POLL_MAX"])
+    if poll_max < poll_min:
+        raise SettingError(
+            f"NEWSCRAWL_POLL_MAX={settings['NEWSCRAWL_POLL_MAX']}: less than NEWSCRAWL_POLL_MIN"
+        )
+    return Schedule(
+        revisits=durations("NEWSCRAWL_REVISITS", settings["NEWSCRAWL_REVISITS"]),
+        retries=durations("NEWSCRAWL_RETRIES", settings["NEWSCRAWL_RETRIES"]),
+        poll_min=poll_min,
+        poll_max=poll_max,
+    )

@@ -15,13 +15,15 @@ _EXAMPLE = "scrapy crawl ft -a since=2026-11-01 -a limit=100 -a feeds=URL,URL -a
 class CrawlArguments:
     """How one crawl differs from a source's usual one.
 
-    Feeds or sitemaps given here replace all those of the source.
+    Feeds or sitemaps given here replace all those of the source. `only_due` leaves those that
+    were polled too recently to have something new.
     """
 
     since: datetime | None = None
     limit: int | None = None
     feeds: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
+    only_due: bool = False
 
 
 def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
@@ -31,13 +33,15 @@ def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
         "limit": _limit,
         "feeds": _urls,
         "sitemaps": _urls,
+        "polls": _only_due,
     }
+    fields = {"polls": "only_due"}
     values: dict[str, Any] = {}
     for name, text in given.items():
         if name not in parsers:
             raise SettingError(f"-a {name}=: no such argument; as in {_EXAMPLE}")
         try:
-            values[name] = parsers[name](text.strip())
+            values[fields.get(name, name)] = parsers[name](text.strip())
         except ValueError as error:
             shown = "..." if "@" in text else text  # which may be a password
             raise SettingError(f"-a {name}={shown}: {error}; as in {_EXAMPLE}") from None
@@ -59,6 +63,12 @@ def _limit(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise ValueError("not a whole number above 0")
     return int(text)
+
+
+def _only_due(text: str) -> bool:
+    if text not in {"all", "due"}:
+        raise ValueError("write all (every feed and sitemap) or due (only those that are)")
+    return text == "due"
 
 
 def _urls(text: str) -> tuple[str, ...]:

@@ -20,13 +20,15 @@ from spiders.politeness import DisallowedByRobotsError
 
 
 class Cause(NamedTuple):
-    """`kind` is what is counted, `reason` what is logged."""
+    """`kind` is what is counted, `reason` what is logged; `final`: another try is of no use."""
 
     kind: str
     reason: str
+    final: bool = False
 
 
-_TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE")
+_GONE = 410
+_TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE", final=True)
 _BY_TYPE: dict[type[BaseException], Cause] = {
     CannotResolveHostError: Cause("no such host", "the host has no address"),
     DownloadCancelledError: _TOO_LARGE,
@@ -44,9 +46,11 @@ _OURS: dict[type[BaseException], str] = {
 }
 # Scrapy tells these apart by their messages alone.
 _BY_MESSAGE = {
-    "max redirections": Cause("redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
+    "max redirections": Cause(
+        "redirect loop", "more redirects than REDIRECT_MAX_TIMES", final=True
+    ),
     "DOWNLOAD_MAXSIZE": _TOO_LARGE,
-    "offsite": Cause("offsite", "redirected to another site"),
+    "offsite": Cause("offsite", "redirected to another site", final=True),
 }
 
 
@@ -57,7 +61,7 @@ def cause_of(failure: Failure) -> Cause:
         return Cause("unknown", "no reason was given")
     if isinstance(error, HttpError):
         status = error.response.status
-        return Cause(f"HTTP {status}", f"the server answered {status}")
+        return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
     if kind := _OURS.get(type(error)):
         return Cause(kind, str(error))
     if isinstance(error, IgnoreRequest):

@@ -1,46 +1,35 @@
 """From a source's feeds and sitemaps to its article pages."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar, Self
+from urllib.parse import urlsplit
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
-from newscrawl.items import Access, Hints, Page
+from newscrawl.items import Access, Hints, Page, Visit
 from newscrawl.settings import user_agent, whole_number
-from newscrawl.sources import (
-    Entry,
-    Feed,
-    FeedError,
-    Sitemap,
-    SitemapError,
-    Source,
-    UrlError,
-    canonical_url,
-    parse_feed,
-    parse_sitemap,
-    site_name,
-)
-from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
+from newscrawl.sources import Source, UrlError, canonical_url, site_name
+from newscrawl.storage import StorageError
+from newscrawl.storage.frontier import Waiting
 from spiders.arguments import parse_arguments
 from spiders.failures import Cause, cause_of
 from spiders.guard import address_of
+from spiders.listings import ListingSpider, header
 from spiders.politeness import DisallowedByRobotsError
+from spiders.queue import conditions
 
 # Answers that refuse the page itself, and what they mean for the article behind it.
 REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
-# An index that lists indexes is rare, a third level has no use.
-MAX_NESTING = 2
 # Dated URLs are written out for so many days at most.
 MAX_DAYS = 31
-_BATCH = 200
+_NOT_MODIFIED = 304
 
 
 def current_time() -> datetime:
@@ -48,35 +37,23 @@ def current_time() -> datetime:
     return datetime.now(UTC)
 
 
-def nothing_known(_urls: Collection[str]) -> set[str]:
-    """Return the stored ones among canonical URLs, for a spider without a database: none."""
-    return set()
-
-
-class NewsSpider(Spider):
+class NewsSpider(ListingSpider):
     """Crawls one source. The spider loader gives each subclass its `source`.
 
     A site that needs more overrides `wants` (which URLs are articles) or `access_of` (how to
-    tell a paywall). `known` is set by whoever stores articles: the URLs that it need not see again.
+    tell a paywall).
     """
 
     source: ClassVar[Source]
     named_by_operator: ClassVar[bool] = False
-    known: Callable[[Collection[str]], set[str]]
 
     def __init__(self, **given: str) -> None:
         super().__init__()
         self.arguments = parse_arguments(given)
-        self.known = nothing_known
         self.clock: Callable[[], datetime] = current_time
         urls = (self.source.home, *self.source.feeds, *self.listings)
         self._hosts = {address_of(url)[0] for url in urls}
         self._name = site_name(self.source.home)
-        self._seen: set[str] = set()
-        self._strangers: set[str] = set()
-        self._limit = 0
-        self._sitemaps_left = 0
-        self._recent = timedelta()
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -93,7 +70,7 @@ class NewsSpider(Spider):
         def number(name: str) -> int:
             return whole_number(name, crawler.settings[name])
 
-        spider._limit = spider.arguments.limit or number("NEWSCRAWL_LIMIT")
+        spider.watch_queue(crawler, spider.arguments.limit or number("NEWSCRAWL_LIMIT"))
         spider._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
         spider._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
@@ -118,14 +95,25 @@ class NewsSpider(Spider):
         return set(map(address_of, urls))
 
     async def start(self) -> AsyncIterator[Request]:
-        """Ask for the feeds and sitemaps."""
+        """Ask for the feeds and sitemaps, and for what waits in the queue from crawls before."""
         if not self.settings["NEWSCRAWL_CONTACT"]:
             self.logger.warning(
                 "NEWSCRAWL_CONTACT is not set; name a URL or an e-mail address under which sites "
                 "can reach you"
             )
-        for url in self.listings:
-            yield self._listing_request(url, allow_offsite=True)
+        archives = set(self.listings) - {
+            *self.source.on(*self._days()).feeds,
+            *self.arguments.feeds,
+        }
+        try:
+            requests = self.listing_requests(
+                self.listings, archives, only_due=self.arguments.only_due
+            )
+            async for request in requests:
+                yield request
+        except StorageError:
+            return  # the crawl is being stopped
+        await self.refill()
 
     def covers(self, url: str) -> bool:
         """Whether a URL is of this source: its name under any top-level domain, or a feed's host.
@@ -165,179 +153,109 @@ class NewsSpider(Spider):
         span = min((today - first).days, MAX_DAYS - 1)
         return [today - timedelta(days=back) for back in range(span + 1)]
 
-    def _listing_request(
-        self, url: str, *, nesting: int = 0, allow_offsite: bool = False
-    ) -> Request:
-        return Request(
-            url,
-            callback=self.parse_listing,
-            errback=self.listing_failed,
-            priority=10,
-            cb_kwargs={"nesting": nesting},
-            meta={"download_maxsize": MAX_BYTES, "allow_offsite": allow_offsite},
-        )
-
-    async def parse_listing(self, response: Response, nesting: int) -> AsyncIterator[Request]:
-        """Follow what a feed or sitemap lists."""
-        try:
-            # In a thread: the parsing of a long one must not stop the downloads.
-            listing = await asyncio.to_thread(_read_listing, response)
-        except (FeedError, SitemapError) as error:
-            self._count("listings_failed")
-            self.logger.warning("Can't use %s: it %s", response.url, error)
-            return
-        self._count("listings_read")
-        self._count("urls_refused", listing.unusable)
-        if isinstance(listing, Sitemap):
-            if listing.damage:
-                self._count("listings_damaged")
-                self.logger.warning("Sitemap %s %s", response.url, listing.damage)
-            for request in self._descend(listing.children, response.url, nesting + 1):
-                yield request
-        archive = isinstance(listing, Sitemap)
-        async for request in self._follow(listing.entries, archive=archive):
-            yield request
-
-    def _descend(self, children: Collection[Entry], url: str, nesting: int) -> Iterator[Request]:
-        if children and nesting > MAX_NESTING:
-            self._count("listings_failed")
-            self.logger.warning("Sitemap index %s is nested too deeply; it is left", url)
-            return
-        oldest = self._oldest(archive=True)
-        for child in _newest_first(children):
-            if oldest and child.modified and child.modified < oldest:
-                continue
-            if self._sitemaps_left <= 0:
-                self._count("sitemaps_over_limit")
-                continue
-            self._sitemaps_left -= 1
-            yield self._listing_request(child.url, nesting=nesting)
-
-    def _oldest(self, *, archive: bool) -> datetime | None:
+    def oldest(self, *, archive: bool) -> datetime | None:
         """Return the moment before which pages are left; an archive may be asked for by name."""
         recent = self.clock() - self._recent
         usual = recent if archive and not self.arguments.sitemaps else None
         return self.since or usual
 
-    def listing_failed(self, failure: Failure) -> None:
-        """Count and report a feed or sitemap that couldn't be fetched."""
-        request: Request = failure.request  # type: ignore[attr-defined]
-        if isinstance(failure.value, DisallowedByRobotsError):
-            self._count("listings_disallowed")
-        else:
-            self._count("listings_failed")
-        self.logger.warning("Can't read %s: %s", request.url, cause_of(failure).reason)
-
     # Articles --------------------------------------------------------------------------------
 
-    async def _follow(self, entries: Iterable[Entry], *, archive: bool) -> AsyncIterator[Request]:
-        """Yield a request for each article that is new to us, the newest first."""
-        oldest = self._oldest(archive=archive)
-        waiting = _newest_first(entries)
-        for start in range(0, len(waiting), _BATCH):
-            if self._limit <= 0:
-                self._count("over_limit", len(waiting) - start)
-                return
-            offered = dict(self._offered(waiting[start : start + _BATCH], oldest))
-            known = await asyncio.to_thread(self.known, list(offered))
-            self._count("known", len(known))
-            fresh = [(url, entry) for url, entry in offered.items() if url not in known]
-            asked = fresh[: self._limit]
-            self._count("over_limit", len(fresh) - len(asked))
-            self._limit -= len(asked)
-            self._count("requested", len(asked))
-            for url, entry in asked:
-                yield self._article_request(url, entry)
-
-    def _offered(
-        self, entries: Iterable[Entry], oldest: datetime | None
-    ) -> Iterator[tuple[str, Entry]]:
-        for entry in entries:
-            if entry.moment:
-                self.crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
-            if oldest and entry.moment and entry.moment < oldest:
-                self._count("too_old")
-                continue
-            try:
-                url = canonical_url(entry.url)
-            except UrlError:
-                self._count("urls_refused")
-                continue
-            if url in self._seen or not self.wants(entry.url):
-                continue
-            if not self.covers(url):
-                self._refuse_host(address_of(url)[0])
-                continue
-            self._seen.add(url)
-            self._count("found")
-            yield url, entry
-
-    def _refuse_host(self, host: str) -> None:
-        self._count("offsite")
-        if host not in self._strangers:
-            self._strangers.add(host)
-            self.logger.info("Links to %s are not followed: it is another site", host)
-
-    def _article_request(self, url: str, entry: Entry) -> Request:
+    def article_request(self, waiting: Waiting) -> Request:
+        """Return the request for a page of the queue, on condition that it has changed."""
         return Request(
-            entry.url,
+            waiting.fetch_url,
+            headers=conditions(waiting.visit.etag, waiting.visit.last_modified),
             callback=self.parse_article,
             errback=self.article_failed,
-            cb_kwargs={"url": url, "hints": entry.hints},
-            meta={"handle_httpstatus_list": list(REFUSALS)},
+            cb_kwargs={"waiting": waiting},
+            meta={"handle_httpstatus_list": [*REFUSALS, _NOT_MODIFIED]},
         )
 
-    def parse_article(self, response: Response, url: str, hints: Hints) -> Iterator[Page]:
+    async def parse_article(self, response: Response, waiting: Waiting) -> AsyncIterator[Page]:
         """Yield the page, or what the feed said of it where the page is kept from us."""
+        self.on_its_way_no_more()
+        for page in self._answer(response, waiting):
+            yield page
+        await self.refill()
+
+    def _answer(self, response: Response, waiting: Waiting) -> Iterator[Page]:
+        visit = replace(
+            waiting.visit,
+            etag=header(response, "ETag"),
+            last_modified=header(response, "Last-Modified"),
+        )
+        if response.status == _NOT_MODIFIED and visit.first:
+            # Of a page that we never had, and asked for without conditions.
+            self.failed(visit, waiting.fetch_url, Cause("HTTP 304", "the server answered 304"))
+            return
+        if response.status == _NOT_MODIFIED:
+            self.count("revisits_unmodified")
+            self.settle(waiting.visit, "read", "unmodified")
+            return
         access = self.access_of(response)
         if access != "open":
-            page = self._instead(url, hints, access, response.status)
-            yield from (replace(told, fetched_at=self._fetched_at(response)) for told in page)
+            told = self._instead(waiting, access, response.status)
+            yield from (replace(page, fetched_at=self._fetched_at(response)) for page in told)
             return
-        self._count("pages_fetched")
-        header = response.headers.get("Content-Type", b"")
+        self.count("pages_fetched")
         yield Page(
-            url=url,
+            url=visit.url,
             source=self.source.slug,
             html=response.body,
             fetched_at=self._fetched_at(response),
-            encoding=http_content_type_encoding(header.decode("latin-1") if header else None),
-            language=self._language(hints),
+            encoding=http_content_type_encoding(header(response, "Content-Type")),
+            language=self._language(waiting.hints),
             status=response.status,
-            hints=hints,
+            hints=waiting.hints,
+            final_url=self._final_url(response),
+            visit=visit,
         )
 
-    def article_failed(self, failure: Failure) -> Iterator[Page]:
+    def _final_url(self, response: Response) -> str | None:
+        """Return the canonical URL that redirects led to, where they led to another page."""
+        if not response.meta.get("redirect_urls") or not urlsplit(response.url).path.strip("/"):
+            return None
+        try:
+            return canonical_url(response.url)
+        except UrlError:
+            return None
+
+    async def article_failed(self, failure: Failure) -> AsyncIterator[Page]:
         """Report a page that couldn't be fetched; one that mustn't be is told by its feed."""
         request: Request = failure.request  # type: ignore[attr-defined]
+        waiting: Waiting = request.cb_kwargs["waiting"]
+        self.on_its_way_no_more()
         if isinstance(failure.value, DisallowedByRobotsError):
-            yield from self._instead(**request.cb_kwargs, access="disallowed", status=0)
-            return
-        asked: list[str] = request.meta.get("redirect_urls") or [request.url]
-        self._failed(asked[0], cause_of(failure))
+            for page in self._instead(waiting, "disallowed", 0):
+                yield page
+        else:
+            self.failed(waiting.visit, waiting.fetch_url, cause_of(failure))
+        await self.refill()
 
     def request_dropped(self, request: Request) -> None:
         """Report a redirect that leads where this crawl has been already."""
         before: list[str] = request.meta.get("redirect_urls", [])
-        if request.url in before and request.callback == self.parse_listing:
-            self._count("listings_failed")
-            self.logger.warning("Can't read %s: it redirects in a circle", before[0])
-        elif request.url in before:
-            self._failed(before[0], Cause("redirect loop", "it redirects in a circle"))
-        elif before:
-            self._count("pages_met_twice")
-            self.logger.info("%s redirects to a page of this crawl: %s", before[0], request.url)
+        if "known" in request.cb_kwargs:
+            self.listing_met_twice(request.cb_kwargs["known"], circle=request.url in before)
+            return
+        visit: Visit = request.cb_kwargs["waiting"].visit
+        self.on_its_way_no_more()
+        if request.url in before:
+            circle = Cause("redirect loop", "it redirects in a circle", final=True)
+            self.failed(visit, before[0], circle)
+            return
+        self.count("pages_met_twice")
+        self.logger.info("%s leads to a page of this crawl: %s", visit.url, request.url)
+        self.settle(visit, "closed", "alias")
 
-    def _failed(self, url: str, cause: Cause) -> None:
-        self._count("pages_failed")
-        self._count(f"pages_failed/{cause.kind}")
-        self.logger.warning("Can't fetch %s: %s", url, cause.reason)
-
-    def _instead(self, url: str, hints: Hints, access: Access, status: int) -> Iterator[Page]:
-        self._count(f"pages_{access}")
+    def _instead(self, waiting: Waiting, access: Access, status: int) -> Iterator[Page]:
+        self.count(f"pages_{access}")
+        url, hints = waiting.visit.url, waiting.hints
         if not hints.title:
             self.logger.info("%s is %s, and no feed tells its headline", url, access)
-            self._count("pages_untold")
+            self.count("pages_untold")
+            self.settle(waiting.visit, "closed", access)
             return
         yield Page(
             url=url,
@@ -348,6 +266,7 @@ class NewsSpider(Spider):
             status=status,
             access=access,
             hints=hints,
+            visit=waiting.visit,
         )
 
     def _fetched_at(self, response: Response) -> datetime:
@@ -358,21 +277,3 @@ class NewsSpider(Spider):
     def _language(self, hints: Hints) -> str | None:
         languages = self.source.languages
         return languages[0] if len(languages) == 1 else hints.language
-
-    def _count(self, name: str, amount: int = 1) -> None:
-        if amount:
-            self.crawler.stats.inc_value(f"newscrawl/{name}", amount)
-
-
-def _read_listing(response: Response) -> Feed | Sitemap:
-    body = unpack(response.body)
-    if looks_like_sitemap(body):
-        return parse_sitemap(body, response.url)
-    header = response.headers.get("Content-Type")
-    content_type = header.decode("latin-1") if header else None
-    return parse_feed(body, response.url, content_type=content_type)
-
-
-def _newest_first(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries by date, those without one last and as they came."""
-    return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)

@@ -64,6 +64,8 @@ def test_a_crawl_that_found_only_what_is_known_is_ok() -> None:
         ({"listings_read": 0}, "failed"),
         ({"listings_read": 0, "listings_disallowed": 2}, "blocked_by_robots"),
         ({"listings_read": 0, "listings_disallowed": 1, "listings_failed": 1}, "failed"),
+        ({"listings_read": 0, "listings_rested": 1}, "ok"),
+        ({"found": 0, "requested": 0, "known": 0, "unchanged_entries": 3}, "ok"),
         ({"pages_disallowed": 6}, "blocked_by_robots"),
         ({"pages_disallowed": 1, "pages_paywalled": 5}, "paywalled"),
         ({"pages_failed": 6}, "failed"),
@@ -83,6 +85,13 @@ def test_the_summary_is_one_line_that_adds_up() -> None:
         "1 dropped (TooShort 1), 1 failed (HTTP 404 1), 7 mentions; state ok"
     )
     assert counts.stored == 8
+
+
+def test_a_second_look_counts_no_article_twice() -> None:
+    again = {"newscrawl/revisits": 2, "newscrawl/revisits_stored": 1}
+    counts = Counts.of(GOOD | again)
+    assert counts.stored == 7
+    assert "2 looked at again" in summary("n", counts, "ok", "")
 
 
 def test_the_feed_stands_in_for_an_article_that_may_not_be_read() -> None:

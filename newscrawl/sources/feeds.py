@@ -27,6 +27,14 @@ _SPACE = re.compile(r"\s+")
 _BLOCK = re.compile(
     r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^>]*>", re.IGNORECASE
 )
+# RDF Site Summary 1.0, module Syndication.
+_PERIODS = {
+    "hourly": timedelta(hours=1),
+    "daily": timedelta(days=1),
+    "weekly": timedelta(days=7),
+    "monthly": timedelta(days=30),
+    "yearly": timedelta(days=365),
+}
 # A clock that runs ahead by less is a clock, by more a mistake.
 _CLOCK_TOLERANCE = timedelta(days=1)
 
@@ -51,10 +59,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """The entries of a feed, in its order, and how many of them couldn't be used."""
+    """The entries of a feed, in its order, and how many of them couldn't be used.
+
+    `interval` is the time between two polls that the feed asks for (ttl, sy:updatePeriod).
+    """
 
     entries: tuple[Entry, ...]
     unusable: int = 0
+    interval: timedelta | None = None
 
 
 def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Feed:
@@ -83,7 +95,11 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
             entries.append(_entry(raw, url, language))
         except UrlError:
             continue
-    return Feed(entries=tuple(entries), unusable=len(parsed.entries) - len(entries))
+    return Feed(
+        entries=tuple(entries),
+        unusable=len(parsed.entries) - len(entries),
+        interval=_interval(parsed.feed),
+    )
 
 
 def plain_text(markup: str | None, limit: int) -> str | None:
@@ -107,6 +123,22 @@ def plausible(moment: datetime) -> datetime | None:
     if aware.year < 1990 or aware > datetime.now(UTC) + _CLOCK_TOLERANCE:
         return None
     return aware.astimezone(UTC)
+
+
+def _interval(feed: Any) -> timedelta | None:
+    """The shorter of what ttl (RSS 2.0, in minutes) and the syndication module ask for."""
+    told = []
+    if (minutes := _whole(feed.get("ttl"))) is not None:
+        told.append(timedelta(minutes=minutes))
+    period = _PERIODS.get((feed.get("sy_updateperiod") or "").strip().lower())
+    if period is not None:
+        told.append(period / (_whole(feed.get("sy_updatefrequency")) or 1))
+    return min(told, default=None)
+
+
+def _whole(text: str | None) -> int | None:
+    found = re.fullmatch(r"\s*([1-9][0-9]{0,6})\s*", text or "")
+    return int(found[1]) if found else None
 
 
 def _entry(raw: Any, base: str, language: str | None) -> Entry:

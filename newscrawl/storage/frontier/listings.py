@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, literal, select, update
 
 from newscrawl.storage.frontier.queue import validator
 from newscrawl.storage.frontier.schedule import Schedule
 from newscrawl.storage.models import Listing, Poll
+from newscrawl.storage.models.base import UtcDateTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +170,9 @@ def record_poll(
     now: datetime,
 ) -> datetime:
     """Write and return when the source is due again: with the first of its listings."""
-    first = select(func.min(Listing.next_poll_at)).where(Listing.id.in_(list(listings)))
+    # One that was not read, for whatever reason, is due at once.
+    due_at = func.coalesce(Listing.next_poll_at, literal(now, UtcDateTime()))
+    first = select(func.min(due_at, type_=UtcDateTime())).where(Listing.id.in_(list(listings)))
     latest = now + schedule.poll_max
     due = min(connection.execute(first).scalar() or latest, latest)
     due = max(due, now)

@@ -1,0 +1,295 @@
+"""Feeds and sitemaps: asked for only if they have changed, their articles put into the queue."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from scrapy import Request
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from newscrawl.sources import (
+    Entry,
+    Feed,
+    FeedError,
+    Sitemap,
+    SitemapError,
+    UrlError,
+    canonical_url,
+    parse_feed,
+    parse_sitemap,
+)
+from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
+from newscrawl.storage import StorageError
+from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
+from spiders.failures import cause_of
+from spiders.guard import address_of
+from spiders.politeness import DisallowedByRobotsError
+from spiders.queue import QueueSpider, conditions
+
+# An index that lists indexes is rare, a third level has no use.
+MAX_NESTING = 2
+_BATCH = 200
+_NOT_MODIFIED = 304
+# A sitemap that says it was last modified longer than this before we read it has not changed
+# since, even where it tells the day alone, in whatever time zone.
+_DAY_AND_ZONE = timedelta(hours=38)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a listing has brought so far."""
+
+    offered: int = 0
+    fresh: int = 0
+    newest: datetime | None = None
+
+
+class ListingSpider(QueueSpider):
+    """Reads the listings that a subclass names, and queues what it wants of their articles."""
+
+    clock: Callable[[], datetime]
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The feeds and sitemaps of this crawl, by their numbers: when they are due, the source is.
+        self.polled: list[int] = []
+        self._seen: set[str] = set()
+        self._strangers: set[str] = set()
+        self._sitemaps_left = 0
+        self._recent = timedelta()
+
+    def wants(self, url: str) -> bool:
+        """Whether a URL that a feed or sitemap lists may be an article."""
+        raise NotImplementedError
+
+    def covers(self, url: str) -> bool:
+        """Whether a URL is of this source."""
+        raise NotImplementedError
+
+    def oldest(self, *, archive: bool) -> datetime | None:
+        """Return the moment before which articles are left, in an archive or in a feed."""
+        raise NotImplementedError
+
+    async def listing_requests(
+        self, urls: Collection[str], archives: Collection[str], *, only_due: bool
+    ) -> AsyncIterator[Request]:
+        """Ask for feeds and sitemaps; `archives` are those of them that list old articles too."""
+        known = await self.writer.do(self.frontier.listings, urls)
+        self.polled = [one.id for one in known]
+        for one in known:
+            if only_due and one.next_poll_at and one.next_poll_at > self.clock():
+                self.count("listings_rested")
+                self._count_as_before(one)
+                continue
+            yield self._request(one, archive=one.url in archives, allow_offsite=True)
+
+    def _request(
+        self,
+        known: KnownListing,
+        *,
+        archive: bool,
+        nesting: int = 0,
+        allow_offsite: bool = False,
+    ) -> Request:
+        enough = known.says_enough(self.oldest(archive=archive))
+        return Request(
+            known.url,
+            headers=conditions(known.etag, known.last_modified) if enough else {},
+            callback=self.parse_listing,
+            errback=self.listing_failed,
+            priority=10,
+            cb_kwargs={"known": known, "nesting": nesting, "enough": enough},
+            meta={
+                "download_maxsize": MAX_BYTES,
+                "allow_offsite": allow_offsite,
+                "handle_httpstatus_list": [_NOT_MODIFIED] if enough else [],
+            },
+        )
+
+    async def parse_listing(
+        self, response: Response, known: KnownListing, nesting: int, enough: bool
+    ) -> AsyncIterator[Request]:
+        """Queue what a feed or sitemap lists; nothing of it is parsed where nothing has changed."""
+        body_hash = sha256(response.body).hexdigest()
+        try:
+            if response.status == _NOT_MODIFIED or (enough and body_hash == known.body_hash):
+                requests = self._unchanged(known, nesting)
+            else:
+                requests = self._changed(response, known, nesting, body_hash)
+            async for request in requests:
+                yield request
+            await self.refill()
+        except StorageError:
+            return  # the crawl is being stopped
+
+    async def _unchanged(self, known: KnownListing, nesting: int) -> AsyncIterator[Request]:
+        self.count("listings_read")
+        self.count("listings_unchanged")
+        self._count_as_before(known)
+        children = await self.writer.do(self.frontier.children, known.id)
+        for child in children:
+            if self._sitemaps_left > 0:
+                self._sitemaps_left -= 1
+                yield self._request(child, archive=True, nesting=nesting + 1)
+        self.writer.later(self.frontier.unchanged, known.id)
+
+    def _count_as_before(self, known: KnownListing) -> None:
+        if known.newest_at:
+            self.crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
+        self.count("unchanged_entries", known.offered)
+
+    async def _changed(
+        self, response: Response, known: KnownListing, nesting: int, body_hash: str
+    ) -> AsyncIterator[Request]:
+        try:
+            # In a thread: the parsing of a long one must not stop the downloads.
+            listing = await asyncio.to_thread(_read_listing, response)
+        except (FeedError, SitemapError) as error:
+            self._broken(known, f"Can't use {response.url}: it {error}")
+            return
+        self.count("listings_read")
+        self.count("urls_refused", listing.unusable)
+        archive = isinstance(listing, Sitemap)
+        if isinstance(listing, Sitemap):
+            if listing.damage:
+                self.count("listings_damaged")
+                self.logger.warning("Sitemap %s %s", response.url, listing.damage)
+            async for request in self._descend(listing.children, known, nesting + 1):
+                yield request
+        cutoff = self.oldest(archive=archive)
+        found = await self._queue(listing.entries, known.id, cutoff)
+        moments = [entry.moment for entry in listing.entries if entry.moment]
+        reading = Reading(
+            etag=header(response, "ETag"),
+            last_modified=header(response, "Last-Modified"),
+            body_hash=body_hash,
+            cutoff=cutoff,
+            offered=found.offered,
+            fresh=found.fresh,
+            newest_at=found.newest,
+            interval=publishing_interval(moments, _told_interval(listing), self.clock()),
+        )
+        # Last of all: whoever is killed before must read this listing again.
+        await self.writer.do(self.frontier.read, known.id, reading)
+
+    async def _descend(
+        self, children: Collection[Entry], index: KnownListing, nesting: int
+    ) -> AsyncIterator[Request]:
+        if children and nesting > MAX_NESTING:
+            self._broken(index, f"Sitemap index {index.url} is nested too deeply; it is left")
+            return
+        oldest = self.oldest(archive=True)
+        wanted: dict[str, Entry] = {}
+        for child in newest_first(children):
+            if oldest and child.modified and child.modified < oldest:
+                continue
+            if len(wanted) == self._sitemaps_left:
+                self.count("sitemaps_over_limit")
+                continue
+            wanted[child.url] = child
+        self._sitemaps_left -= len(wanted)
+        for known in await self.writer.do(self.frontier.listings, list(wanted), index.id):
+            modified = wanted[known.url].modified
+            if (
+                modified
+                and known.checked_at
+                and known.checked_at - modified > _DAY_AND_ZONE
+                and known.says_enough(oldest)
+            ):
+                self.count("listings_read")
+                self.count("listings_unchanged")
+                self._count_as_before(known)
+                continue
+            yield self._request(known, archive=True, nesting=nesting)
+
+    async def _queue(
+        self, entries: Iterable[Entry], listing_id: int, oldest: datetime | None
+    ) -> _Found:
+        """Put the articles that are new to us into the queue."""
+        found = _Found()
+        waiting = newest_first(entries)
+        for start in range(0, len(waiting), _BATCH):
+            offers = list(self._offers(waiting[start : start + _BATCH], oldest, found))
+            offered = await self.writer.do(self.frontier.offer, listing_id, offers)
+            self.count("known", offered.known)
+            found.fresh += offered.fresh
+            await self.refill()
+        return found
+
+    def _offers(
+        self, entries: Iterable[Entry], oldest: datetime | None, found: _Found
+    ) -> Iterator[Offer]:
+        for entry in entries:
+            if entry.moment:
+                found.newest = max(found.newest or entry.moment, entry.moment)
+                self.crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
+            if oldest and entry.moment and entry.moment < oldest:
+                self.count("too_old")
+                continue
+            try:
+                url = canonical_url(entry.url)
+            except UrlError:
+                self.count("urls_refused")
+                continue
+            if url in self._seen or not self.wants(entry.url):
+                continue
+            if not self.covers(url):
+                self._refuse_host(address_of(url)[0])
+                continue
+            self._seen.add(url)
+            self.count("found")
+            found.offered += 1
+            yield Offer(url=url, fetch_url=entry.url, hints=entry.hints, moment=entry.moment)
+
+    def _refuse_host(self, host: str) -> None:
+        self.count("offsite")
+        if host not in self._strangers:
+            self._strangers.add(host)
+            self.logger.info("Links to %s are not followed: it is another site", host)
+
+    def listing_failed(self, failure: Failure) -> None:
+        """Count and report a feed or sitemap that couldn't be fetched."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        known: KnownListing = request.cb_kwargs["known"]
+        message = f"Can't read {known.url}: {cause_of(failure).reason}"
+        closed = isinstance(failure.value, DisallowedByRobotsError)
+        self._broken(known, message, "listings_disallowed" if closed else "listings_failed")
+
+    def _broken(
+        self, known: KnownListing, message: str, counted_as: str = "listings_failed"
+    ) -> None:
+        self.count(counted_as)
+        self.logger.warning("%s", message)
+        self.writer.later(self.frontier.broken, known.id)
+
+    def listing_met_twice(self, known: KnownListing, *, circle: bool) -> None:
+        """Leave a feed or sitemap that redirects to itself, or to another one of this crawl."""
+        if circle:
+            self._broken(known, f"Can't read {known.url}: it redirects in a circle")
+        else:
+            self.writer.later(self.frontier.unchanged, known.id)
+
+
+def newest_first(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries by date, those without one last and as they came."""
+    return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
+
+
+def _read_listing(response: Response) -> Feed | Sitemap:
+    body = unpack(response.body)
+    if looks_like_sitemap(body):
+        return parse_sitemap(body, response.url)
+    return parse_feed(body, response.url, content_type=header(response, "Content-Type"))
+
+
+def _told_interval(listing: Feed | Sitemap) -> timedelta | None:
+    return listing.interval if isinstance(listing, Feed) else None
+
+
+def header(response: Response, name: str) -> str | None:
+    """Return a header of the response as text."""
+    value = response.headers.get(name)
+    return value.decode("latin-1") if value else None

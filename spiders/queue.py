@@ -1,0 +1,113 @@
+"""Pages come from the queue in the database, a few at a time; what came of each goes back there."""
+
+from datetime import datetime
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, DontCloseSpider
+
+from newscrawl.items import Visit
+from newscrawl.storage import StorageError
+from newscrawl.storage.frontier import Frontier, Outcome, Waiting
+from newscrawl.storage.writing import Writer
+from spiders.failures import Cause
+
+# Pages taken from the queue at once, and the number on their way below which more are taken:
+# enough to keep any polite crawl busy, few enough to keep memory flat.
+BATCH = 50
+LOW_WATER = 25
+
+
+class QueueSpider(Spider):
+    """Asks for what waits in the queue, until nothing does or the limit is reached.
+
+    Whoever opens the database sets `frontier` and `writer` before the spider starts.
+    """
+
+    frontier: Frontier
+    writer: Writer
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._limit = 0
+        self._on_their_way = 0
+        self._taking = False
+
+    def watch_queue(self, crawler: Crawler, limit: int) -> None:
+        """Hear of the moments at which the queue matters; ask for `limit` pages at most."""
+        self._limit = limit
+        crawler.signals.connect(self._take_what_is_left, signal=signals.spider_idle)
+
+    @property
+    def since(self) -> datetime | None:
+        """The moment before which articles are of no interest, where one was given."""
+        raise NotImplementedError
+
+    def article_request(self, waiting: Waiting) -> Request:
+        """Return the request for a page of the queue, with it as `waiting` in its cb_kwargs."""
+        raise NotImplementedError
+
+    async def refill(self) -> None:
+        """Take more pages from the queue if few are on their way."""
+        if self._taking or self._on_their_way > LOW_WATER or self._limit <= 0:
+            return
+        self._taking = True
+        try:
+            pages = await self.writer.do(self.frontier.take, self._next_batch(), self.since)
+        except StorageError:
+            return  # the crawl is being stopped
+        finally:
+            self._taking = False
+        self._send(pages)
+
+    def on_its_way_no_more(self) -> None:
+        """A page of the queue got its answer, or will get none."""
+        self._on_their_way -= 1
+
+    def _next_batch(self) -> int:
+        return min(BATCH, self._limit)
+
+    def _send(self, pages: list[Waiting]) -> None:
+        self._limit -= len(pages)
+        if self.crawler.engine.spider is None:
+            return  # closed meanwhile: they wait for the next crawl
+        self._on_their_way += len(pages)
+        self.count("requested", len(pages))
+        self.count("revisits", sum(not page.visit.first for page in pages))
+        for page in pages:
+            self.crawler.engine.crawl(self.article_request(page))
+
+    def _take_what_is_left(self) -> None:
+        """Go on while the queue holds anything; nothing else happens meanwhile."""
+        self._on_their_way = 0
+        try:
+            if self._limit > 0 and (pages := self.frontier.take(self._next_batch(), self.since)):
+                self._send(pages)
+                raise DontCloseSpider
+            self.crawler.stats.set_value("newscrawl/over_limit", self.frontier.waiting(self.since))
+        except StorageError as error:
+            self.logger.critical("The crawl stops: %s", error)
+            raise CloseSpider("database_failed") from error
+
+    def settle(self, visit: Visit, outcome: Outcome, reason: str) -> None:
+        """Have it written what came of a page from which no article comes."""
+        self.writer.later(self.frontier.settle, self.frontier.settlement(visit, outcome, reason))
+
+    def failed(self, visit: Visit, url: str, cause: Cause) -> None:
+        """Count and report a page that couldn't be fetched; it is tried again where that helps."""
+        self.count("pages_failed")
+        self.count(f"pages_failed/{cause.kind}")
+        self.logger.warning("Can't fetch %s: %s", url, cause.reason)
+        self.settle(visit, "hopeless" if cause.final else "failed", cause.kind)
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Add to one of the crawl's statistics."""
+        if amount:
+            self.crawler.stats.inc_value(f"newscrawl/{name}", amount)
+
+
+def conditions(etag: str | None, last_modified: str | None) -> dict[str, Any]:
+    """Return the headers of a conditional request; none where no validator is known."""
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in headers.items() if value}
