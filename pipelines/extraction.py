@@ -1,8 +1,6 @@
 """A page becomes an article, or is dropped for a reason that is counted."""
 
-import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Self
 
@@ -13,10 +11,16 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Document, Page
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.settings import SettingError, whole_number
+from newscrawl.storage.frontier import Outcome
+from pipelines.readers import ReaderDiedError, Readers, processes_of
+
+# `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
 
 
 class NotHtml(DropItem):
     """The response holds no HTML."""
+
+    outcome: Outcome = "closed"
 
 
 class NotAnArticle(DropItem):
@@ -38,6 +42,16 @@ class TooShort(DropItem):
 class TooOld(DropItem):
     """The article was published before the moment given by -a since."""
 
+    outcome: Outcome = "postponed"
+
+    def __init__(self, published: datetime) -> None:
+        super().__init__(f"published {published:%Y-%m-%d}")
+        self.published = published
+
+
+class ReaderDied(DropItem):
+    """The page ended the process that read it."""
+
 
 # Scrapy counts what is dropped by the class.
 _DROPS: Mapping[Reason, type[DropItem]] = {
@@ -50,35 +64,35 @@ _DROPS: Mapping[Reason, type[DropItem]] = {
 
 
 class ExtractionPipeline:
-    """Page → Document. Extraction runs in a thread of its own, so that downloads go on."""
+    """Page → Document. Extraction runs beside the event loop, so that downloads go on."""
 
-    def __init__(self, crawler: Crawler, reader: PageReader) -> None:
+    def __init__(self, crawler: Crawler, readers: Readers) -> None:
         self._crawler = crawler
-        self._reader = reader
-        # One thread: more would only contend for the interpreter's lock.
-        self._worker = ThreadPoolExecutor(1, "extraction")
+        self._readers = readers
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline; SettingError for an unknown NEWSCRAWL_METHOD."""
+        """Build the pipeline; SettingError for a setting that can't work."""
         method: str = crawler.settings["NEWSCRAWL_METHOD"]
         if method not in METHODS:
             raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
         least = crawler.settings["NEWSCRAWL_MIN_CHARACTERS"]
         least = whole_number("NEWSCRAWL_MIN_CHARACTERS", least)
-        return cls(crawler, PageReader(method=method, least=least))
+        processes = processes_of(crawler.settings["NEWSCRAWL_READERS"])
+        return cls(crawler, Readers(PageReader(method=method, least=least), processes))
 
     def close_spider(self) -> None:
-        """Let the thread go."""
-        self._worker.shutdown()
+        """Let the readers go."""
+        self._readers.close()
 
     async def process_item(self, page: Page) -> Document:
         """Return the page with its article; a DropItem's class says why there is none."""
-        loop = asyncio.get_running_loop()
         try:
-            document = await loop.run_in_executor(self._worker, self._reader.read, page)
+            document = await self._readers.read(page)
         except NoArticleError as error:
             raise _DROPS[error.reason](str(error)) from error
+        except ReaderDiedError as error:
+            raise ReaderDied(str(error)) from error
         if document.page.access != page.access:
             self._crawler.stats.inc_value("newscrawl/pages_paywalled")
             return document
@@ -89,4 +103,4 @@ class ExtractionPipeline:
         since: datetime | None = getattr(self._crawler.spider, "since", None)
         published = document.article.published
         if since and published and published < since and document.page.access == "open":
-            raise TooOld(f"published {published:%Y-%m-%d}")
+            raise TooOld(published)

@@ -7,6 +7,7 @@ import argparse
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -48,9 +49,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: `pages` articles were asked for, `sent` bytes came from the server."""
+    """One run: `pages` articles were asked for, `sent` bytes came from the server; `processor`
+    are the seconds of all its processes, which a busy machine doesn't blur as it does time."""
 
     seconds: float
+    processor: float
     pages: int
     sent: int
     code: int
@@ -146,17 +149,17 @@ def _timed(world: World, command: list[str], folder: Path, environment: dict[str
     before, started = _counts(world), time.monotonic()
     memory = []
     # Errors of the run itself are seen; the world's own are many, and meant.
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stderr=subprocess.DEVNULL
-    ) as process:
-        while process.poll() is None:
-            time.sleep(SAMPLE_SECONDS)
-            pages = _counts(world)["pages"] - before["pages"]
-            if size := _megabytes(process.pid):
-                memory.append(Sample(pages, size))
+    used = _processor()
+    process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        time.sleep(SAMPLE_SECONDS)
+        pages = _counts(world)["pages"] - before["pages"]
+        if size := _megabytes(process.pid):
+            memory.append(Sample(pages, size))
     after = _counts(world)
     return Run(
         seconds=time.monotonic() - started,
+        processor=_processor() - used,
         pages=after["pages"] - before["pages"],
         sent=after["bytes"] - before["bytes"],
         code=process.returncode,
@@ -168,6 +171,12 @@ def _counts(world: World) -> dict[str, int]:
     with urllib.request.urlopen(f"{world.home(0)}/-/counts") as answer:  # noqa: S310 - our own
         counts: dict[str, int] = json.load(answer)
     return counts
+
+
+def _processor() -> float:
+    """Processor seconds of all processes that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _megabytes(pid: int) -> float:
@@ -204,12 +213,15 @@ def show(result: Result) -> str:
         ("second run", result.second),
         ("bare Scrapy", result.bare),
     ]
-    lines = [f"{'':12}{'pages':>8}{'seconds':>9}{'pages/s':>9}{'MB sent':>9}{'MB memory':>11}"]
+    lines = [
+        f"{'':12}{'pages':>8}{'seconds':>9}{'pages/s':>9}{'CPU ms':>8}{'MB sent':>9}{'MB memory':>11}"
+    ]
     for name, run in rows:
         peak = max((one.megabytes for one in run.memory), default=0.0)
         lines.append(
-            f"{name:12}{run.pages:>8}{run.seconds:>9.1f}{run.speed:>9.1f}"
-            f"{run.sent / 1e6:>9.1f}{peak:>11.0f}"
+            f"{name:12}{run.pages:>12}{run.seconds:>12.1f}{run.speed:>12.1f}"
+            f"{1000 * run.processor / max(run.pages, 1):>12.1f}"
+            f"{run.sent / 1e6:>12.1f}{peak:>12.0f}"
         )
     grown = "too few pages to tell" if result.growth is None else f"{result.growth:+.1%}"
     return "\n".join(

@@ -1,0 +1,149 @@
+"""Pages are read in a thread, and in processes where they pile up; no page takes others along."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from newscrawl.items import Document, Page
+from newscrawl.reading import NoArticleError, PageReader
+from newscrawl.settings import SettingError
+from pipelines.readers import BACKLOG, ReaderDiedError, Readers, processes_of
+from tests.site.crawling import PROJECT
+from tests.site.faults import story
+
+PAGE = Page(
+    url="https://n.example/a",
+    source="n",
+    html=story("A bridge", "Siemens"),
+    fetched_at=datetime(2026, 11, 22, tzinfo=UTC),
+)
+
+
+class Reader(PageReader):
+    """Tells where a page was read, and dies of one that says so."""
+
+    def read(self, page: Page) -> Document:
+        if page.html == b"poison":
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.005)  # so that pages pile up
+        document = super().read(page)
+        where = f"{os.getpid()} {threading.current_thread().name}"
+        return replace(document, article=replace(document.article, section=where))
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    opened = Readers(Reader(method="fe", least=10), 1)
+    yield opened
+    opened.close()
+
+
+def read_all(readers: Readers, pages: list[Page]) -> list[Document | BaseException]:
+    async def work() -> list[Document | BaseException]:
+        return await asyncio.gather(*map(readers.read, pages), return_exceptions=True)
+
+    return asyncio.run(work())
+
+
+def places(documents: list[Document | BaseException]) -> set[str]:
+    """The processes and threads in which pages were read."""
+    found = {document.article.section for document in documents if isinstance(document, Document)}
+    return {place for place in found if place}
+
+
+def test_a_few_pages_are_read_in_a_thread(readers: Readers) -> None:
+    documents = read_all(readers, [PAGE] * BACKLOG)
+    assert places(documents) == {f"{os.getpid()} extraction_0"}
+
+
+def test_many_pages_are_read_in_a_process(readers: Readers) -> None:
+    documents = read_all(readers, [PAGE] * (BACKLOG + 5))
+    assert len(places(documents)) == 2
+    assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
+
+
+def test_a_document_is_the_same_wherever_it_was_read(readers: Readers) -> None:
+    documents = read_all(readers, [PAGE] * (BACKLOG + 5))
+    texts = {document.article.text for document in documents if isinstance(document, Document)}
+    assert len(texts) == 1
+    assert all(document.page == PAGE for document in documents if isinstance(document, Document))
+
+
+def test_why_a_page_holds_no_article_is_told_from_there_too(readers: Readers) -> None:
+    empty = replace(PAGE, html=b"")
+    verdicts = read_all(readers, [empty] * (BACKLOG + 5))
+    assert all(isinstance(verdict, NoArticleError) for verdict in verdicts)
+    assert {verdict.reason for verdict in verdicts if isinstance(verdict, NoArticleError)} == {
+        "NotHtml"
+    }
+
+
+def test_a_page_that_kills_its_reader_takes_no_other_along(readers: Readers) -> None:
+    read_all(readers, [PAGE] * (BACKLOG + 1))
+    poison = replace(PAGE, html=b"poison")
+    verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
+    assert [type(verdict) for verdict in verdicts] == [
+        Document, Document, ReaderDiedError, Document, Document,
+    ]  # fmt: skip
+
+
+def test_no_processes_are_no_processes() -> None:
+    readers = Readers(Reader(method="fe", least=10), 0)
+    documents = read_all(readers, [PAGE] * (BACKLOG + 5))
+    readers.close()
+    assert places(documents) == {f"{os.getpid()} extraction_0"}
+
+
+def test_readers_end_with_a_crawl_that_was_killed() -> None:
+    program = (
+        "import asyncio, os, time\n"
+        "from tests.test_readers import *\n"
+        "if __name__ == '__main__':\n"
+        "    readers = Readers(Reader(method='fe', least=10), 1)\n"
+        "    found = read_all(readers, [PAGE] * 20)\n"
+        "    print(found[-1].article.section.split()[0], flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=PROJECT, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    child = int(done.stdout)
+    for _ in range(100):
+        if not _is_alive(child):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"process {child} outlived the crawl")
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("setting", "processes"), [("0", 0), ("3", 3)])
+def test_the_setting_is_a_number(setting: str, processes: int) -> None:
+    assert processes_of(setting) == processes
+
+
+def test_auto_is_at_least_one() -> None:
+    assert processes_of("auto") >= 1
+
+
+@pytest.mark.parametrize("setting", ["", "-1", "many", "1.5"])
+def test_a_setting_that_cannot_be_meant_is_named(setting: str) -> None:
+    with pytest.raises(SettingError, match="NEWSCRAWL_READERS"):
+        processes_of(setting)
