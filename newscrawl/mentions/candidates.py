@@ -1,13 +1,12 @@
 """Finding: every place in an article where a form of a company stands as a word of its own."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.mentions.company import Company
-from newscrawl.mentions.forms import Form, accepts_ending, script, spellings, stem_forms
+from newscrawl.mentions.forms import Form, accepts_ending, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana"})
@@ -46,18 +45,14 @@ class Candidate:
 
 
 class Finder:
-    """All forms of a registry in one automaton."""
+    """All forms of a registry, by their spellings, in one automaton."""
 
-    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+    def __init__(self, forms: Mapping[str, Sequence[Form]], words: Vocabulary) -> None:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
-        by_spelling: dict[str, list[Form]] = {}
-        for form in _forms(companies):
-            for spelling in spellings(form.text):
-                by_spelling.setdefault(spelling, []).append(form)
-        self._forms = list(by_spelling.values())
-        self._automaton = AhoCorasick(list(by_spelling), store_patterns=False)
+        self._forms = list(forms.values())
+        self._automaton = AhoCorasick(list(forms), store_patterns=False)
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
         """Every bounded occurrence, overlapping ones included, in no particular order."""
@@ -93,29 +88,6 @@ def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
     stop = r"(?!\w|-(?-i:[A-ZÄÖÜ]))"
     return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?:s|es|n)?{stop}", re.IGNORECASE)
-
-
-def _forms(companies: Sequence[Company]) -> Iterable[Form]:
-    for index, company in enumerate(companies):
-        doubtful = set(company.ambiguous)
-        languages = frozenset(company.ambiguous_in or ("*",))
-        for text in dict.fromkeys((company.name, *company.aliases, *company.ambiguous)):
-            form = Form(index, text, languages if text in doubtful else frozenset())
-            yield form
-            for stem in stem_forms(text):
-                yield _stem(form, stem)
-        for stem in company.stems:
-            bare = stem.replace("*", "")
-            doubt = any(bare.startswith(text[:-1]) for text in doubtful)
-            yield _stem(Form(index, stem, languages if doubt else frozenset()), stem)
-
-
-def _stem(form: Form, stem: str) -> Form:
-    head, _, rest = stem.partition("*")
-    if not rest:
-        return replace(form, text=head, stem=True)
-    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
-    return replace(form, text=head, stem=True, rest=re.compile(pattern, re.IGNORECASE))
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:

@@ -1,12 +1,14 @@
 """The registry of companies: the door to this package."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
 from newscrawl.items import Mention
 from newscrawl.mentions.checks import check
 from newscrawl.mentions.company import Company
+from newscrawl.mentions.compiling import Compiled, CompiledFile, compile_forms
+from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.reading import read_entries
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
@@ -17,7 +19,12 @@ BUNDLED = Path(__file__).parent / "companies"
 class Companies(Sequence[Company]):
     """Companies to look for, and the search for them. Safe to share between threads."""
 
-    def __init__(self, companies: Sequence[Company], words: Vocabulary | None = None) -> None:
+    def __init__(
+        self,
+        companies: Sequence[Company],
+        words: Vocabulary | None = None,
+        forms: Mapping[str, Sequence[Form]] | None = None,
+    ) -> None:
         self._companies = tuple(companies)
         self._by_name = {
             form.casefold(): company
@@ -25,7 +32,11 @@ class Companies(Sequence[Company]):
             for form in (*company.aliases, company.name)
             if form == company.name or form in company.certain
         }
-        self._matcher = Matcher(self._companies, words or load_vocabulary())
+        self._matcher = Matcher(
+            self._companies,
+            words or load_vocabulary(),
+            forms if forms is not None else compile_forms(self._companies),
+        )
 
     def find(
         self,
@@ -65,13 +76,21 @@ class Companies(Sequence[Company]):
         return self._companies[index]
 
 
-def load_companies(path: str | Path | None = None) -> Companies:
+def load_companies(path: str | Path | None = None, *, cache: str | Path | None = None) -> Companies:
     """Read a companies file (TOML or CSV), a folder of them, or the bundled registry.
 
     Raises CompaniesError, naming file, line, fault and advice, where a file can't be read or
-    a definition would flood, clash with another or never match.
+    a definition would flood, clash with another or never match. A large registry's compiled
+    form is kept in the folder `cache`, by default the user's.
     """
+    registry = Path(path) if path is not None else BUNDLED
     words = load_vocabulary()
-    entries = read_entries(Path(path) if path is not None else BUNDLED)
-    check(entries, words)
-    return Companies([entry.company for entry in entries], words)
+    kept = CompiledFile(registry, Path(cache) if cache is not None else None)
+    compiled = kept.read()
+    if compiled is None:
+        entries = read_entries(registry)
+        check(entries, words)
+        companies = tuple(entry.company for entry in entries)
+        compiled = Compiled(companies, compile_forms(companies))
+        kept.write(compiled)
+    return Companies(compiled.companies, words, compiled.forms)

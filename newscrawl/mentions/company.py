@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 
 class CompaniesError(ValueError):
@@ -15,6 +17,11 @@ class CompaniesError(ValueError):
         self.advice = advice
         place = f"{file}, line {line}" if line else file
         super().__init__(f"{place}: {fault}; {advice}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel whole between processes."""
+        make = partial(CompaniesError, file=self.file, line=self.line)
+        return make, (self.fault, self.advice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,7 +58,8 @@ class Form:
     """One way in which the registry lets a company be named.
 
     A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. A `stem`
-    needs an ending; `rest` matches what follows the first "*" of one with several words.
+    needs an ending; `rest` matches what follows the first "*" of one with several words, and
+    `source` is the stem with its stars.
     """
 
     company: int
@@ -66,6 +67,7 @@ class Form:
     ambiguous: frozenset[str] = frozenset()
     stem: bool = False
     rest: re.Pattern[str] | None = None
+    source: str = ""
 
     def is_doubtful(self, language: str | None) -> bool:
         """Does the form need support in an article of this language?"""

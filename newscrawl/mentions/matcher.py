@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from newscrawl.items import Mention
 from newscrawl.mentions.candidates import Candidate, Finder, exclusion_pattern
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.credits import Credits
+from newscrawl.mentions.forms import Form
 from newscrawl.mentions.scan import Scan, scan
 from newscrawl.mentions.support import ContextFinder, Evidence, Judge
 from newscrawl.mentions.surroundings import Surroundings, spells_out
@@ -32,10 +33,15 @@ Place = list[Candidate]
 class Matcher:
     """Finds the mentions of a registry's companies; holds no state of an article."""
 
-    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+    def __init__(
+        self,
+        companies: Sequence[Company],
+        words: Vocabulary,
+        forms: Mapping[str, Sequence[Form]],
+    ) -> None:
         self._companies = companies
         self._words = words
-        self._finder = Finder(companies, words)
+        self._finder = Finder(forms, words)
         self._tickers = Tickers(companies)
         self._surroundings = Surroundings(words)
         self._judge = Judge(self._surroundings)

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -166,9 +167,9 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
             )
         lists[key] = tuple(part.strip() for part in value)
     for key in row.keys() - {*LISTS, "name"}:
-        meant = get_close_matches(key, LISTS, n=1, cutoff=_LIKE)
+        meant = _meant(key)
         if meant:
-            raise error(f'unknown key "{key}"', f'write "{meant[0]}"', key)
+            raise error(f'unknown key "{key}"', f'write "{meant}"', key)
     facts = {key: str(value) for key, value in row.items() if key not in {*LISTS, "name"}}
     company = Company(
         name=name.strip(),
@@ -177,6 +178,11 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
         **lists,
     )
     return Entry(company, file, lines)
+
+
+@lru_cache(maxsize=256)
+def _meant(key: str) -> str | None:
+    return next(iter(get_close_matches(key, LISTS, n=1, cutoff=_LIKE)), None)
 
 
 def _is_phrase(value: object) -> bool:

@@ -1,0 +1,177 @@
+"""From companies to what the matcher looks for: every form under every spelling.
+
+Reading, checking and compiling a large registry takes some tenths of a second, which each
+crawl would pay. What comes out is kept in a file beside the user's other caches: plain JSON,
+named by a digest of the registry and of the code that reads it, so that a change to either is
+compiled anew. A file that can't be read or written changes nothing but the time.
+"""
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
+from typing import Any
+
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import Form, spellings, stem_forms
+
+logger = logging.getLogger(__name__)
+
+# Smaller registries are compiled sooner than a file is looked for.
+SMALLEST_KEPT = 100_000
+# So many compiled registries are kept; the oldest go first.
+MOST_KEPT = 8
+# What a compiled registry depends on besides the registry itself.
+_SOURCES = ("reading.py", "checks.py", "company.py", "forms.py", "compiling.py", "vocabulary.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """Companies, and their forms by every spelling that stands for them."""
+
+    companies: tuple[Company, ...]
+    forms: Mapping[str, Sequence[Form]]
+
+
+def compile_forms(companies: Sequence[Company]) -> dict[str, list[Form]]:
+    """All spellings of all forms, each with the forms that it may stand for."""
+    by_spelling: dict[str, list[Form]] = {}
+    for form in _forms_of(companies):
+        for spelling in spellings(form.text):
+            by_spelling.setdefault(spelling, []).append(form)
+    return by_spelling
+
+
+def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
+    for index, company in enumerate(companies):
+        doubtful = set(company.ambiguous)
+        languages = frozenset(company.ambiguous_in or ("*",))
+        for text in dict.fromkeys((company.name, *company.aliases, *company.ambiguous)):
+            form = Form(index, text, languages if text in doubtful else frozenset())
+            yield form
+            for stem in stem_forms(text):
+                yield _stem(form, stem)
+        for stem in company.stems:
+            bare = stem.replace("*", "")
+            doubt = any(bare.startswith(text[:-1]) for text in doubtful)
+            yield _stem(Form(index, stem, languages if doubt else frozenset()), stem)
+
+
+def _stem(form: Form, stem: str) -> Form:
+    head, _, rest = stem.partition("*")
+    if not rest:
+        return replace(form, text=head, stem=True, source=stem)
+    pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
+    rest_of = re.compile(pattern, re.IGNORECASE)
+    return replace(form, text=head, stem=True, source=stem, rest=rest_of)
+
+
+class CompiledFile:
+    """Where a registry's compiled form is kept; of no effect for small registries."""
+
+    def __init__(self, registry: Path, folder: Path | None = None) -> None:
+        self._folder = folder or cache_folder()
+        self._path = self._place(registry)
+
+    def _place(self, registry: Path) -> Path | None:
+        parts = sorted(registry.glob("*.toml")) if registry.is_dir() else [registry]
+        try:
+            contents = [part.read_bytes() for part in parts]
+        except OSError:
+            return None
+        if sum(map(len, contents)) < SMALLEST_KEPT:
+            return None
+        package = files(__package__)
+        contents += [package.joinpath(name).read_bytes() for name in _SOURCES]
+        digest = sha256()
+        for content in contents:
+            digest.update(sha256(content).digest())
+        return self._folder / f"companies-{digest.hexdigest()[:32]}.json"
+
+    def read(self) -> Compiled | None:
+        """The compiled registry, or None where there is none or it can't be used."""
+        if self._path is None:
+            return None
+        try:
+            return _compiled(json.loads(self._path.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            logger.debug("%s is not used: %s", self._path, error)
+            return None
+
+    def write(self, compiled: Compiled) -> None:
+        """Keep it, whole or not at all; a folder that can't be written to is no fault."""
+        if self._path is None:
+            return
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with TemporaryDirectory(dir=self._folder) as folder:
+                whole = Path(folder, self._path.name)
+                plain = json.dumps(_plain(compiled), ensure_ascii=False, separators=(",", ":"))
+                whole.write_text(plain, encoding="utf-8")
+                whole.replace(self._path)
+            self._forget_oldest()
+        except OSError as error:
+            logger.debug("%s is not kept: %s", self._path, error)
+
+    def _forget_oldest(self) -> None:
+        kept = sorted(self._folder.glob("companies-*.json"), key=lambda path: path.stat().st_mtime)
+        for path in kept[:-MOST_KEPT]:
+            with suppress(OSError):
+                path.unlink()
+
+
+def cache_folder() -> Path:
+    """Where caches of this user live: $XDG_CACHE_HOME or ~/.cache, and newscrawl in it."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "newscrawl"
+    except RuntimeError:
+        return Path(os.devnull) / "newscrawl"
+
+
+def _plain(compiled: Compiled) -> dict[str, Any]:
+    """Lists and texts only. A stem's pattern is written as the stem it came from."""
+    forms: dict[Form, int] = {}
+    spelled = {
+        spelling: [forms.setdefault(form, len(forms)) for form in found]
+        for spelling, found in compiled.forms.items()
+    }
+    return {
+        "companies": [
+            asdict(replace(company, facts={})) | {"facts": dict(company.facts)}
+            for company in compiled.companies
+        ],
+        "forms": [
+            [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
+            for form in forms
+        ],
+        "spellings": spelled,
+    }
+
+
+def _compiled(plain: Mapping[str, Any]) -> Compiled:
+    companies = tuple(_company(row) for row in plain["companies"])
+    forms = []
+    for company, text, ambiguous, stem in plain["forms"]:
+        form = Form(range(len(companies))[company], text, frozenset(ambiguous))
+        forms.append(_stem(form, text) if stem else form)
+    spelled = {
+        spelling: [forms[number] for number in numbers]
+        for spelling, numbers in plain["spellings"].items()
+    }
+    return Compiled(companies, spelled)
+
+
+def _company(row: Mapping[str, Any]) -> Company:
+    lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+    return Company(name=row["name"], facts=MappingProxyType(dict(row["facts"])), **lists)

@@ -1,0 +1,134 @@
+"""The compiled registry: kept in a file, never trusted further than its digest."""
+
+import json
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from newscrawl.mentions import CompaniesError, load_companies
+from newscrawl.mentions.companies import BUNDLED
+from newscrawl.mentions.compiling import MOST_KEPT, SMALLEST_KEPT, cache_folder
+
+TEXT = (
+    "Siemens, der Dax-Konzern Linde und Bahnchef Lutz; Prezes Orlenu; у Норильского никеля; "
+    "Apple (AAPL.O) and Merck's Keytruda. トヨタ、微软. BERLIN (Sky News) - Boeing."
+)
+
+
+def entry(number: int) -> str:
+    return f'[[company]]\nname = "Qu{number}ix Werke"\nstems = ["Qui{number} w* k*"]\n'
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Path:
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    for letter in "ab":
+        base = 0 if letter == "a" else 10_000
+        text = "".join(entry(base + number) for number in range(SMALLEST_KEPT // 90))
+        (folder / f"{letter}.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def files(cache: Path) -> list[Path]:
+    return sorted(cache.glob("companies-*.json"))
+
+
+def test_the_kept_registry_is_the_same(tmp_path):
+    fresh = load_companies(cache=tmp_path)
+    assert len(files(tmp_path)) == 1
+    kept = load_companies(cache=tmp_path)
+    assert list(kept) == list(fresh)
+    for language in (None, "de", "pl", "ru", "ja"):
+        assert kept.find(TEXT, language=language) == fresh.find(TEXT, language=language) != []
+    assert kept.named("VW") == fresh.named("VW") is not None
+
+
+def test_the_kept_registry_loads_faster(tmp_path, capsys):
+    def seconds(cache: Path) -> float:
+        start = time.perf_counter()
+        load_companies(cache=cache)
+        return time.perf_counter() - start
+
+    first = min(seconds(tmp_path / str(number)) for number in range(2))
+    again = min(seconds(tmp_path / "0") for _ in range(3))
+    with capsys.disabled():
+        print(f"\nloading the registry: {first:.2f} s at first, {again:.2f} s again")
+    assert again < first
+
+
+def test_a_change_is_seen_at_once(registry, tmp_path):
+    assert not load_companies(registry, cache=tmp_path).find("Acme Rockets")
+    with (registry / "a.toml").open("a", encoding="utf-8") as file:
+        file.write('[[company]]\nname = "Acme Rockets"\n')
+    assert load_companies(registry, cache=tmp_path).find("Acme Rockets")
+
+
+def test_a_fault_is_named_though_the_registry_was_kept(registry, tmp_path):
+    load_companies(registry, cache=tmp_path)
+    before = files(tmp_path)
+    with (registry / "b.toml").open("a", encoding="utf-8") as file:
+        file.write('[[company]]\nname = "You"\n')
+    with pytest.raises(CompaniesError, match="everyday word"):
+        load_companies(registry, cache=tmp_path)
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="empty"),
+        pytest.param(b"{", id="cut off"),
+        pytest.param(b"\xff\xfe", id="not text"),
+        pytest.param(b"[]", id="a list"),
+        pytest.param(
+            b'{"companies": [], "forms": [[7, "x", [], false]], "spellings": {}}', id="far"
+        ),
+        pytest.param(b'{"companies": [1], "forms": [], "spellings": {}}', id="no company"),
+    ],
+)
+def test_a_spoilt_file_is_made_anew(registry, tmp_path, content):
+    load_companies(registry, cache=tmp_path)
+    (kept,) = files(tmp_path)
+    kept.write_bytes(content)
+    assert load_companies(registry, cache=tmp_path).find("Qu7ix Werke")
+    assert json.loads(kept.read_bytes())["companies"]
+
+
+def test_a_folder_that_can_not_be_written_is_no_fault(registry, tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert load_companies(registry, cache=blocked / "cache").find("Qu7ix Werke")
+
+
+def test_small_registries_are_not_kept(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(entry(1), encoding="utf-8")
+    load_companies(file, cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
+
+
+def test_only_the_newest_are_kept(registry, tmp_path):
+    for number in range(MOST_KEPT + 2):
+        (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
+        load_companies(registry, cache=tmp_path)
+    assert len(files(tmp_path)) == MOST_KEPT
+
+
+def test_the_cache_is_the_users_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "newscrawl"
+    assert len(load_companies(BUNDLED)) >= 1000
+    assert files(tmp_path / "newscrawl")
+
+
+def test_a_fault_travels_between_processes(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[[company]]\nname = "You"\n', encoding="utf-8")
+    with ProcessPoolExecutor(1) as pool:
+        error = pool.submit(load_companies, file).exception(timeout=60)
+    assert isinstance(error, CompaniesError)
+    assert (error.file, error.line) == (str(file), 2)
+    assert str(error) == f"{file}, line 2: {error.fault}; {error.advice}"
