@@ -18,7 +18,8 @@ TEXT = (
 
 
 def entry(number: int) -> str:
-    return f'[[company]]\nname = "Qu{number}ix Werke"\nstems = ["Qui{number} w* k*"]\n'
+    note = "of no use " * 500
+    return f'[[company]]\nname = "Qu{number}ix Werke"\nstems = ["Qui{number} w* k*"]\nnote = "{note}"\n'
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def registry(tmp_path: Path) -> Path:
     folder.mkdir()
     for letter in "ab":
         base = 0 if letter == "a" else 10_000
-        text = "".join(entry(base + number) for number in range(SMALLEST_KEPT // 90))
+        text = "".join(entry(base + number) for number in range(SMALLEST_KEPT // 5000))
         (folder / f"{letter}.toml").write_text(text, encoding="utf-8")
     return folder
 
