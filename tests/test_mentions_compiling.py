@@ -19,7 +19,8 @@ TEXT = (
 
 def entry(number: int) -> str:
     note = "of no use " * 500
-    return f'[[company]]\nname = "Qu{number}ix Werke"\nstems = ["Qui{number} w* k*"]\nnote = "{note}"\n'
+    name = f'name = "Qu{number}ix Werke"'
+    return f'[[company]]\n{name}\nstems = ["Qui{number} w* k*"]\nnote = "{note}"\n'
 
 
 @pytest.fixture
