@@ -23,6 +23,7 @@ from newscrawl.cli import (
     serve,
     sources,
     train,
+    status,
     train_network,
 )
 
@@ -41,6 +42,9 @@ app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
+app.command("status", epilog=status.EXAMPLE)(status.status)
+app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
+app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE)(train.train)

@@ -89,7 +89,8 @@ def level(value: object) -> Text:
     return Text("no coverage" if word == "none" else word, style=colour)
 
 
-def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str) -> None:
+def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
+    """The rows as a table for a terminal."""
     shown = [column for column in columns if column.table]
     table = Table(
         box=box.SIMPLE_HEAD,
@@ -105,13 +106,23 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
         )
     for row in rows:
         table.add_row(*(_cell(column, row.get(column.key)) for column in shown))
+    return table
+
+
+def terminal() -> Console:
+    """Where tables for people are printed."""
     console = Console(highlight=False)
     # A narrower terminal breaks the lines by itself; a narrower table would cut off digits.
     console.width = max(console.width, 80)
+    return console
+
+
+def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str) -> None:
+    console = terminal()
     # Not as the table's title and caption, which would be broken to the table's width.
     if title:
         console.print(Text(printable(title), style="bold"))
-    console.print(table)
+    console.print(table_of(rows, columns))
     if note:
         console.print(Text(printable(note), style="dim"))
 

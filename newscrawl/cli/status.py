@@ -1,0 +1,264 @@
+"""newscrawl status: what ran, what runs, what is late, and what is wrong."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import settings
+from newscrawl.cli.arguments import (
+    DatabaseOption,
+    FormatOption,
+    InputError,
+    one_of,
+    open_for_reading,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.text import Text
+
+    from newscrawl.cli.output import Column
+    from newscrawl.storage import Database
+    from newscrawl.storage.watching import SourceStatus, WatchStatus
+
+EXAMPLE = "Example: newscrawl status --watch"
+
+_COLOURS = {"running": "cyan", "failing": "red", "late": "yellow", "never": "dim", "ok": "green"}
+# The states that somebody may have to do something about come first.
+_ORDER = ("failing", "late", "running", "ok", "never")
+_ROWS = 25
+
+
+def status(
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it anew every few seconds, until Ctrl-C.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(min=0.2, help="Seconds between two looks, with --watch.")
+    ] = 5.0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show sources of which there is nothing to tell, too.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Exit code 1 where something is wrong: a finding, or no worker."
+        ),
+    ] = False,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
+    ] = None,
+    form: FormatOption = "table",
+    database: DatabaseOption = None,
+) -> None:
+    """Show what ran, what runs, what is late, articles per hour, errors and gaps by source.
+
+    "1 h" and "24 h" count new articles, "pages" those that couldn't be fetched in 24 hours,
+    "gaps" full days of the last seven on which the source wasn't read.
+
+    Exit code 1 where nothing was ever crawled.
+    """
+    if watch and form != "table":
+        raise InputError(f"--watch shows a table, --format {form} is for programs: choose one")
+    with open_for_reading(database) as store:
+        slugs = _slugs(source or (), store)
+        if watch:
+            _keep_showing(store, slugs, every, everything=everything)
+            return
+        found = _status(store, slugs)
+    _show(found, form, everything=everything)
+    crawled = any(one.last_start for one in found.sources)
+    if not crawled or (check and (found.findings or all(one.silent for one in found.workers))):
+        raise typer.Exit(1)
+
+
+def _status(database: "Database", slugs: Sequence[str]) -> "WatchStatus":
+    from newscrawl.storage.watching import watch_status
+
+    return watch_status(database, slugs)
+
+
+def _slugs(wanted: Sequence[str], database: "Database") -> list[str]:
+    """The sources asked for, or all active ones and those in the database besides."""
+    from newscrawl.sources import load_sources
+    from newscrawl.storage import queries
+
+    own = settings.NEWSCRAWL_SOURCES
+    known = (*load_sources(), *(load_sources(Path(own)) if own else ()))
+    stored = queries.source_slugs(database)
+    slugs = [one.slug for one in known if one.status == "active" or one.slug in stored]
+    names = list(dict.fromkeys([*slugs, *stored]))
+    return [one_of(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
+
+
+def _show(found: "WatchStatus", form: str, *, everything: bool) -> None:
+    from newscrawl.cli.output import render, terminal, write_json
+
+    if form == "json":
+        write_json(_record(found))
+    elif form == "csv":
+        render([_row(one) for one in found.sources], _columns(found.moment), "csv")
+    else:
+        terminal().print(_screen(found, everything=everything))
+
+
+def _keep_showing(
+    database: "Database", slugs: Sequence[str], every: float, *, everything: bool
+) -> None:
+    from rich.live import Live
+
+    from newscrawl.cli.output import terminal
+
+    first = _screen(_status(database, slugs), everything=everything)
+    with Live(first, console=terminal(), auto_refresh=False) as live:
+        try:
+            while True:
+                time.sleep(every)
+                live.update(_screen(_status(database, slugs), everything=everything), refresh=True)
+        except KeyboardInterrupt:
+            return
+
+
+def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
+    from rich.console import Group
+    from rich.text import Text
+
+    from newscrawl.cli.output import Column, table_of
+
+    parts: list[object] = [
+        Text(f"The watch at {found.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
+        Text(_workers(found)),
+        Text(_totals(found.sources)),
+    ]
+    chosen = [one for one in found.sources if everything or _tells(one)]
+    chosen.sort(key=lambda one: _ORDER.index(one.state))
+    shown = chosen if everything else chosen[:_ROWS]
+    if shown:
+        parts.append(table_of([_row(one) for one in shown], _columns(found.moment)))
+    if len(shown) < len(found.sources):
+        left = f"{len(found.sources) - len(shown)} sources are not shown (--all shows them)."
+        parts.append(Text(left, style="dim"))
+    if found.findings:
+        columns = (
+            Column(key="since", heading="since", show=lambda at: _ago(at, found.moment)),
+            Column(key="source", heading="source", wide=True),
+            Column(key="kind", heading="what is wrong", wide=True),
+            Column(key="note", heading="", wide=True),
+        )
+        rows = [
+            {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
+            for one in found.findings[:_ROWS]
+        ]
+        parts.append(table_of(rows, columns))
+    return Group(*parts)  # type: ignore[arg-type]
+
+
+def _tells(one: "SourceStatus") -> bool:
+    return one.state in {"failing", "late", "running"} or bool(one.gaps or one.pages_failed_day)
+
+
+def _workers(found: "WatchStatus") -> str:
+    alive = [one for one in found.workers if not one.silent]
+    silent = len(found.workers) - len(alive)
+    if not found.workers:
+        return "No worker is up: newscrawl monitor starts one."
+    busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
+    hosts = len({one.host for one in alive})
+    text = f"{len(alive)} workers on {hosts} machines crawl {busy} of {slots} sources at a time"
+    return text + (f"; {silent} fell silent." if silent else ".")
+
+
+def _totals(sources: Sequence["SourceStatus"]) -> str:
+    hour, day = sum(one.new_hour for one in sources), sum(one.new_day for one in sources)
+    states: Counter[str] = Counter(one.state for one in sources)
+    told = ", ".join(f"{states[state]} {state}" for state in _ORDER if states[state])
+    return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {told or 'none'}."
+
+
+def _columns(moment: datetime) -> "tuple[Column, ...]":
+    from newscrawl.cli.output import Column
+
+    return (
+        Column(key="source", heading="source", wide=True),
+        Column(key="state", heading="state", show=_coloured),
+        Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
+        Column(key="new_hour", heading="1 h", number=True),
+        Column(key="new_day", heading="24 h", number=True),
+        Column(key="pages_failed_day", heading="pages", number=True),
+        Column(key="gap_days", heading="gaps", number=True),
+        Column(key="remark", heading="remark", wide=True),
+        *(Column(key=key, heading="", table=False) for key in _FOR_PROGRAMS),
+    )
+
+
+_FOR_PROGRAMS = (
+    "coverage",
+    "running_since",
+    "worker",
+    "last_end",
+    "last_success",
+    "due_at",
+    "waiting",
+    "failures",
+    "runs_day",
+    "gaps",
+)
+
+
+def _row(one: "SourceStatus") -> dict[str, object]:
+    return {
+        "source": one.slug,
+        "state": one.state,
+        "last_start": one.last_start,
+        "new_hour": one.new_hour,
+        "new_day": one.new_day,
+        "pages_failed_day": one.pages_failed_day,
+        "gap_days": len(one.gaps),
+        "remark": _remark(one),
+        **{key: getattr(one, key) for key in _FOR_PROGRAMS},
+    }
+
+
+def _remark(one: "SourceStatus") -> str:
+    if one.failures:
+        times = "once" if one.failures == 1 else f"{one.failures} times in a row"
+        # Of the line that a crawl ends with, what it says last is why.
+        return f"failed {times}: {one.note.rpartition('; state ')[2]}"
+    causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
+    parts = [f"due since {one.due_at:%H:%M}" if one.late and one.due_at else "", causes]
+    return "; ".join(filter(None, parts))
+
+
+def _record(found: "WatchStatus") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "moment": found.moment,
+        "articles_hour": sum(one.new_hour for one in found.sources),
+        "articles_day": sum(one.new_day for one in found.sources),
+        "workers": [asdict(one) for one in found.workers],
+        "sources": [{**_row(one), "causes": dict(one.causes)} for one in found.sources],
+        "findings": [asdict(one) for one in found.findings],
+    }
+
+
+def _ago(value: object, moment: datetime) -> str:
+    if not isinstance(value, datetime):
+        return "–"
+    seconds = max((moment - value).total_seconds(), 0)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
+
+
+def _coloured(value: object) -> "Text":
+    from rich.text import Text
+
+    return Text(str(value), style=_COLOURS[str(value)])

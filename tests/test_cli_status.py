@@ -1,0 +1,149 @@
+"""newscrawl status: what a person and a program see of the watch."""
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.frontier import Schedule
+from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
+from tests.conftest import Newscrawl
+
+NOW = datetime.now(UTC)
+TODAY = NOW.date()
+SCHEDULE = Schedule(
+    revisits=(), retries=(), poll_min=timedelta(minutes=1), poll_max=timedelta(hours=1)
+)
+
+
+def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: int) -> None:
+    """A crawl of a registered source, that long ago, with its counts."""
+    moment = NOW - timedelta(hours=hours_ago)
+    run = database.start_run(slug)
+    frontier = database.frontier(slug, run, SCHEDULE)
+    type(frontier)(
+        database=database,
+        source_id=frontier.source_id,
+        run_id=run,
+        schedule=SCHEDULE,
+        clock=lambda: moment,
+    ).finish([])
+    database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Database:
+    database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
+    facts = [SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c")]
+    leases = Leases(database, "host:1:x", Terms(length=timedelta(minutes=2)))
+    leases.enrol(facts)
+    sign_on(database, "host:1:x", "host", 1, 4, "0.1.0")
+    crawled(database, "a", articles_new=12, listings_read=1, pages_failed=3)
+    for day in (2, 1, 0):
+        state = "failed" if day == 1 else "ok"
+        database.record_coverage("a", TODAY - timedelta(days=day), state, 5, 5)
+    crawled(database, "b", hours_ago=7, articles_new=3, listings_read=1)
+    leases.take("c")
+    leases.release("c", "failed", 1, "c: 0 found, 0 mentions; state failed (no feed could be read)")
+    return database
+
+
+def record_of(ran: Any, slug: str) -> dict[str, Any]:
+    return next(one for one in json.loads(ran.out)["sources"] if one["source"] == slug)
+
+
+def test_a_person_sees_what_needs_attention(store: Database, newscrawl: Newscrawl) -> None:
+    ran = newscrawl("status")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert "1 workers on 1 machines crawl 0 of 4 sources at a time." in ran.out
+    assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 ok" in ran.out
+    (failing,) = (line for line in lines if line.lstrip().startswith("c "))
+    assert "failing" in failing
+    assert "failed once" in failing
+    assert any(line.lstrip().startswith("b ") and "late" in line for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("slug", "state", "facts"),
+    [
+        ("a", "ok", {"new_day": 12, "pages_failed_day": 3, "gap_days": 1, "failures": 0}),
+        ("b", "late", {"new_day": 3, "failures": 0, "coverage": None}),
+        ("c", "failing", {"new_day": 0, "failures": 1, "last_start": None}),
+        ("ft", "never", {"runs_day": 0, "last_success": None}),
+    ],
+)
+def test_a_program_gets_each_source(
+    store: Database, newscrawl: Newscrawl, slug: str, state: str, facts: dict[str, object]
+) -> None:
+    record = record_of(newscrawl("status", "--format", "json"), slug)
+    assert record["state"] == state
+    assert {name: record[name] for name in facts} == facts
+
+
+def test_a_gap_is_named_by_its_day(store: Database, newscrawl: Newscrawl) -> None:
+    record = record_of(newscrawl("status", "--format", "json"), "a")
+    assert record["gaps"] == [(TODAY - timedelta(days=1)).isoformat()]
+
+
+def test_csv_has_a_row_for_each_source(store: Database, newscrawl: Newscrawl) -> None:
+    ran = newscrawl("status", "--source", "a", "--source", "c", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(ran.out)))
+    assert [(row["source"], row["state"]) for row in rows] == [("a", "ok"), ("c", "failing")]
+
+
+def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
+    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).take("b")
+    ran = newscrawl("status", "--format", "json")
+    assert record_of(ran, "b")["state"] == "running"
+    (worker,) = json.loads(ran.out)["workers"]
+    assert (worker["slots"], worker["running"], worker["silent"]) == (4, 1, False)
+
+
+def test_a_database_without_a_crawl_is_told_by_the_exit_code(
+    tmp_path: Path, newscrawl: Newscrawl
+) -> None:
+    open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
+    ran = newscrawl("status")
+    assert ran.code == 1
+    assert "No worker is up: newscrawl monitor starts one." in ran.out
+
+
+def test_check_is_for_programs_that_watch_the_watch(store: Database, newscrawl: Newscrawl) -> None:
+    assert newscrawl("status", "--check").code == 0
+    from newscrawl.storage.leases import sign  # noqa: PLC0415
+
+    sign(store, "host:1:x", stopped=True)
+    assert newscrawl("status", "--check").code == 1
+
+
+def test_watching_and_programs_do_not_go_together(store: Database, newscrawl: Newscrawl) -> None:
+    ran = newscrawl("status", "--watch", "--format", "json")
+    assert ran.code == 2
+    assert "--watch shows a table" in ran.err
+
+
+def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "newscrawl.cli", "status", "--watch", "--every", "0.2"]
+    environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{tmp_path}/newscrawl.sqlite"}
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, cwd=tmp_path, env=environment | {"TERM": "xterm"}
+    ) as shown:
+        os.close(theirs)
+        seen = b""
+        while seen.count(b"The watch at") < 3:
+            seen += os.read(ours, 65536)
+        shown.terminate()
+    os.close(ours)
+    assert seen.count(b"Sources: ") >= 2
