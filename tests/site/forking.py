@@ -1,0 +1,113 @@
+"""Crawls that start in a moment: everything is imported once, and each crawl is a fork of that.
+
+`python -m tests.site.forking` reads command lines (JSON) from its input, and writes for each the
+number of the process that carries it out and, when that has ended, its exit code.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from tests.site.crawling import PROJECT
+
+
+@dataclass(slots=True)
+class Forks:
+    """`with Forks(environment, log) as forks`: start a command, kill its process, wait for it."""
+
+    environment: Mapping[str, str]
+    log: Path
+    _process: subprocess.Popen[str] = field(init=False)
+
+    def __enter__(self) -> Self:
+        with self.log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.site.forking"],
+                cwd=PROJECT,
+                env=dict(self.environment),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert _line(self._process.stdout) == "ready"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process.stdin and self._process.stdout:
+            self._process.stdin.close()
+            self._process.stdout.close()
+        self._process.wait(timeout=60)
+
+    def start(self, command: Sequence[str]) -> int:
+        """Begin `scrapy ...`; return the process's number."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(list(command)) + "\n")
+        self._process.stdin.flush()
+        return int(_line(self._process.stdout))
+
+    def wait(self) -> int:
+        """Return the exit code of the process, which is negative if a signal ended it."""
+        return int(_line(self._process.stdout))
+
+
+def _line(stream: IO[str] | None) -> str:
+    assert stream is not None
+    return stream.readline().strip()
+
+
+def _serve() -> None:
+    _import_all()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _carry_out(json.loads(line))
+        print(child, flush=True)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _import_all() -> None:
+    """Load what a crawl loads, its models and word lists too, except for the reactor."""
+    import scrapy.cmdline  # noqa: F401, PLC0415
+    from scrapy.utils.project import get_project_settings  # noqa: PLC0415
+    from sqlalchemy.dialects import postgresql, sqlite  # noqa: F401, PLC0415
+
+    import newscrawl  # noqa: PLC0415
+    import pipelines.extraction  # noqa: PLC0415
+    import pipelines.mentions  # noqa: PLC0415
+    import pipelines.storage  # noqa: F401, PLC0415
+    from spiders.registry import RegistrySpiderLoader  # noqa: PLC0415
+
+    RegistrySpiderLoader(get_project_settings())
+    newscrawl.extract("<html><body><article><h1>One</h1><p>Two words.</p></article></body></html>")
+
+
+def _carry_out(command: list[str]) -> None:
+    from scrapy.cmdline import execute  # noqa: PLC0415
+
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    code = 1
+    try:
+        execute(command)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()
