@@ -45,7 +45,7 @@ def _found(
     offset = (filters.page - 1) * SHOWN
     try:
         found = queries.search(
-            database, words, scope=filters.scope, limit=SHOWN + 1, offset=offset, each=2
+            database, words, scope=filters.scope, limit=SHOWN + 1, offset=offset, each=3
         )
     except QuestionError as error:
         return (), str(error)
