@@ -110,8 +110,13 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A page on its way through the pipelines: with its article, then with mentions."""
+    """A page on its way through the pipelines: with its article, then with mentions.
+
+    `clutter` are the companies named elsewhere on the page, each with the number of its
+    occurrences: in menus, teasers and the like, which count for nothing.
+    """
 
     page: Page
     article: Article
     mentions: tuple[Mention, ...] = ()
+    clutter: tuple[tuple[str, int], ...] = ()

@@ -1,7 +1,7 @@
 """What the queries answer, on SQLite and on PostgreSQL."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -52,7 +52,7 @@ def by(database: Database, grouping: By, **rest: Any) -> dict[str, MentionCount]
 
 def hits(row: MentionCount) -> tuple[int, ...] | None:
     """Articles, limited, in the title, in the body."""
-    return None if row.hits is None else astuple(row.hits)
+    return None if row.hits is None else astuple(row.hits)[:4]
 
 
 # --- Counts ---
@@ -451,7 +451,11 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
         for company in (None, "Siemens")
     }
     answers["ranking"] = queries.company_ranking(database, scope=scope)
-    answers["articles"] = queries.articles(database, scope=scope)
+    answers["articles"] = [
+        # Numbers are a database's own.
+        replace(row, number=0, story=0)
+        for row in queries.articles(database, scope=scope)
+    ]
     answers["coverage"] = queries.coverage(database, scope=scope)
     answers["reach"] = queries.reach(database, scope=scope)
     return answers

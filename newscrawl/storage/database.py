@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from itertools import islice
@@ -13,14 +13,15 @@ from sqlalchemy import URL, Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Document
+from newscrawl.items import Document, Mention
 from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
+from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
 from newscrawl.storage.frontier.queue import Settlement, settle_saved
-from newscrawl.storage.saving import Saved, save_record
+from newscrawl.storage.saving import Saved, replace_mentions, save_record
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
@@ -235,12 +236,41 @@ class Database:
 
         def work(session: Session) -> Saved:
             connection = session.connection()
-            saved = save_record(connection, record, run_id)
+            analysis = Analysis(connection)
+            saved = save_record(connection, record, run_id, analysis)
+            analysis.write()
             if settlement is not None:
                 settle_saved(connection, settlement, saved.outcome, record.urls)
             return saved
 
         return self.write(work)
+
+    def save_all(self, documents: Sequence[Document], run_id: int) -> list[Saved]:
+        """As `save`, several of one run at once: all of them are stored in one transaction, or
+        none is."""
+        records = [record_of(document) for document in documents]
+
+        def work(session: Session) -> list[Saved]:
+            connection = session.connection()
+            analysis = Analysis(connection)
+            saved = [save_record(connection, record, run_id, analysis) for record in records]
+            analysis.write()
+            return saved
+
+        return self.write(work)
+
+    def replace_mentions(self, mentions: Mapping[int, Sequence[Mention]]) -> None:
+        """Gives articles, by their numbers, other mentions than they had, in one transaction;
+        all that is counted follows."""
+
+        def work(session: Session) -> None:
+            connection = session.connection()
+            analysis = Analysis(connection)
+            for number, found in sorted(mentions.items()):
+                replace_mentions(connection, number, found, analysis)
+            analysis.write()
+
+        self.write(work)
 
     def write(self, work: Callable[[Session], Result]) -> Result:
         """Does the work in one transaction, again if another one stood in its way."""

@@ -20,6 +20,7 @@ TELLING_LENGTH = 200
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
 
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+_LAST_MINUTE = 2**31 - 1
 
 # NUL and lone surrogates, which PostgreSQL's UTF-8 refuses.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -34,6 +35,7 @@ class Record:
     urls: tuple[str, ...]
     columns: dict[str, Any]
     mentions: tuple[Mention, ...]
+    clutter: dict[str, int]
     seen_at: datetime
     content_hash: str
     fingerprint: str | None
@@ -77,6 +79,7 @@ def record_of(document: Document) -> Record:
         urls=urls,
         columns=columns,
         mentions=document.mentions,
+        clutter=dict(document.clutter),
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
         fingerprint=_fingerprint(title, text, published_at),
@@ -108,8 +111,10 @@ def day_of(published_at: datetime | None, first_seen_at: datetime) -> date:
 
 
 def minute_of(moment: datetime) -> int:
-    """Whole minutes from the calendar's beginning to an aware time; never below 0."""
-    return max(0, int((moment - _BEGINNING).total_seconds() // 60))
+    """Whole minutes from the calendar's beginning to an aware time, as 31 bits hold them (until
+    the year 4083)."""
+    minute = int((moment - _BEGINNING).total_seconds() // 60)
+    return min(max(0, minute), _LAST_MINUTE)
 
 
 def _fingerprint(title: str | None, text: str, published_at: datetime | None) -> str | None:

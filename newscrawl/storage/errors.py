@@ -7,3 +7,7 @@ class StorageError(Exception):
 
 class UnstorableDocument(StorageError):  # noqa: N818 - named for what it is, as a drop reason reads
     """This one document can't be stored; the database is fine and the next one may be."""
+
+
+class QuestionError(StorageError):
+    """A question that can't be meant: a time zone, a range or a search text that is none."""

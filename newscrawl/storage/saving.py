@@ -4,7 +4,7 @@ It is the write that a crawl waits for, so it speaks SQLAlchemy's Core: objects 
 would cost as much again as the database.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -25,10 +25,12 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Mention
 from newscrawl.storage import models
-from newscrawl.storage.documents import Record, clean, day_of, rank
+from newscrawl.storage.analysis import Analysis
+from newscrawl.storage.documents import Record, clean, day_of, minute_of, rank
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Article, ArticleUrl, Company, Revision, Run, Source
 from newscrawl.storage.models.base import UtcDateTime
+from newscrawl.storage.tallies import Tally, counts
 
 Outcome = Literal["new", "revised", "unchanged"]
 
@@ -70,6 +72,11 @@ _COMPANY_IDS = select(Company.name, Company.id).where(
     Company.name.in_(bindparam("names", expanding=True))
 )
 _ADD_MENTIONS = insert(models.Mention)
+_OCCURRENCES = (
+    select(models.Mention.company_id, func.count())
+    .where(models.Mention.article_id == bindparam("article_id"))
+    .group_by(models.Mention.company_id)
+)
 # An INSERT that passes over rows that are there; both databases say it in one way.
 _ADD_IF_NEW: Mapping[tuple[str, type[models.Base]], Insert] = {
     (dialect, table): said_by.insert(table).on_conflict_do_nothing()
@@ -92,27 +99,33 @@ class _Origin:
     run_id: int
 
 
-def save_record(connection: Connection, record: Record, run_id: int) -> Saved:
+def save_record(connection: Connection, record: Record, run_id: int, analysis: Analysis) -> Saved:
     """See `Database.save`; raises StorageError for an unknown source or run."""
     origin = _origin(connection, record.source, run_id)
     stored, known = _article_at(connection, record.urls)
-    outcome: Outcome = "unchanged"
+    saved = Saved("unchanged", 0)
     if stored is not None:
         article_id = stored.id
-        outcome = _take_over(connection, record, stored, origin)
+        saved = _take_over(connection, record, stored, origin, analysis)
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
-        article_id = _add_article(connection, record, origin)
-        outcome = "new"
-    if outcome != "new":
+        article_id, saved = _add_new(connection, record, origin, analysis)
+    if saved.outcome != "new":
         _touch(connection, article_id, record)
     if unknown := [url for url in record.urls if url not in known]:
         rows = [{"url": url, "article_id": article_id} for url in unknown]
         _add_if_new(connection, ArticleUrl, rows)
-    if outcome == "unchanged":
-        return Saved(outcome, 0)
-    return Saved(outcome, _add_mentions(connection, article_id, record.mentions))
+    return saved
+
+
+def replace_mentions(
+    connection: Connection, article_id: int, mentions: Sequence[Mention], analysis: Analysis
+) -> None:
+    """See `Database.replace_mentions`."""
+    with analysis.changing([article_id]):
+        connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
+        _add_mentions(connection, article_id, mentions)
 
 
 def _origin(connection: Connection, slug: str, run_id: int) -> _Origin:
@@ -145,31 +158,58 @@ def _twin(connection: Connection, record: Record, origin: _Origin) -> int | None
     return connection.execute(_TWIN, asked).scalar()
 
 
-def _add_article(connection: Connection, record: Record, origin: _Origin) -> int:
+def _add_new(
+    connection: Connection, record: Record, origin: _Origin, analysis: Analysis
+) -> tuple[int, Saved]:
+    columns = record.columns
     row = {
-        **record.columns,
+        **columns,
         "source_id": origin.source_id,
         "run_id": origin.run_id,
-        "day": day_of(record.columns["published_at"], record.seen_at),
+        "day": day_of(columns["published_at"], record.seen_at),
         "content_hash": record.content_hash,
         "fingerprint": record.fingerprint,
         "revision": 1,
         "first_seen_at": record.seen_at,
         "last_seen_at": record.seen_at,
     }
-    return connection.execute(_ADD_ARTICLE, row).scalar_one()
+    article_id = connection.execute(_ADD_ARTICLE, row).scalar_one()
+    companies = _add_mentions(connection, article_id, record.mentions)
+    clutter = _add_clutter(connection, article_id, record.clutter)
+    if counts(columns["access"], columns["kind"]):
+        tally = Tally(
+            article_id=article_id,
+            source_id=origin.source_id,
+            day=row["day"],
+            minute=minute_of(columns["published_at"] or record.seen_at),
+            language=columns["language"] or "",
+            section=columns["section"] or "",
+            limited=columns["access"] != "open",
+            companies=companies,
+            clutter=clutter,
+        )
+        analysis.add(tally, columns["title"], columns["text"])
+    return article_id, Saved("new", len(record.mentions))
 
 
-def _take_over(connection: Connection, record: Record, stored: _Stored, origin: _Origin) -> Outcome:
+def _take_over(
+    connection: Connection, record: Record, stored: _Stored, origin: _Origin, analysis: Analysis
+) -> Saved:
     held = rank(stored.access, stored.kind, has_text=stored.has_text)
     if stored.source_id != origin.source_id or record.rank < held:
-        return "unchanged"
-    this = Article.id == stored.id
-    if stored.content_hash == record.content_hash:
-        how = {"access": record.columns["access"], "kind": record.columns["kind"]}
-        if how != {"access": stored.access, "kind": stored.kind}:
-            connection.execute(update(Article).where(this).values(how))
-        return "unchanged"
+        return Saved("unchanged", 0)
+    if stored.content_hash != record.content_hash:
+        with analysis.changing([stored.id]):
+            _revise(connection, record, stored, origin)
+        return Saved("revised", len(record.mentions))
+    how = {"access": record.columns["access"], "kind": record.columns["kind"]}
+    if how != {"access": stored.access, "kind": stored.kind}:
+        with analysis.changing([stored.id]):
+            connection.execute(update(Article).where(Article.id == stored.id).values(how))
+    return Saved("unchanged", 0)
+
+
+def _revise(connection: Connection, record: Record, stored: _Stored, origin: _Origin) -> None:
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
@@ -183,9 +223,28 @@ def _take_over(connection: Connection, record: Record, stored: _Stored, origin: 
         "revision": Article.revision + 1,
         "revised_at": record.seen_at,
     }
-    connection.execute(update(Article).where(this).values(changes))
-    connection.execute(delete(models.Mention).where(models.Mention.article_id == stored.id))
-    return "revised"
+    this = Article.id == stored.id
+    number = connection.execute(
+        update(Article).where(this).values(changes).returning(Article.revision)
+    ).scalar_one()
+    before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
+    for table in (models.Mention, models.Clutter):
+        connection.execute(delete(table).where(table.article_id == stored.id))
+    companies = _add_mentions(connection, stored.id, record.mentions)
+    _add_clutter(connection, stored.id, record.clutter)
+    after = {company: sum(found) for company, found in companies.items()}
+    differences = [
+        {
+            "article_id": stored.id,
+            "number": number,
+            "company_id": company,
+            "difference": after.get(company, 0) - before.get(company, 0),
+        }
+        for company in sorted(before.keys() | after.keys())
+        if after.get(company, 0) != before.get(company, 0)
+    ]
+    if differences:
+        connection.execute(insert(models.MentionChange), differences)
 
 
 def _keep_revision(connection: Connection, record: Record, article_id: int) -> None:
@@ -213,9 +272,12 @@ def _add_if_new(
     connection.execute(_ADD_IF_NEW[connection.dialect.name, table], rows)
 
 
-def _add_mentions(connection: Connection, article_id: int, mentions: tuple[Mention, ...]) -> int:
+def _add_mentions(
+    connection: Connection, article_id: int, mentions: Sequence[Mention]
+) -> dict[int, tuple[int, int]]:
+    """Writes the mentions; gives the occurrences in headline and body by company."""
     if not mentions:
-        return 0
+        return {}
     ids = _company_ids(connection, {clean(mention.company) for mention in mentions})
     rows = [
         {
@@ -230,7 +292,32 @@ def _add_mentions(connection: Connection, article_id: int, mentions: tuple[Menti
         for mention in mentions
     ]
     connection.execute(_ADD_MENTIONS, rows)
-    return len(rows)
+    found: dict[int, tuple[int, int]] = {}
+    for mention in mentions:
+        company = ids[clean(mention.company)]
+        in_title, in_body = found.get(company, (0, 0))
+        headline = mention.section == "title"
+        found[company] = (in_title + headline, in_body + (not headline))
+    return found
+
+
+def _add_clutter(
+    connection: Connection, article_id: int, clutter: Mapping[str, int]
+) -> dict[int, int]:
+    """Writes what stands outside the article; gives it by company."""
+    found = {clean(name): number for name, number in clutter.items() if number > 0}
+    if not found:
+        return {}
+    ids = _company_ids(connection, set(found))
+    numbers = {ids[name]: number for name, number in found.items()}
+    connection.execute(
+        insert(models.Clutter),
+        [
+            {"article_id": article_id, "company_id": company, "number": number}
+            for company, number in numbers.items()
+        ],
+    )
+    return numbers
 
 
 def _company_ids(connection: Connection, names: set[str]) -> dict[str, int]:

@@ -144,6 +144,7 @@ class Sketch(Base):
     __tablename__ = "sketches"
 
     article_id: Mapped[int] = _article_key()
+    story_id: Mapped[int] = mapped_column(BigKey)
     week: Mapped[int]
     shingles: Mapped[int]
     smallest: Mapped[bytes] = mapped_column(LargeBinary)

@@ -10,44 +10,96 @@ What a zero means. On a day that nobody looked, counts are None: a gap, no zero.
 says how far a count can be trusted.
 """
 
-from newscrawl.storage.queries.counting import company_ranking, mention_counts, reach
+from newscrawl.storage.queries.articles import (
+    ArticlePage,
+    ArticleRow,
+    DiffLine,
+    FoundArticle,
+    MarkedMention,
+    Snippet,
+    StoryRow,
+    Version,
+)
+from newscrawl.storage.queries.comparing import co_mentions, overview, share_of_voice
+from newscrawl.storage.queries.counting import clutter, company_ranking, mention_counts
+from newscrawl.storage.queries.finding import articles, company_articles, search
 from newscrawl.storage.queries.listing import (
-    articles,
     company_names,
+    countries,
     coverage,
     facts,
+    languages,
+    sections,
     source_slugs,
 )
+from newscrawl.storage.queries.pages import article_page, history
+from newscrawl.storage.queries.reaching import reach
 from newscrawl.storage.queries.rows import (
-    ArticleRow,
     By,
+    Clutter,
+    CoMention,
     CompanyCount,
     CoverageDay,
     CoverageLevel,
     DatabaseFacts,
+    Group,
     Hits,
+    Measure,
     MentionCount,
+    Overview,
+    Period,
     Reach,
     Scope,
+    Share,
+    Standing,
 )
+from newscrawl.storage.queries.stories import stories, story_articles
 
 __all__ = [
+    "ArticlePage",
     "ArticleRow",
     "By",
+    "Clutter",
+    "CoMention",
     "CompanyCount",
     "CoverageDay",
     "CoverageLevel",
     "DatabaseFacts",
+    "DiffLine",
+    "FoundArticle",
+    "Group",
     "Hits",
+    "MarkedMention",
+    "Measure",
     "MentionCount",
+    "Overview",
+    "Period",
     "Reach",
     "Scope",
+    "Share",
+    "Snippet",
+    "Standing",
+    "StoryRow",
+    "Version",
+    "article_page",
     "articles",
+    "clutter",
+    "co_mentions",
+    "company_articles",
     "company_names",
     "company_ranking",
+    "countries",
     "coverage",
     "facts",
+    "history",
+    "languages",
     "mention_counts",
+    "overview",
     "reach",
+    "search",
+    "sections",
+    "share_of_voice",
     "source_slugs",
+    "stories",
+    "story_articles",
 ]

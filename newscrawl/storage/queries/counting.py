@@ -1,214 +1,187 @@
 """Counts of mentions, each beside how far it can be trusted."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
-from typing import Any, Literal
+from typing import cast, get_args
 
-from sqlalchemy import Select, case, distinct, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from newscrawl.storage.database import CoverageState, Database
-from newscrawl.storage.models import Article, Company, Coverage, Mention, Source
-from newscrawl.storage.queries.rows import By, CompanyCount, Hits, MentionCount, Reach, Scope
-from newscrawl.storage.queries.scoping import (
-    between,
-    days,
-    first_days,
-    last_day,
-    scoped,
-    watched,
+from newscrawl.storage import models
+from newscrawl.storage.database import Database
+from newscrawl.storage.models import Company, Source
+from newscrawl.storage.queries.ledgers import (
+    Ledger,
+    companies_ledger,
+    grouped,
+    hits_of,
+    ledger,
 )
-
-Period = Literal["day", "week", "month"]
-
-# The states in which a source was read. A stale feed was reached, but what it left out we
-# don't know.
-COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
-
-UNKNOWN_LANGUAGE = "unknown"
+from newscrawl.storage.queries.periods import bounds_of, zone_of
+from newscrawl.storage.queries.reaching import UNKNOWN, period_key, reaches
+from newscrawl.storage.queries.rows import (
+    By,
+    Clutter,
+    CompanyCount,
+    Group,
+    Hits,
+    MentionCount,
+    Period,
+    Scope,
+)
 
 
 def mention_counts(
-    database: Database, by: By, *, company: str | None = None, scope: Scope | None = None
+    database: Database,
+    by: By,
+    *,
+    company: str | None = None,
+    scope: Scope | None = None,
+    stories: bool = False,
 ) -> list[MentionCount]:
-    """How often the company, or any, was mentioned, by day, week, month, source or language.
+    """How often the company, or any, was mentioned, by period, source, country, language or
+    section; with `stories` also how many stories that makes.
 
-    Periods come without holes from `since`, or the first day known, to `until`, or today.
-    Sources and languages come with what is watched, mentioned there or not.
+    Periods come without holes from `since`, or the first day known, to `until`, or today, and
+    are those of the scope's zone. Sources, countries and languages come with what is watched,
+    mentioned there or not; sections with those that had an article. Coverage is kept by UTC
+    days: an hour has that of its day, and a day of another zone that of the UTC day it shares
+    most hours with. Raises QuestionError for an unknown zone.
     """
     scope = scope or Scope()
     with database.reading() as session:
-        if by == "source":
-            return _by_source(session, company, scope)
-        if by == "language":
-            return _by_language(session, company, scope)
-        return _by_period(session, by, company, scope)
-
-
-def company_ranking(
-    database: Database, *, scope: Scope | None = None, limit: int | None = None
-) -> list[CompanyCount]:
-    """The companies in the order of the articles that mention them, most first."""
-    scope = scope or Scope()
-    query = _hits(Company.name, None, scope).add_columns(func.count(distinct(Article.source_id)))
-    with database.reading() as session:
-        rows = [
-            CompanyCount(company=name, hits=_hits_of(numbers), sources=sources)
-            for name, *numbers, sources in session.execute(query)
-        ]
-    # Sorted here, since the databases differ in the order of names.
-    return sorted(rows, key=lambda row: (-row.hits.articles, -row.hits.mentions, row.company))[
-        :limit
+        looked = reaches(session, by, scope)
+        hits = hits_by(session, by, company, scope, stories=stories)
+    nothing = Hits(stories=0) if stories else Hits()
+    rows = [
+        MentionCount(
+            key=key, hits=None if reach.level == "none" else hits.get(key, nothing), reach=reach
+        )
+        for key, reach in looked.items()
     ]
-
-
-def reach(database: Database, *, scope: Scope | None = None) -> Reach:
-    """What all counts of this scope rest on."""
-    scope = scope or Scope()
-    with database.reading() as session:
-        days = _by_period(session, "day", None, scope)
-    return sum((day.reach for day in days), Reach())
-
-
-def _by_period(
-    session: Session, by: Period, company: str | None, scope: Scope
-) -> list[MentionCount]:
-    hits = _grouped_hits(session, Article.day, company, scope)
-    read = _grouped_read(session, Article.day, scope)
-    covered = _grouped_coverage(session, Coverage.day, scope)
-    watched_since = Counter(first_days(session, scope).values())
-    known = [*read, *watched_since]
-    start = scope.since or min(known, default=None)
-    if start is None:
-        return []
-    expected = sum(number for day, number in watched_since.items() if day < start)
-    periods: dict[str, tuple[Hits, Reach]] = {}
-    for day in days(start, last_day(scope)):
-        expected += watched_since.get(day, 0)
-        looked = Reach(
-            read=read.get(day, 0),
-            covered=covered.get(day, 0),
-            expected=expected,
-            unwatched=0 if expected else 1,
-        )
-        key = _period(day, by)
-        before = periods.get(key, (Hits(), Reach()))
-        periods[key] = (before[0] + hits.get(day, Hits()), before[1] + looked)
-    return [_count(key, hits, looked) for key, (hits, looked) in periods.items()]
-
-
-def _by_source(session: Session, company: str | None, scope: Scope) -> list[MentionCount]:
-    watched_sources = {slug: {slug} for slug in first_days(session, scope)}
-    return _by_group(session, Source.slug, watched_sources, company, scope)
-
-
-def _by_language(session: Session, company: str | None, scope: Scope) -> list[MentionCount]:
-    """A source is watched for its own language and for those it had articles in."""
-    key = func.coalesce(Article.language, UNKNOWN_LANGUAGE)
-    seen = scoped(select(key, Source.slug).select_from(Article), scope).distinct()
-    sources: dict[str, set[str]] = defaultdict(set)
-    for language, slug in [*session.execute(seen), *session.execute(_own_languages(scope))]:
-        sources[language].add(slug)
-    return _by_group(session, key, sources, company, scope)
-
-
-def _own_languages(scope: Scope) -> Select[str, str]:
-    query = select(Source.language, Source.slug).where(*watched(scope))
-    return query if scope.language is None else query.where(Source.language == scope.language)
-
-
-def _by_group(
-    session: Session,
-    key: Any,
-    sources: Mapping[str, Set[str]],
-    company: str | None,
-    scope: Scope,
-) -> list[MentionCount]:
-    """Rows for each value of `key`, which is watched by these sources."""
-    hits = _grouped_hits(session, key, company, scope)
-    read = _grouped_read(session, key, scope)
-    covered = _grouped_coverage(session, Source.slug, scope)
-    firsts = first_days(session, scope)
-    rows = []
-    for group in {*read, *sources}:
-        crawled = sources.get(group, set()) & firsts.keys()
-        if group not in read and not crawled:
-            continue
-        looked = replace(
-            _watch([firsts[slug] for slug in crawled], scope),
-            read=read.get(group, 0),
-            covered=sum(covered.get(slug, 0) for slug in crawled),
-        )
-        rows.append(_count(group, hits.get(group, Hits()), looked))
+    if by in get_args(Period):
+        return rows
     return sorted(rows, key=lambda row: (-row.hits.articles if row.hits else 1, row.key))
 
 
-def _watch(firsts: Sequence[date], scope: Scope) -> Reach:
-    """What sources that are watched since these days were to give."""
-    if not firsts:
-        return Reach()
-    end = last_day(scope)
-    since = scope.since or min(firsts)
-    expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
-    return Reach(expected=expected, unwatched=max(0, (min(*firsts, end) - since).days))
-
-
-def _count(key: str, hits: Hits, looked: Reach) -> MentionCount:
-    return MentionCount(key=key, hits=None if looked.level == "none" else hits, reach=looked)
-
-
-def _hits(key: Any, company: str | None, scope: Scope) -> Select[Any]:
-    """Of the mentions in scope, for each value of `key`: the numbers that `_hits_of` takes."""
-    title = case((Mention.section == "title", 1), else_=0)
-    limited = case((Article.access != "open", Mention.article_id))
-    query = scoped(
-        select(
-            key,
-            func.count(distinct(Mention.article_id)),
-            func.count(distinct(limited)),
-            func.sum(title),
-            func.count(),
+def company_ranking(
+    database: Database,
+    *,
+    scope: Scope | None = None,
+    limit: int | None = None,
+    stories: bool = False,
+) -> list[CompanyCount]:
+    """The companies in the order of the articles that mention them, most first."""
+    scope = scope or Scope()
+    with database.reading() as session:
+        names = dict(session.execute(select(Company.id, Company.name)).all())
+        found = companies_ledger(session, scope)
+        key = found.table.company_id
+        hits = {
+            number: hits_of(sums)
+            for number, *sums in session.execute(found.select(key, *found.hits()).group_by(key))
+        }
+        # Sorted here, since the databases differ in the order of names.
+        order = sorted(
+            (number for number in hits if hits[number].articles),
+            key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
+        )[:limit]
+        sources = _sources_of(session, order, scope)
+        told = _stories_of(session, order, scope) if stories else {}
+    return [
+        CompanyCount(
+            company=names[number],
+            hits=replace(hits[number], stories=told.get(number, 0) if stories else None),
+            sources=sources[number],
         )
-        .select_from(Mention)
-        .join(Company, Company.id == Mention.company_id)
-        .join(Article, Article.id == Mention.article_id),
-        scope,
+        for number in order
+    ]
+
+
+def clutter(
+    database: Database, *, company: str | None = None, scope: Scope | None = None
+) -> Clutter:
+    """Mentions of the company, or of any, that stand outside the articles and count for nothing.
+    They are known by day, source, country and language; a section or zone is not looked at."""
+    scope = replace(scope or Scope(), section=None, zone="UTC")
+    with database.reading() as session:
+        found = ledger(session, scope, by=None, company=company)
+        sums = func.sum(found.table.clutter), func.sum(found.table.cluttered)
+        mentions, pages = session.execute(found.select(*sums)).one()
+    return Clutter(mentions=int(mentions or 0), pages=int(pages or 0))
+
+
+def hits_by(
+    session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
+) -> dict[str, Hits]:
+    """The hits of each period or group that has any."""
+    if by not in get_args(Period):
+        return _grouped_hits(session, cast("Group", by), company, scope, stories=stories)
+    period = cast("Period", by)
+    hits = _hits_over_time(session, period, company, scope)
+    if not stories:
+        return hits
+    told = ledger(session, scope, by=by, company=company, stories=True)
+    return {
+        key: replace(found, stories=_stories_in(session, told, key, period, scope))
+        for key, found in hits.items()
+    }
+
+
+def _stories_in(session: Session, told: Ledger, key: str, by: Period, scope: Scope) -> int:
+    """The number of stories in a period: no sum of its days, since a story may last for days."""
+    start, end = bounds_of(key, by, zone_of(scope))
+    minute = told.table.minute
+    query = told.select(told.stories()).where(minute >= start, minute < end)
+    return session.scalar(query) or 0
+
+
+def _hits_over_time(
+    session: Session, by: Period, company: str | None, scope: Scope
+) -> dict[str, Hits]:
+    found = ledger(session, scope, by=by, company=company)
+    moment = found.moment
+    hits: dict[str, Hits] = defaultdict(Hits)
+    for when, *sums in session.execute(found.select(moment, *found.hits()).group_by(moment)):
+        hits[period_key(found, when, by, scope)] += hits_of(sums)
+    return hits
+
+
+def _grouped_hits(
+    session: Session, by: Group, company: str | None, scope: Scope, *, stories: bool
+) -> dict[str, Hits]:
+    found = ledger(session, scope, by=by, company=company, stories=stories)
+    told = [found.stories()] if stories else []
+    hits = {}
+    for group, *sums in session.execute(grouped(found, by, *found.hits(), *told)):
+        number = int(sums.pop()) if stories else None
+        hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
+    return hits
+
+
+def _sources_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    """The number of sources that name each company: one look into the index for each pair."""
+    found = companies_ledger(session, scope, by="source")
+    named = (
+        select(1)
+        .where(*found.conditions)
+        .where(found.table.company_id == Company.id, found.table.source_id == Source.id)
+        .correlate(Company, Source)
     )
-    if company is not None:
-        query = query.where(Company.name == company)
-    return query.group_by(key)
-
-
-def _hits_of(numbers: Sequence[int]) -> Hits:
-    found, limited, in_title, mentions = numbers
-    return Hits(articles=found, limited=limited, in_title=in_title, in_body=mentions - in_title)
-
-
-def _grouped_hits(session: Session, key: Any, company: str | None, scope: Scope) -> dict[Any, Hits]:
-    rows = session.execute(_hits(key, company, scope))
-    return {group: _hits_of(numbers) for group, *numbers in rows}
-
-
-def _grouped_read(session: Session, key: Any, scope: Scope) -> dict[Any, int]:
-    query = scoped(select(key, func.count()).select_from(Article), scope).group_by(key)
-    return dict(session.execute(query).all())
-
-
-def _grouped_coverage(session: Session, key: Any, scope: Scope) -> dict[Any, int]:
-    """For each value of `key` the number of source-days that were read."""
+    if found.table is models.DailyCompanySource:
+        named = named.where(found.table.articles > 0)
     query = (
-        select(key, func.count())
-        .select_from(Coverage)
-        .join(Source, Source.id == Coverage.source_id)
-        .where(Coverage.state.in_(COVERED), *watched(scope), *between(Coverage.day, scope))
-        .group_by(key)
+        select(Company.id, func.count(Source.id))
+        .join(Source, named.exists())
+        .where(Company.id.in_(companies))
+        .group_by(Company.id)
     )
     return dict(session.execute(query).all())
 
 
-def _period(day: date, by: Period) -> str:
-    if by == "month":
-        return f"{day:%Y-%m}"
-    return (day if by == "day" else day - timedelta(days=day.weekday())).isoformat()
+def _stories_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    told = companies_ledger(session, scope, stories=True)
+    key = told.table.company_id
+    query = told.select(key, told.stories()).where(key.in_(companies)).group_by(key)
+    return dict(session.execute(query).all())

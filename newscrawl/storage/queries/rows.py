@@ -7,19 +7,30 @@ from typing import Literal
 
 from newscrawl.storage.database import CoverageState
 
-By = Literal["day", "week", "month", "source", "language"]
+Period = Literal["hour", "day", "week", "month", "quarter", "year"]
+Group = Literal["source", "country", "language", "section"]
+By = Literal[Period, Group]
+# What is counted: articles, occurrences in them, or stories that many articles may tell.
+Measure = Literal["articles", "mentions", "stories"]
 CoverageLevel = Literal["full", "partial", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The articles a question is about: days inclusive, a source's slug, an ISO 639-1
-    language; None is any."""
+    """The articles a question is about; None is any.
+
+    `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
+    slug, `country` ISO 3166-1 alpha-2 and that of the source, `language` ISO 639-1 and that of
+    the article, `section` the publisher's own word.
+    """
 
     since: date | None = None
     until: date | None = None
     source: str | None = None
     language: str | None = None
+    country: str | None = None
+    section: str | None = None
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +62,17 @@ class Reach:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
     """`articles` with a mention, of them `limited` to headline and standfirst; occurrences
-    `in_title` and `in_body` (for limited articles: in the standfirst)."""
+    `in_title` and `in_body` (for limited articles: in the standfirst).
+
+    `stories` that these articles tell, or None where that was not asked for. Stories don't add
+    up: one that is told on two days counts on each, and once for both.
+    """
 
     articles: int = 0
     limited: int = 0
     in_title: int = 0
     in_body: int = 0
+    stories: int | None = None
 
     @property
     def mentions(self) -> int:
@@ -73,8 +89,11 @@ class Hits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionCount:
-    """A row of counts. `key` is a day or a week's Monday (2026-11-02), a month (2026-11), a
-    source's slug or a language; `hits` is None where nobody looked."""
+    """A row of counts; `hits` is None where nobody looked.
+
+    `key` is an hour (2026-11-02T13:00+01:00), a day or a week's Monday (2026-11-02), a month
+    (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language or a section.
+    """
 
     key: str
     hits: Hits | None
@@ -91,21 +110,61 @@ class CompanyCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArticleRow:
-    """An article as a list shows it. `hits` are of the company asked for, else of all."""
+class Share:
+    """A company's share among those it is compared with, in the period `key`, or over the whole
+    scope (None). `number` counts what was asked for; it is None where nobody looked, and `share`
+    (0 to 1) also where none of the companies was named."""
 
-    url: str
-    title: str | None
-    source: str
-    day: date
-    published_at: datetime | None
-    language: str | None
-    access: str
-    kind: str
-    revision: int
-    companies: tuple[str, ...]
-    in_title: int
-    in_body: int
+    key: str | None
+    company: str
+    number: int | None
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoMention:
+    """A company named in the same articles: `articles` and `stories` that name both, and their
+    `share` (0 to 1) of the articles of the company that was asked for."""
+
+    company: str
+    articles: int
+    stories: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A company's line in the overview.
+
+    `before` are the hits of the same number of days right before the scope, None where nobody
+    looked then; `change` is the growth of articles against them (0.5: half as many again), None
+    where there is nothing to compare with. `spark` are articles by day, None in gaps.
+    """
+
+    company: str
+    hits: Hits
+    before: Hits | None
+    change: float | None
+    spark: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """Who was in the news from day to day: `days` are those of each `spark`."""
+
+    days: tuple[date, ...]
+    reach: Reach
+    before: Reach
+    companies: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clutter:
+    """What was left out: `mentions` in menus, teasers and other parts of the pages that are not
+    the article, on `pages` pages. None of them is in any other count."""
+
+    mentions: int = 0
+    pages: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,6 +167,7 @@ def _stories() -> None:
     op.create_table(
         "sketches",
         sa.Column("article_id", big_key, nullable=False),
+        sa.Column("story_id", big_key, nullable=False),
         sa.Column("week", sa.Integer(), nullable=False),
         sa.Column("shingles", sa.Integer(), nullable=False),
         sa.Column("smallest", sa.LargeBinary(), nullable=False),

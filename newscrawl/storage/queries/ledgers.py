@@ -1,0 +1,155 @@
+"""Where a count is read from: the smallest table that knows all that a question asks for.
+
+Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
+source, country or language needs the days by source; a section, a time zone, an hour or a count
+of stories needs the articles themselves, one narrow row for each (storage/models/analysis.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, case, func, literal, select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage import models
+from newscrawl.storage.models import Source
+from newscrawl.storage.queries.periods import QUARTER, minutes_of, zone_of
+from newscrawl.storage.queries.rows import By, Group, Hits, Scope
+from newscrawl.storage.queries.scoping import between, company_id, source_ids
+
+Grain = Literal["day", "source", "article"]
+
+_PERIODS = frozenset({"hour", "day", "week", "month", "quarter", "year"})
+_OF_ALL: dict[Grain, type[Any]] = {
+    "day": models.DailyTotal,
+    "source": models.DailySource,
+    "article": models.CountedArticle,
+}
+_OF_COMPANIES: dict[Grain, type[Any]] = {
+    "day": models.DailyCompany,
+    "source": models.DailyCompanySource,
+    "article": models.Appearance,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A table, its grain, and the conditions that keep it to a scope."""
+
+    table: Any
+    grain: Grain
+    conditions: tuple[ColumnElement[bool], ...]
+
+    @property
+    def moment(self) -> Any:
+        """What periods are made of: a UTC day, or a quarter of an hour."""
+        return self.table.minute // QUARTER if self.grain == "article" else self.table.day
+
+    def hits(self) -> list[ColumnElement[int]]:
+        """The sums that `hits_of` takes."""
+        table = self.table
+        if self.grain != "article":
+            return [
+                _sum(column)
+                for column in (table.articles, table.limited, table.in_title, table.in_body)
+            ]
+        named = table.in_title + table.in_body
+        occurrences = [_sum(table.in_title), _sum(table.in_body)]
+        if table is models.Appearance:
+            return [func.count(), _sum(table.limited), *occurrences]
+        # Articles that name no company are among them.
+        return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
+
+    def read(self) -> ColumnElement[int]:
+        """The number of articles that count; only of all companies' tables."""
+        return func.count() if self.grain == "article" else _sum(self.table.read)
+
+    def stories(self) -> ColumnElement[int]:
+        """The number of stories; only at the grain of articles."""
+        told: ColumnElement[Any] = self.table.story_id
+        if self.table is models.CountedArticle:
+            told = _if(self.table.in_title + self.table.in_body > 0, told)
+        return func.count(told.distinct())
+
+    def select(self, *columns: Any) -> Select[Any]:
+        return select(*columns).select_from(self.table).where(*self.conditions)
+
+
+def ledger(
+    session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
+) -> Ledger:
+    """The ledger of one company's counts, or of all articles'."""
+    table_of = _OF_ALL if company is None else _OF_COMPANIES
+    grain = _grain(scope, by, stories=stories)
+    table = table_of[grain]
+    conditions = _conditions(session, table, grain, scope)
+    if company is not None:
+        conditions.append(table.company_id == company_id(session, company))
+    return Ledger(table, grain, tuple(conditions))
+
+
+def companies_ledger(
+    session: Session, scope: Scope, *, by: By | None = None, stories: bool = False
+) -> Ledger:
+    """The ledger of every company, to be grouped by its `company_id`."""
+    grain = _grain(scope, by, stories=stories)
+    table = _OF_COMPANIES[grain]
+    return Ledger(table, grain, tuple(_conditions(session, table, grain, scope)))
+
+
+def hits_of(numbers: Sequence[int | None]) -> Hits:
+    """Hits from the sums of `Ledger.hits`."""
+    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
+    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
+
+
+def grouped(found: Ledger, by: Group, *columns: Any) -> Any:
+    """A query with a row for each group; sources and countries are named by their table."""
+    if by in {"source", "country"}:
+        key: Any = Source.slug if by == "source" else Source.country
+        join = Source.id == found.table.source_id
+        return found.select(key, *columns).join(Source, join).group_by(key)
+    key = getattr(found.table, by)
+    return found.select(key, *columns).group_by(key)
+
+
+def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
+    if stories or scope.section is not None or by in {"hour", "section"}:
+        return "article"
+    if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
+        return "article"
+    if scope.source or scope.country or scope.language or by in {"source", "country", "language"}:
+        return "source"
+    return "day"
+
+
+def _conditions(
+    session: Session, table: Any, grain: Grain, scope: Scope
+) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if grain == "article":
+        since, until = minutes_of(scope)
+        if since is not None:
+            conditions.append(table.minute >= since)
+        if until is not None:
+            conditions.append(table.minute < until)
+        if scope.section is not None:
+            conditions.append(table.section == scope.section)
+    else:
+        conditions += between(table.day, scope)
+    if grain == "day":
+        return conditions
+    if (sources := source_ids(session, scope)) is not None:
+        conditions.append(table.source_id.in_(sources))
+    if scope.language is not None:
+        conditions.append(table.language == scope.language)
+    return conditions
+
+
+def _sum(column: Any) -> ColumnElement[int]:
+    return func.coalesce(func.sum(column), literal(0))
+
+
+def _if(condition: Any, value: Any) -> ColumnElement[Any]:
+    return case((condition, value))

@@ -1,0 +1,116 @@
+"""The index of the full text: FTS5 in SQLite, a tsvector under a GIN index in PostgreSQL.
+
+Both get the same words, folded by `newscrawl.storage.words`, and so find the same articles; of a
+text over MOST_WORDS they get the beginning. SQLite's index holds no text of its own, only words
+(`content=''`): to take an article out of it, one must say again what was put in. Its rows are
+numbered by time, so that the newest are found without sorting.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, column, delete, insert, table, text
+from sqlalchemy.dialects import postgresql
+
+# The positions of a tsvector end at 16,383; the headline needs some of them.
+MOST_WORDS = 16_000
+# A key is the article's minute (31 bits), then its number (32 bits).
+NUMBER_BITS = 32
+_NUMBER = (1 << NUMBER_BITS) - 1
+
+SQLITE_SEARCH = table("article_search", column("rowid"), column("title"), column("body"))
+POSTGRES_SEARCH = table(
+    "article_search",
+    column("article_id"),
+    column("minute"),
+    column("words", postgresql.TSVECTOR()),
+)
+
+_SQLITE_ADD = text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
+_SQLITE_REMOVE = text(
+    "INSERT INTO article_search (article_search, rowid, title, body) "
+    "VALUES ('delete', :key, :title, :body)"
+)
+_SQLITE_CLEAR = text("INSERT INTO article_search (article_search) VALUES ('delete-all')")
+_POSTGRES_ADD = insert(POSTGRES_SEARCH)
+_POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
+    POSTGRES_SEARCH.c.article_id == bindparam("number")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Searchable:
+    """An article as the index has it: the folded words of its headline and text."""
+
+    article_id: int
+    minute: int
+    title: Sequence[str]
+    body: Sequence[str]
+
+    @property
+    def kept(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The words of both that are not too many."""
+        title = self.title[:MOST_WORDS]
+        return title, self.body[: MOST_WORDS - len(title)]
+
+
+def search_key(minute: int, article_id: int) -> int:
+    """The number of an article's row in SQLite's index."""
+    return minute << NUMBER_BITS | article_id
+
+
+def article_of(key: Any) -> Any:
+    """The article's number in a key, or in a column of keys."""
+    return key.op("&")(_NUMBER) if isinstance(key, ColumnElement) else key & _NUMBER
+
+
+def add(connection: Connection, entries: Sequence[Searchable]) -> None:
+    """Puts articles into the index that are not in it."""
+    if not entries:
+        return
+    if connection.dialect.name == "sqlite":
+        connection.execute(_SQLITE_ADD, [_sqlite_row(entry) for entry in entries])
+        return
+    rows = [
+        {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
+        for entry in entries
+    ]
+    connection.execute(_POSTGRES_ADD, rows)
+
+
+def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
+    """Takes articles out of the index, each exactly as it was put in."""
+    if not entries:
+        return
+    if connection.dialect.name == "sqlite":
+        connection.execute(_SQLITE_REMOVE, [_sqlite_row(entry) for entry in entries])
+        return
+    connection.execute(_POSTGRES_REMOVE, [{"number": entry.article_id} for entry in entries])
+
+
+def clear(connection: Connection) -> None:
+    """Empties the index."""
+    sqlite = connection.dialect.name == "sqlite"
+    connection.execute(_SQLITE_CLEAR if sqlite else delete(POSTGRES_SEARCH))
+
+
+def _sqlite_row(entry: Searchable) -> dict[str, object]:
+    title, body = entry.kept
+    return {
+        "key": search_key(entry.minute, entry.article_id),
+        "title": " ".join(title),
+        "body": " ".join(body),
+    }
+
+
+def _tsvector(entry: Searchable) -> str:
+    """The vector as PostgreSQL reads it: each word with its places. A place is left free behind
+    the headline, so that no phrase reaches from it into the body."""
+    title, body = entry.kept
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(title, 1):
+        places.setdefault(word, []).append(place)
+    for place, word in enumerate(body, len(title) + 2):
+        places.setdefault(word, []).append(place)
+    return " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
