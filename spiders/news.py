@@ -19,9 +19,10 @@ from newscrawl.sources import Source, UrlError, canonical_url, site_name
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import Waiting
 from spiders.arguments import parse_arguments
+from spiders.discovery import SectionSpider
 from spiders.failures import Cause, cause_of
 from spiders.guard import address_of
-from spiders.listings import ListingSpider, header
+from spiders.listings import header
 from spiders.politeness import DisallowedByRobotsError
 from spiders.queue import conditions
 
@@ -37,7 +38,7 @@ def current_time() -> datetime:
     return datetime.now(UTC)
 
 
-class NewsSpider(ListingSpider):
+class NewsSpider(SectionSpider):
     """Crawls one source. The spider loader gives each subclass its `source`.
 
     A site that needs more overrides `wants` (which URLs are articles) or `access_of` (how to
@@ -51,7 +52,7 @@ class NewsSpider(ListingSpider):
         super().__init__()
         self.arguments = parse_arguments(given)
         self.clock: Callable[[], datetime] = current_time
-        urls = (self.source.home, *self.source.feeds, *self.listings)
+        urls = (self.source.home, *self.source.feeds, *self.source.sections, *self.listings)
         self._hosts = {address_of(url)[0] for url in urls}
         self._name = site_name(self.source.home)
 
@@ -71,6 +72,7 @@ class NewsSpider(ListingSpider):
             return whole_number(name, crawler.settings[name])
 
         spider.watch_queue(crawler, spider.arguments.limit or number("NEWSCRAWL_LIMIT"))
+        spider.watch_listings(crawler)
         spider._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
         spider._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
@@ -91,7 +93,7 @@ class NewsSpider(ListingSpider):
         """Hosts and ports that the operator himself named, which may be private ones."""
         urls = {*self.arguments.feeds, *self.arguments.sitemaps}
         if self.named_by_operator:
-            urls |= {self.source.home, *self.listings}
+            urls |= {self.source.home, *self.source.sections, *self.listings}
         return set(map(address_of, urls))
 
     async def start(self) -> AsyncIterator[Request]:

@@ -1,0 +1,125 @@
+"""Sites without a feed or sitemap that works are read from their home and section pages."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+from newscrawl.sources import Source
+from newscrawl.sources.own_file import add_source
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, story
+from tests.site.server import SiteServer
+
+HOME = """<html lang="en"><title>The Pier</title><nav><a href="/">Home</a>
+<a href="/politics/">Politics</a><a href="/economy/">Economy</a><a href="/login">Sign in</a></nav>
+<h2><a href="/politics/council-votes-for-new-bridge">Council votes for new bridge</a></h2>
+<a href="https://elsewhere.example/2026/11/22/a-story-of-another-site">Another site's story</a>
+<a href="/about-us">About us</a></html>"""
+SECTION = """<html lang="en"><title>Economy</title><nav><a href="/">Home</a>
+<a href="/economy/markets/">Markets</a></nav>
+<h2><a href="/economy/crane-maker-finds-a-buyer">Crane maker finds a buyer</a></h2>
+<h2><a href="/politics/council-votes-for-new-bridge#more">Council votes for new bridge</a></h2>
+</html>"""
+
+
+def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
+    content = body.encode() if isinstance(body, str) else body
+    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+def site() -> SiteServer:
+    """A site of a home page, two sections and two articles; no feed of it works."""
+    return SiteServer(
+        routes={
+            "/robots.txt": always("User-agent: *\nDisallow: /politics/secret\n"),
+            "/": always(HOME),
+            "/politics/": always("<html><title>Politics</title><p>Nothing new.</p></html>"),
+            "/economy/": always(SECTION),
+            "/politics/council-votes-for-new-bridge": always(story("Council votes", "Siemens")),
+            "/economy/crane-maker-finds-a-buyer": always(story("Crane maker", "Siemens")),
+            "/feed.xml": always(status=404),
+        }
+    )
+
+
+def crawled(server: SiteServer, folder: Path, *arguments: str, **facts: object) -> Crawl:
+    """A crawl of the site as an operator's own source."""
+    file = folder / "own.csv"
+    if not file.exists():
+        known: dict[str, object] = {"name": "The Pier", "country": "gb", "languages": ("en",)}
+        known |= {"home": f"{server.url}/", "sections": (), "feeds": (f"{server.url}/feed.xml",)}
+        add_source(file, Source(slug="pier", **(known | facts)))  # type: ignore[arg-type]
+    return crawl(
+        "pier",
+        *arguments,
+        database=folder / "news.sqlite",
+        environment={"NEWSCRAWL_SOURCES": str(file)},
+    )
+
+
+def titles(done: Crawl) -> list[str]:
+    return sorted(row["title"] for row in done.rows("SELECT title FROM articles"))
+
+
+def test_a_home_page_leads_to_sections_and_articles(tmp_path: Path) -> None:
+    with site() as server:
+        done = crawled(server, tmp_path)
+        asked = server.paths()
+        again = crawled(server, tmp_path)
+        asked_again = server.paths()[len(asked) :]
+    assert done.code == 0, done.output
+    assert titles(done) == ["Council votes", "Crane maker"]
+    assert not {"/login", "/about-us", "/economy/markets/"} & set(asked)
+    assert asked.count("/politics/council-votes-for-new-bridge") == 1
+    assert done.counts["newscrawl/sections_read"] == 3
+    assert done.summary.endswith("state ok")
+    assert "Links to elsewhere.example are not followed" in done.output
+    # What was found before is not fetched again.
+    assert set(asked_again) <= {"/robots.txt", "/feed.xml", "/", "/politics/", "/economy/"}
+    assert "0 new, 0 revised, 0 unchanged" in again.summary
+
+
+def test_sections_of_the_registry_are_read_and_no_others(tmp_path: Path) -> None:
+    with site() as server:
+        server.routes["/economy/crane-maker-finds-a-buyer"] = always(status=402)
+        done = crawled(server, tmp_path, feeds=(), sections=(f"{server.url}/economy/",))
+        assert "/politics/" not in server.paths()
+    assert done.code == 0, done.output
+    # A headline tells of the article that is kept from us.
+    rows = done.rows("SELECT title, access FROM articles ORDER BY title")
+    assert [tuple(row.values()) for row in rows] == [
+        ("Council votes", "open"),
+        ("Crane maker finds a buyer", "paywalled"),
+    ]
+
+
+def test_where_a_feed_works_no_page_is_read_for_links(tmp_path: Path) -> None:
+    with site() as server:
+        link = f"{server.url}/economy/crane-maker-finds-a-buyer"
+        feed = f"<rss><channel><item><title>A</title><link>{link}</link></item></channel></rss>"
+        server.routes["/feed.xml"] = always(feed, kind="application/xml")
+        done = crawled(server, tmp_path)
+        assert "/" not in server.paths()
+    assert titles(done) == ["Crane maker"]
+
+
+def test_a_feed_that_went_stale_does_not_work(tmp_path: Path) -> None:
+    with site() as server:
+        link = f"{server.url}/economy/crane-maker-finds-a-buyer"
+        old = format_datetime(datetime.now(UTC) - timedelta(days=60))
+        feed = (
+            f"<rss><channel><item><title>A</title><link>{link}</link>"
+            f"<pubDate>{old}</pubDate></item></channel></rss>"
+        )
+        server.routes["/feed.xml"] = always(feed, kind="application/xml")
+        done = crawled(server, tmp_path)
+    assert titles(done) == ["Council votes", "Crane maker"]
+
+
+def test_feeds_that_were_named_for_this_crawl_are_all_that_is_read(tmp_path: Path) -> None:
+    with site() as server:
+        done = crawled(server, tmp_path, f"feeds={server.url}/feed.xml")
+        assert "/" not in server.paths()
+    assert done.summary.endswith("state failed (no feed or sitemap could be read)")
