@@ -160,6 +160,7 @@ ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = "newscrawl"
 CONCURRENT_REQUESTS = 4  # a crawl is of one source; what waits here must end before it can stop
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
+CONCURRENT_ITEMS = 1  # a page holds one article; Scrapy starts so many tasks for each response
 DOWNLOAD_DELAY = 0.5
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
