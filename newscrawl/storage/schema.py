@@ -4,9 +4,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from newscrawl.storage.rebuilding import rebuild
+
 # The newest file of migrations/versions. Written here too so that opening a database does
 # not load Alembic; a test holds the two equal.
-HEAD = "0007"
+HEAD = "0008"
+
+# The version with which came what `newscrawl.storage.rebuilding` makes of older articles.
+_COUNTED_SINCE = "0003"
 
 _VERSION_TABLE = "alembic_version"
 # Any number will do, as long as nobody else's is the same: "news" as ASCII.
@@ -23,6 +28,8 @@ def version_of(connection: Connection) -> str | None:
 def upgrade(engine: Engine) -> tuple[str | None, str]:
     """Brings the database to HEAD, in one transaction; gives the versions before and after.
 
+    What questions are answered from is made for the articles of a database that had it not yet.
+
     Whoever comes second, here or on another machine, waits and finds nothing left to do.
     """
     from alembic import command  # noqa: PLC0415 - a quarter of a second, for a rare need
@@ -38,4 +45,6 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         if before is None or before < HEAD:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            if before is not None and before < _COUNTED_SINCE:
+                rebuild(connection)
         return before, version_of(connection) or HEAD

@@ -1,5 +1,6 @@
 """The tables, a module for each group of them; all must be imported here to be known."""
 
+from newscrawl.storage.models.alerts import Notice, Watch
 from newscrawl.storage.models.analysis import (
     Appearance,
     Clutter,
@@ -48,6 +49,7 @@ __all__ = [
     "Listing",
     "Mention",
     "MentionChange",
+    "Notice",
     "Poll",
     "Progress",
     "Revision",
@@ -58,5 +60,6 @@ __all__ = [
     "SourceHealth",
     "Story",
     "Vitals",
+    "Watch",
     "Worker",
 ]

@@ -1,0 +1,143 @@
+"""What analysts are told of: spikes of watched companies, first mentions of them and of pairs."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+from newscrawl.monitoring.surprise import HISTORY_DAYS, DayCount, Surprise, surprise
+from newscrawl.storage import Database, noticing, queries
+from newscrawl.storage.noticing import KeptNotice, Noticed, Watched
+from newscrawl.storage.queries import FoundArticle, Scope
+
+# All ours. One burst is told once: within so many days another spike must be so much higher.
+SAME_BURST = timedelta(days=3)
+HIGHER = 2.0
+# A day that isn't over is judged when so much of what such a day brings has been read.
+READ_ENOUGH = 0.5
+# With all companies watched: those named less often today can't be a spike anyway.
+_ARTICLES_SHOWN = 5
+_ARTICLES_SEARCHED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """The articles behind a notice: the newest few of them, and how many there are."""
+
+    articles: tuple[FoundArticle, ...]
+    number: int
+
+
+def notice_all(
+    database: Database, *, today: date | None = None, everyone: bool = False
+) -> list[Noticed]:
+    """Looks at what is watched, or at every company, and keeps what is new; gives that.
+
+    Spikes are looked for on the UTC day before `today`, and on `today` as far as it is read.
+    """
+    today = today or datetime.now(UTC).date()
+    watched = noticing.watched(database)
+    single = [one.company for one in watched if not one.other]
+    names = _named_on(database, today) if everyone else single
+    found = [*_firsts(database, watched)]
+    for company in names:
+        found += _spikes(database, company, (today - timedelta(days=1), today))
+    return noticing.notice(database, found)
+
+
+def articles_behind(database: Database, noticed: Noticed) -> Behind:
+    """The articles of a notice's day, newest first; for a pair those that name both."""
+    scope = Scope(since=noticed.day, until=noticed.day)
+    limit = _ARTICLES_SEARCHED if noticed.other else _ARTICLES_SHOWN
+    found = queries.company_articles(database, noticed.company, scope=scope, limit=limit, each=1)
+    if noticed.other:
+        found = [one for one in found if noticed.other in one.article.companies]
+        return Behind(articles=tuple(found[:_ARTICLES_SHOWN]), number=len(found))
+    rows = queries.mention_counts(database, "day", company=noticed.company, scope=scope)
+    number = sum(row.hits.articles for row in rows if row.hits)
+    return Behind(articles=tuple(found), number=number)
+
+
+def judge(
+    database: Database, company: str, day: date, *, without: Collection[date] = ()
+) -> Surprise | None:
+    """How surprising a company's count on a UTC day is, against the days before; those in
+    `without` are left out of its history. None where nothing can be said."""
+    counts = _counts(database, company, day)
+    history = [count for count in counts[:-1] if count.day not in without]
+    today = counts[-1]
+    if day >= datetime.now(UTC).date() and today.read < READ_ENOUGH * _usually_read(history, day):
+        return None
+    return surprise(history, today)
+
+
+def _firsts(database: Database, watched: Sequence[Watched]) -> Iterator[Noticed]:
+    told = {kept.noticed.cause for kept in noticing.notices(database, kinds=_FIRSTS)}
+    for one in watched:
+        cause = f"first/{one.company}" + (f"/{one.other}" if one.other else "")
+        # Who is waited for again, after all, is waited for anew.
+        cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
+        if cause in told:
+            continue
+        day = noticing.first_day(database, one)
+        if day is not None:
+            kind: noticing.NoticeKind = "first pair" if one.other else "first mention"
+            yield Noticed(cause=cause, kind=kind, company=one.company, other=one.other, day=day)
+
+
+_FIRSTS: tuple[noticing.NoticeKind, ...] = ("first mention", "first pair")
+
+
+def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[Noticed]:
+    since = days[0] - timedelta(days=HISTORY_DAYS)
+    past = noticing.notices(database, kinds=("spike",), company=company, since=since)
+    told = {kept.noticed.day: kept for kept in past}
+    for day in days:
+        if day in told:
+            continue
+        found = judge(database, company, day, without=told)
+        if found is None or not found.is_spike or _is_same_burst(found, day, past):
+            continue
+        facts = {
+            "articles": found.articles,
+            "expected": round(found.expected, 2),
+            "chance": found.chance,
+            "history_days": found.history,
+        }
+        cause = f"spike/{company}/{day}"
+        yield Noticed(cause=cause, kind="spike", company=company, day=day, facts=facts)
+        # A burst that goes on today is that of yesterday.
+        return
+
+
+def _is_same_burst(found: Surprise, day: date, past: Sequence[KeptNotice]) -> bool:
+    return any(
+        timedelta(0) < day - kept.noticed.day <= SAME_BURST
+        and found.articles < HIGHER * kept.noticed.facts["articles"]
+        for kept in past
+    )
+
+
+def _counts(database: Database, company: str, day: date) -> list[DayCount]:
+    scope = Scope(since=day - timedelta(days=HISTORY_DAYS), until=day)
+    rows = queries.mention_counts(database, "day", company=company, scope=scope)
+    return [
+        DayCount(
+            day=date.fromisoformat(row.key),
+            articles=None if row.hits is None else row.hits.articles,
+            read=row.reach.read,
+        )
+        for row in rows
+    ]
+
+
+def _usually_read(history: Sequence[DayCount], day: date) -> float:
+    """The articles that are read on such a weekday, in the middle."""
+    alike = sorted(
+        count.read for count in history if count.read and count.day.weekday() == day.weekday()
+    )
+    return alike[len(alike) // 2] if alike else 0.0
+
+
+def _named_on(database: Database, today: date) -> list[str]:
+    scope = Scope(since=today - timedelta(days=1), until=today)
+    return [row.company for row in queries.company_ranking(database, scope=scope)]
