@@ -60,10 +60,10 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     return Scope(
         since=since,
         until=until,
-        source=source,
-        language=language,
-        country=country,
-        section=section,
+        source=source or None,
+        language=language or None,
+        country=country or None,
+        section=section or None,
         zone=zone,
     )
 

@@ -16,7 +16,7 @@ from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import FilterError
 from newscrawl.dashboard.registry import RegistryError, RegistryFile
 from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
-from newscrawl.dashboard.security import FormSeal, Guard
+from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.dashboard.store import Store
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
@@ -59,6 +59,7 @@ def create_app(config: Config) -> FastAPI:
     app.add_exception_handler(QuestionError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _broken)
     app.add_middleware(Guard, config=config)
     return app
 
@@ -90,6 +91,15 @@ def _refused(request: Request, error: Exception) -> Response:
     title = titles.get(error.status_code, "That went wrong")
     answer = _answer(request, error.status_code, title, str(error.detail))
     answer.headers.update(error.headers or {})
+    return answer
+
+
+def _broken(request: Request, _: Exception) -> Response:
+    """For what nobody thought of; the server's log has the rest. It is answered outside the
+    guard, which marks all other answers."""
+    reason = "Something broke here. What newscrawl serve printed says where."
+    answer = _answer(request, 500, "That went wrong", reason)
+    answer.headers.update(HEADERS)
     return answer
 
 

@@ -1,0 +1,142 @@
+"""The API: as its description says, whatever it is asked; and with the answers of the queries."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import create_app
+from newscrawl.storage import Database, open_database, queries
+from tests.dashboards import TODAY, add_hostile, config_of, revise
+from tests.newsroom import News, fill
+
+TRAM = "https://harbour-courier.example/tram"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fortnight's news."""
+    path = tmp_path_factory.mktemp("api") / "news.sqlite"
+    with open_database(f"sqlite:///{path}") as database:
+        fill(database, News(last=TODAY, days=14, pace=0.3))
+        revise(database)
+        add_hostile(database)
+    return path
+
+
+@pytest.fixture(scope="module")
+def database(file: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{file}") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def app(file: Path) -> FastAPI:
+    # schemathesis asks for a host of this name.
+    return create_app(config_of(file, hosts=frozenset({"testserver"})))
+
+
+@pytest.fixture(scope="module")
+def client(app: FastAPI) -> Iterator[TestClient]:
+    with TestClient(app, base_url="http://localhost") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def api(app: FastAPI) -> Any:
+    return schemathesis.openapi.from_asgi("/api/openapi.json", app)
+
+
+@pytest.mark.parametrize("path", sorted(create_app(config_of(Path("none"))).openapi()["paths"]))
+def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(case=api[path]["GET"].as_strategy())
+    def ask(case: schemathesis.Case) -> None:
+        # A range in the wrong order or a zone that is none can't be told by a description.
+        answer = case.call_and_validate(excluded_checks=[positive_data_acceptance])
+        assert answer.status_code == 200 or len(answer.json()["detail"]) > 10
+
+    ask()
+
+
+def test_the_description_names_the_questions(client: TestClient) -> None:
+    described = client.get("/api/openapi.json").json()
+    assert described["openapi"].startswith("3.")
+    assert len(described["paths"]) >= 15
+    assert all(about["get"]["summary"] for about in described["paths"].values())
+    assert not [path for path in described["paths"] if not path.startswith("/api/")]
+
+
+def test_counts_are_those_of_the_queries(client: TestClient, database: Database) -> None:
+    since = TODAY - timedelta(days=9)
+    got = client.get("/api/counts", params={"company": "Siemens", "since": str(since)}).json()
+    scope = queries.Scope(since=since)
+    expected = queries.mention_counts(database, "day", company="Siemens", scope=scope)
+    assert [row["key"] for row in got] == [row.key for row in expected]
+    for row, wanted in zip(got, expected, strict=True):
+        assert row["reach"]["level"] == wanted.reach.level
+        assert (row["hits"] or {}).get("mentions") == (wanted.hits and wanted.hits.mentions)
+
+
+def test_the_ranking_is_that_of_the_queries(client: TestClient, database: Database) -> None:
+    got = client.get("/api/overview", params={"limit": 5}).json()
+    expected = queries.overview(database, limit=5)
+    assert [row["company"] for row in got["companies"]] == [
+        row.company for row in expected.companies
+    ]
+    assert len(got["companies"][0]["spark"]) == len(got["days"]) == 30
+
+
+def test_an_article_comes_with_mentions_where_they_stand(client: TestClient) -> None:
+    article = client.get("/api/article", params={"url": TRAM}).json()
+    assert article["mentions"]
+    for mention in article["mentions"]:
+        text = article["row"]["title"] if mention["section"] == "title" else article["text"]
+        assert text[mention["start"] : mention["end"]] == mention["surface"]
+
+
+def test_the_history_tells_what_each_version_changed(client: TestClient) -> None:
+    first, second = client.get("/api/article/history", params={"url": TRAM}).json()
+    assert "nine" in first["text"]
+    assert ["Bosch", 1] in second["mentions"]
+
+
+def test_a_search_marks_the_words(client: TestClient) -> None:
+    (found,) = client.get("/api/search", params={"q": "tram twelve"}).json()
+    words = {
+        snippet["text"][start:end].lower()
+        for snippet in found["snippets"]
+        for start, end in snippet["marks"]
+    }
+    assert words == {"tram", "twelve"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/counts?since=2026-11-05&until=2026-11-01",
+        "/api/counts?since=yesterday",
+        "/api/counts?by=fortnight",
+        "/api/counts?zone=Nowhere/Land",
+        "/api/counts?company=%00",
+        "/api/share?company=Siemens",
+        "/api/search?q=%22%22",
+        "/api/articles?limit=100000",
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_a_reason(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 422
+    assert len(answer.json()["detail"]) > 10
+
+
+def test_nothing_can_be_written(client: TestClient) -> None:
+    for path in client.get("/api/openapi.json").json()["paths"]:
+        assert client.post(path.replace("{name}", "Siemens")).status_code == 405

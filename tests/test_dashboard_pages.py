@@ -1,0 +1,258 @@
+"""What the pages say: of numbers, gaps, faults and a database that comes and goes."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from shutil import copyfile
+
+import pytest
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import create_app
+from newscrawl.dashboard.security import POLICY
+from newscrawl.items import Mention
+from newscrawl.storage import Database, open_database
+from tests.dashboards import TODAY, config_of
+from tests.worlds import LONG, NOON, body, document, headline, register
+
+Texts = list[str]
+
+
+@pytest.fixture
+def file(tmp_path: Path, sqlite_template: Path) -> Path:
+    """An empty database."""
+    return copyfile(sqlite_template, tmp_path / "news.sqlite")
+
+
+@pytest.fixture
+def database(file: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{file}") as opened:
+        yield opened
+
+
+@pytest.fixture
+def client(file: Path) -> Iterator[TestClient]:
+    app = create_app(config_of(file))
+    with TestClient(app, base_url="http://127.0.0.1:8300", raise_server_exceptions=False) as opened:
+        yield opened
+
+
+def save(database: Database, back: int, *mentions: Mention, source: str = "ft") -> None:
+    """An article of so many days ago."""
+    moment = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day) - timedelta(days=back)
+    path = f"{back}-{len(mentions)}-{mentions[0].company if mentions else ''}"
+    names = " ".join(mention.company for mention in mentions)
+    item = document(
+        path,
+        source=source,
+        title=f"{names} on day {back}",
+        text=f"{names} {LONG} {back}",
+        mentions=mentions,
+        published=moment,
+        fetched_at=moment,
+    )
+    run = register(database, source)
+    database.save(item, run)
+    database.record_coverage(source, moment.date(), "ok", 1, 1)
+
+
+# Numbers and gaps --------------------------------------------------------------------------------
+
+
+def test_an_empty_database_says_what_to_do(client: TestClient) -> None:
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert "scrapy crawl ft" in answer.text
+
+
+def test_the_overview_compares_with_the_period_before(
+    client: TestClient, database: Database
+) -> None:
+    for back in (0, 1, 2, 8):
+        save(database, back, headline("Siemens"))
+    text = client.get("/?days=7").text
+    row = text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert '<td class="n strong">3</td>' in row
+    assert "200%" in row
+
+
+def test_a_day_without_a_crawl_is_a_gap_and_no_zero(client: TestClient, database: Database) -> None:
+    save(database, 4, headline("Siemens"))
+    save(database, 0, headline("Siemens"))
+    text = client.get("/company/Siemens?days=7").text
+    cells = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1:]
+    assert len(cells) == 7
+    assert ["nobody looked" in cell for cell in cells] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_source_that_fails_is_told_on_the_first_page(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 3, headline("Siemens"))
+    for back in (2, 1, 0):
+        database.record_coverage("ft", TODAY - timedelta(days=back), "failed", 0, 0, note="timeout")
+    text = client.get("/").text
+    assert "One source is" in text
+    assert "failed, timeout" in text
+
+
+def test_todays_crawl_may_be_yet_to_come(client: TestClient, database: Database) -> None:
+    save(database, 1, headline("Siemens"))
+    assert "not read at present" not in client.get("/").text
+
+
+def test_older_articles_are_a_page_away(client: TestClient, database: Database) -> None:
+    for back in range(15):
+        save(database, back, headline("Siemens"))
+    first = client.get("/company/Siemens").text
+    assert 'href="/company/Siemens?page=2"' in first
+    second = client.get("/company/Siemens?page=2").text
+    assert second.count('class="line"') == 3
+    assert "on day 14" in second
+    assert "page=3" not in second
+
+
+@pytest.mark.parametrize("count", ["articles", "mentions", "stories"])
+@pytest.mark.parametrize("split", ["whole", "source", "language"])
+@pytest.mark.parametrize("by", ["day", "week", "month"])
+def test_every_way_of_counting_has_a_chart(
+    client: TestClient, database: Database, count: str, split: str, by: str
+) -> None:
+    save(database, 1, headline("Siemens"), body("Siemens"))
+    answer = client.get(f"/company/Siemens?count={count}&split={split}&by={by}")
+    assert answer.status_code == 200
+    assert 'data-chart="bars"' in answer.text
+
+
+def test_what_is_beyond_the_most_parts_is_summed_up_as_others(
+    client: TestClient, database: Database
+) -> None:
+    for i in range(8):
+        for back in range(8 - i):
+            save(database, back, headline("Siemens"), source=f"paper-{i}")
+    text = client.get("/company/Siemens?split=source&days=7").text
+    heads = text.split("data-chart")[1].split("</thead>")[0]
+    assert "paper-5" in heads
+    assert "paper-6" not in heads
+    assert ">others</th>" in heads
+    today = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[-1]
+    assert [int(part.split('"')[0]) for part in today.split('data-value="')[1:]] == [1] * 6 + [2]
+
+
+# What is not there -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/nowhere", 404),
+        ("/company/Nobody", 404),
+        ("/article?url=https://nowhere.example/", 404),
+        ("/article", 422),
+        ("/?days=many", 422),
+        ("/company/Siemens?since=2026-11-05&until=2026-11-01", 422),
+        ("/search?q=%22%22", 200),
+        ("/registry/edit", 404),
+        ("/article/explanation?url=https://nowhere.example/", 404),
+    ],
+)
+def test_a_wrong_address_is_answered_by_a_page_that_helps(
+    client: TestClient, path: str, code: int
+) -> None:
+    answer = client.get(path)
+    assert answer.status_code == code
+    assert answer.headers["Content-Type"].startswith("text/html")
+    assert "Traceback" not in answer.text
+
+
+def test_an_unexpected_error_tells_nothing_of_the_inside(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret of the inside")
+
+    monkeypatch.setattr("newscrawl.storage.queries.overview", broken)
+    answer = client.get("/")
+    assert answer.status_code == 500
+    assert "secret" not in answer.text
+    assert answer.headers["Content-Security-Policy"] == POLICY
+
+
+# A database that comes and goes ------------------------------------------------------------------
+
+
+def test_a_database_that_is_gone_is_told_and_found_again(client: TestClient, file: Path) -> None:
+    assert client.get("/").status_code == 200
+    away = file.rename(file.with_name("away.sqlite"))
+    gone = client.get("/sources")
+    assert gone.status_code == 503
+    assert gone.headers["Retry-After"] == "5"
+    assert '<meta http-equiv="refresh" content="5">' in gone.text
+    assert "no database at" in gone.text
+    assert client.get("/api/facts").json()["detail"].startswith("no database at")
+    away.rename(file)
+    assert client.get("/sources").status_code == 200
+
+
+def test_another_database_under_the_same_name_is_read(
+    client: TestClient, file: Path, sqlite_template: Path
+) -> None:
+    assert "Siemens" not in client.get("/").text
+    other = copyfile(sqlite_template, file.with_name("other.sqlite"))
+    with open_database(f"sqlite:///{other}") as database:
+        save(database, 0, headline("Siemens"))
+    for leftover in file.parent.glob("news.sqlite-*"):
+        leftover.unlink()
+    other.replace(file)
+    assert "Siemens" in client.get("/").text
+
+
+def test_a_locked_database_is_told_and_read_again_when_it_is_free(file: Path) -> None:
+    config = config_of(file)
+    app = create_app(replace(config, database_url=f"{config.database_url}?timeout=0.1"))
+    with TestClient(app, base_url="http://localhost") as client, sqlite3.connect(file) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN EXCLUSIVE")
+        locked = client.get("/")
+        assert locked.status_code == 503
+        assert "locked by another process" in locked.text
+        other.rollback()
+        other.execute("PRAGMA locking_mode = NORMAL")
+        other.execute("SELECT count(*) FROM sources").fetchone()
+        assert client.get("/").status_code == 200
+
+
+def test_a_database_of_an_older_schema_names_the_command(client: TestClient, file: Path) -> None:
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "newscrawl db upgrade" in answer.text
+
+
+# Explanations ------------------------------------------------------------------------------------
+
+
+def test_only_pages_of_stored_articles_are_explained(file: Path, database: Database) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def explain(urls: Texts, fetch_anew: bool) -> None:
+        asked.append(tuple(urls))
+        raise AssertionError(fetch_anew)
+
+    save(database, 0, headline("Siemens"))
+    app = create_app(config_of(file, explain=explain))
+    with TestClient(app, base_url="http://localhost") as client:
+        assert client.get("/article/explanation?url=http://10.0.0.1/admin").status_code == 404
+        assert asked == []
