@@ -74,10 +74,10 @@ class WarcReader:
     def _until_damage(self, stream: BinaryIO, size: int) -> Iterator[Place]:
         for record in ArchiveIterator(stream, parse_http=False):
             self.position = record.stream_pos
-            if self._stop is not None and self.position >= self._stop:
-                return
             if self.records == 1:
                 self._check_packing()
+            if self._stop is not None and self.position >= self._stop:
+                return
             self.records += 1
             found = self._read(record)
             if found is not None:

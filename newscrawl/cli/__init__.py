@@ -16,14 +16,15 @@ from newscrawl.cli import (
     evaluate,
     explain,
     extract,
+    ingest,
     label,
     mentions,
-    plots,
     monitor,
+    plots,
     serve,
     sources,
-    train,
     status,
+    train,
     train_network,
 )
 
@@ -40,7 +41,6 @@ app = typer.Typer(
 # A new command is one line here.
 app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
-app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE)(status.status)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)

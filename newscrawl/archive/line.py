@@ -1,0 +1,143 @@
+"""The way of an archived page in one process: from its capture to a document with mentions."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from w3lib.encoding import http_content_type_encoding
+
+from newscrawl.archive.captures import MAX_BYTES, ArchiveError, Capture, ContentError, content_of
+from newscrawl.archive.origins import OriginFinder
+from newscrawl.archive.reading import WarcReader
+from newscrawl.archive.selection import Selection, is_page
+from newscrawl.items import Document, Hints, Page
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.reading import NoArticleError, PageReader
+from newscrawl.sources import UrlError, canonical_url, load_sources
+from newscrawl.storage.intake import Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How pages are read; it can be sent to another process."""
+
+    reader: PageReader
+    selection: Selection = field(default_factory=Selection)
+    companies: Path | None = None
+    sources: Path | None = None
+    max_bytes: int = MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The records of a file that begin in [start, stop)."""
+
+    path: Path
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What a part gave. Its records lie in [first, position); `counts` says what became of them."""
+
+    documents: Sequence[Document] = ()
+    origins: frozenset[Origin] = frozenset()
+    counts: Counter[str]
+    first: int
+    position: int
+
+
+class Line:
+    """Reads pages by a recipe."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._companies: Companies = load_companies(recipe.companies)
+        own = load_sources(recipe.sources) if recipe.sources else ()
+        self._finder = OriginFinder((*own, *load_sources()))
+
+    def page(self, capture: Capture, hints: Hints | None = None) -> Page:
+        """The page in a capture; raises UrlError and ContentError where there is none."""
+        url = canonical_url(capture.url)
+        source = self._finder.source(url)
+        languages = source.languages if source else ()
+        return Page(
+            url=url,
+            source=self._finder.origin(url).slug,
+            html=content_of(capture, limit=self._recipe.max_bytes),
+            fetched_at=capture.fetched_at,
+            encoding=http_content_type_encoding(capture.header("content-type")),
+            language=languages[0] if len(languages) == 1 else None,
+            status=capture.status,
+            hints=hints or Hints(),
+        )
+
+    def document(self, page: Page) -> Document:
+        """The page's article with its mentions, without the page's bytes; NoArticleError."""
+        document = self._recipe.reader.read(page)
+        article = document.article
+        found = self._companies.find(
+            article.text, title=article.title or "", language=article.language
+        )
+        bare = replace(document.page, html=b"")
+        return replace(document, page=bare, mentions=tuple(found))
+
+    def origin(self, document: Document) -> Origin:
+        """The source of a document."""
+        return self._finder.origin(document.page.url, document.article.language)
+
+    def batch(self, part: Part) -> Batch:
+        """All that is wanted of a part."""
+        reader = WarcReader(part.path, part.start, part.stop, max_bytes=self._recipe.max_bytes)
+        counts: Counter[str] = Counter()
+        documents = []
+        for place in reader:
+            outcome = self._taken(place.capture)
+            if isinstance(outcome, Document):
+                documents.append(outcome)
+            else:
+                counts[outcome] += 1
+        counts.update(
+            articles=len(documents),
+            records=reader.records,
+            damaged=reader.damaged,
+            too_large=reader.too_large,
+        )
+        return Batch(
+            documents=documents,
+            origins=frozenset(map(self.origin, documents)),
+            counts=+counts,
+            first=reader.first,
+            position=reader.position,
+        )
+
+    def _taken(self, capture: Capture) -> Document | str:
+        """The document in a capture, or the word under which it is counted instead."""
+        if not is_page(capture):
+            return "no_page"
+        if not self._recipe.selection.may_want(capture):
+            return "unwanted"
+        try:
+            document = self.document(self.page(capture))
+        except (UrlError, ContentError):
+            return "damaged"
+        except NoArticleError:
+            return "no_article"
+        return document if self._recipe.selection.wants(document) else "unwanted"
+
+
+@cache
+def line_of(recipe: Recipe) -> Line:
+    """The line of this process: its data are read once."""
+    return Line(recipe)
+
+
+def read_part(recipe: Recipe, part: Part) -> Batch | ArchiveError:
+    """What a worker does: all that is wanted of a part, or why its file can't be read."""
+    try:
+        return line_of(recipe).batch(part)
+    except ArchiveError as error:
+        return error

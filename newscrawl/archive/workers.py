@@ -1,0 +1,82 @@
+"""Parts of work over all cores, with the results in the order of the parts."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Final, Generic, TypeVar
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+# So many parts for each worker are on their way, so that none waits for the one that stores.
+_AHEAD: Final = 4
+
+
+class Workers(Generic[Part, Result]):
+    """Processes that do `work` (importable by its name) on parts.
+
+    A part on which a process dies, by a page that breaks a parser or eats the memory, is tried
+    once more by itself; its result is None where that fails too. The others are not lost. A single
+    worker is this process itself.
+    """
+
+    def __init__(self, work: Callable[[Part], Result], number: int) -> None:
+        self._work = work
+        self._number = number
+
+    def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
+        """Each part with its result, in their order."""
+        if self._number == 1:
+            yield from ((part, self._work(part)) for part in parts)
+            return
+        todo = iter(parts)
+        waiting: deque[tuple[Part, Future[Result]]] = deque()
+        pool = self._pool(self._number)
+        try:
+            while True:
+                for part in _some(todo, self._number * _AHEAD - len(waiting)):
+                    waiting.append((part, pool.submit(self._work, part)))
+                if not waiting:
+                    return
+                part, future = waiting.popleft()
+                try:
+                    yield part, future.result()
+                except BrokenProcessPool:
+                    pool.shutdown(cancel_futures=True)
+                    yield from self._one_by_one([(part, future), *waiting])
+                    waiting.clear()
+                    pool = self._pool(self._number)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def alone(self, part: Part) -> Result | None:
+        """The result of a part that nobody else's process depends on; None where it dies."""
+        if self._number == 1:
+            return self._work(part)
+        with self._pool(1) as pool:
+            try:
+                return pool.submit(self._work, part).result()
+            except BrokenProcessPool:
+                return None
+
+    def _one_by_one(
+        self, waiting: Iterable[tuple[Part, Future[Result]]]
+    ) -> Iterator[tuple[Part, Result | None]]:
+        """The results of parts of which one has killed its process: which one, shows here."""
+        for part, future in waiting:
+            whole = future.done() and not future.cancelled() and not future.exception()
+            yield part, future.result() if whole else self.alone(part)
+
+    def _pool(self, number: int) -> ProcessPoolExecutor:
+        # A fork would copy this process's connections and threads in whatever state they are.
+        return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+
+
+def _some(parts: Iterator[Part], number: int) -> Iterator[Part]:
+    for _ in range(number):
+        try:
+            yield next(parts)
+        except StopIteration:
+            return

@@ -1,0 +1,235 @@
+"""newscrawl ingest: WARC files of others, over all cores."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import settings
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    Format,
+    FormatOption,
+    InputError,
+    SinceOption,
+    UntilOption,
+    parse_day,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from newscrawl.archive.ingestion import FileProgress
+    from newscrawl.archive.line import Recipe
+    from newscrawl.archive.selection import Selection
+
+EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
+
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
+]
+SourcesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sources",
+        envvar="NEWSCRAWL_SOURCES",
+        help="A sources file of your own, beside the bundled one.",
+        metavar="FILE",
+    ),
+]
+
+
+def ingest(
+    warcs: Annotated[
+        list[Path], typer.Argument(help="WARC files, or folders of them.", metavar="WARC...")
+    ],
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language", help="Only articles in this language; may be repeated.", metavar="CODE"
+        ),
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host", help="Only this host and those below it; may be repeated.", metavar="HOST"
+        ),
+    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Articles to take in, at most.")] = None,
+    workers: WorkersOption = None,
+    form: FormatOption = "table",
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+    sources: SourcesOption = None,
+) -> None:
+    """Take the articles of WARC files into the database, with the companies that they name.
+
+    For archives such as CC-NEWS. An article counts for the registered source whose site it is of,
+    else for a source that bears its host's name. What was broken off goes on where it stopped, and
+    a file that was taken in already, with the same options, is passed over.
+
+    Exit code 1 where a file can't be read, or no article was found.
+    """
+    from newscrawl.archive.ingestion import Ingestion
+    from newscrawl.archive.selection import Selection
+    from newscrawl.storage import open_database
+
+    files = _files(warcs)
+    selection = Selection(
+        languages=frozenset(code.strip().lower() for code in language or ()),
+        hosts=frozenset(name.strip().lower().strip(".") for name in host or ()),
+        since=parse_day(since, option="--since") if since else None,
+        until=parse_day(until, option="--until") if until else None,
+    )
+    recipe = recipe_for(selection, companies, sources)
+    began = monotonic()
+    with (
+        open_database(database or settings.NEWSCRAWL_DATABASE_URL) as store,
+        bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
+    ):
+        number = workers or cores()
+        ingestion = Ingestion(store, recipe, workers=number, limit=limit, on_progress=on_progress)
+        states = ingestion.run(files)
+    _report(states, form, monotonic() - began)
+
+
+def recipe_for(selection: "Selection", companies: Path | None, sources: Path | None) -> "Recipe":
+    """How pages are read by today's settings; checks the files, so that no worker has to."""
+    from newscrawl.archive.line import Line, Recipe
+    from newscrawl.cli.arguments import one_of
+    from newscrawl.extraction.methods import METHODS
+    from newscrawl.reading import PageReader
+
+    own_companies = companies or settings.NEWSCRAWL_COMPANIES
+    own_sources = sources or settings.NEWSCRAWL_SOURCES
+    least = settings.NEWSCRAWL_MIN_CHARACTERS
+    recipe = Recipe(
+        reader=PageReader(
+            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "README.md"),
+            least=settings.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
+        ),
+        selection=selection,
+        companies=Path(own_companies) if own_companies else None,
+        sources=Path(own_sources) if own_sources else None,
+    )
+    Line(recipe)
+    return recipe
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
+    """A bar on standard error, gone when done; what it yields takes bytes and articles done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[articles]} articles"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(name, total=size, articles=0)
+        articles = 0
+
+        def advance(done: int, found: int) -> None:
+            nonlocal articles
+            articles += found
+            bar.update(task, advance=done, articles=articles)
+
+        yield advance
+
+
+def _files(given: Sequence[Path]) -> list[Path]:
+    from newscrawl.archive.lookup import warc_files
+
+    files = [file for path in given for file in (warc_files(path) if path.is_dir() else [path])]
+    if not files:
+        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(map(str, given))}")
+    return files
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _report(states: "Sequence[FileProgress]", form: Format, seconds: float) -> None:
+    from newscrawl.cli.output import Column, render, say
+
+    columns = (
+        Column(key="file", heading="file", wide=True),
+        Column(key="records", heading="records", number=True),
+        Column(key="articles", heading="articles", number=True),
+        Column(key="new", heading="new", number=True),
+        Column(key="revised", heading="revised", number=True, table=False),
+        Column(key="unchanged", heading="known", number=True),
+        Column(key="mentions", heading="mentions", number=True),
+        *(
+            Column(key=key, heading="", number=True, table=False)
+            for key in ("no_page", "no_article", "unwanted", "too_large", "unstorable")
+        ),
+        Column(key="damaged", heading="damaged", number=True),
+        Column(key="parts_lost", heading="", number=True, table=False),
+        Column(key="state", heading="state"),
+    )
+    rows = [_row(state) for state in states]
+    read = sum(state.bytes_read for state in states)
+    note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
+    render(rows, columns, form, note=note)
+    for state in states:
+        if state.problem:
+            say(f"newscrawl: {state.problem}")
+    found = any(state.counts["articles"] or state.done_before for state in states)
+    if not found or any(state.problem for state in states):
+        raise typer.Exit(1)
+
+
+def _row(state: "FileProgress") -> dict[str, object]:
+    counts = state.counts
+    told = "failed" if state.problem else "broken off" if state.is_open else "done"
+    return {
+        "file": state.path.name,
+        **{key: counts[key] for key in _COUNTED},
+        "state": "done before" if state.done_before else told,
+    }
+
+
+_COUNTED = (
+    "records",
+    "articles",
+    "new",
+    "revised",
+    "unchanged",
+    "mentions",
+    "no_page",
+    "no_article",
+    "unwanted",
+    "too_large",
+    "unstorable",
+    "damaged",
+    "parts_lost",
+)

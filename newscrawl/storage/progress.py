@@ -1,0 +1,69 @@
+"""How far long work has come: noted in the transaction that does a part of it.
+
+A part is done and noted, or neither: who begins again after a crash does nothing twice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from newscrawl.storage import models
+from newscrawl.storage.database import Database
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What is done of a task: all before `position`, with the result `counts`."""
+
+    position: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A part of a task that is done now: up to `position`; `counts` are those of all parts."""
+
+    task: str
+    position: int
+    counts: Mapping[str, int]
+    finished: bool = False
+
+
+def progress_of(database: Database, task: str) -> Done:
+    """How far the task has come; one that was never begun stands at 0."""
+    with database.reading() as session:
+        row = session.get(models.Progress, task)
+        if row is None:
+            return Done()
+        return Done(position=row.position, counts=row.counts, finished_at=row.finished_at)
+
+
+def note_step(session: Session, step: Step) -> None:
+    """Writes the step down, in the transaction of what it did."""
+    now = datetime.now(UTC)
+    row = session.get(models.Progress, step.task)
+    if row is None:
+        row = models.Progress(task=step.task, started_at=now)
+        session.add(row)
+    row.position, row.counts = step.position, dict(step.counts)
+    row.updated_at, row.finished_at = now, now if step.finished else None
+
+
+def record_step(database: Database, step: Step) -> None:
+    """Writes down a step that changed nothing else."""
+    database.write(lambda session: note_step(session, step))
+
+
+def forget_task(database: Database, task: str) -> None:
+    """Forgets what is done of a task, so that it begins anew."""
+
+    def work(session: Session) -> None:
+        row: Any = session.get(models.Progress, task)
+        if row is not None:
+            session.delete(row)
+
+    database.write(work)

@@ -1,0 +1,337 @@
+"""newscrawl ingest: files of others, over several processes, whole, damaged, broken off."""
+
+import gzip
+import json
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from newscrawl.archive.captures import ArchiveError
+from newscrawl.archive.ingestion import Ingestion
+from newscrawl.archive.line import Batch, Line, Part, Recipe, read_part
+from newscrawl.archive.origins import OriginFinder
+from newscrawl.archive.selection import Selection
+from newscrawl.archive.workers import Workers
+from newscrawl.items import Document
+from newscrawl.reading import PageReader
+from newscrawl.sources import load_sources
+from newscrawl.storage import Database, queries
+from tests.archives import answer, capture, record
+from tests.conftest import Newscrawl
+from tests.site.faults import story
+
+COMPANIES = """
+[[company]]
+name = "Siemens"
+
+[[company]]
+name = "Nokia"
+"""
+RECIPE = Recipe(reader=PageReader(method="combined", least=120))
+HOSTS = ("news.example", "www.daily.example", "www.ft.com")
+
+
+def page(number: int, *, host: str = "", company: str = "Siemens", date: str = "") -> bytes:
+    """A record of an article page; each text is its own."""
+    host = host or HOSTS[number % len(HOSTS)]
+    title = f"Report {number} on the harbour and its {number * 7} cranes"
+    moment = {"date": date} if date else {}
+    words = " ".join(f"crane-{number}-{place}" for place in range(40))
+    body = story(title, company).replace(b"</article>", f"<p>{words}.</p></article>".encode())
+    return record(f"https://{host}/story/{number}", answer(body), **moment)
+
+
+def warc(path: Path, *records: bytes) -> Path:
+    path.write_bytes(b"".join(records))
+    return path
+
+
+@pytest.fixture
+def companies(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.toml"
+    path.write_text(COMPANIES, "utf-8")
+    return path
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of so few bytes that small files have many of them."""
+    monkeypatch.setattr("newscrawl.archive.ingestion.PART_BYTES", 2_000)
+
+
+def stored(newscrawl: Newscrawl) -> dict[str, int]:
+    """Articles and mentions in the database, by the command line."""
+    told = json.loads(newscrawl("db", "info", "-f", "json").out)
+    facts = {row["fact"]: row["value"] for row in told}
+    return {"articles": facts["articles"], "mentions": facts["mentions"]}
+
+
+def rows(newscrawl: Newscrawl, *arguments: object) -> list[dict[str, object]]:
+    done = newscrawl("ingest", *arguments, "--workers", 1, "--format", "json")
+    found: list[dict[str, object]] = json.loads(done.out)
+    return found
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+def test_articles_of_a_file_come_into_the_database(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(30)))
+    done = newscrawl("ingest", path, "--companies", companies, "--workers", 2)
+    assert done.code == 0, done.err
+    assert "30" in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert stored(newscrawl) == {"articles": 30, "mentions": 30 * 3}
+    with sqlite3.connect(tmp_path / "newscrawl.sqlite") as connection:
+        query = "SELECT slug, count(*) FROM articles JOIN sources ON sources.id = source_id"
+        found = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
+    connection.close()
+    assert found == {"news.example": 10, "daily.example": 10, "ft": 10}
+
+
+def test_a_second_run_adds_nothing(newscrawl: Newscrawl, tmp_path: Path, companies: Path) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
+    (first,) = rows(newscrawl, path, "--companies", companies)
+    (second,) = rows(newscrawl, path, "--companies", companies)
+    assert (first["state"], first["new"]) == ("done", 6)
+    assert second["state"] == "done before"
+    assert stored(newscrawl)["articles"] == 6
+
+
+def test_the_same_file_elsewhere_is_known(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(3)))
+    rows(newscrawl, path, "--companies", companies)
+    (tmp_path / "elsewhere").mkdir()
+    path.rename(tmp_path / "elsewhere" / path.name)
+    (again,) = rows(newscrawl, tmp_path / "elsewhere", "--companies", companies)
+    assert again["state"] == "done before"
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--host", "daily.example"], 4),
+        (["--host", "example"], 8),
+        (["--host", "daily.example", "--host", "ft.com"], 8),
+        (["--language", "en"], 12),
+        (["--language", "de"], 0),
+        (["--since", "2026-11-15"], 6),
+        (["--until", "2026-11-14"], 6),
+        (["--since", "2026-11-13", "--until", "2026-11-15"], 6),
+        (["--limit", "5"], 5),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_filters(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path, options: Sequence[str], expected: int
+) -> None:
+    days = ["2026-11-12T10:00:00Z", "2026-11-15T10:00:00Z"]
+    pages = [page(number, date=days[number % 2]) for number in range(12)]
+    path = warc(tmp_path / "cc.warc.gz", *pages)
+    done = newscrawl("ingest", path, *options, "--companies", companies, "--workers", 1)
+    assert done.code == (0 if expected else 1), done.err
+    assert stored(newscrawl)["articles"] == expected
+
+
+def test_other_filters_take_in_the_rest(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
+    rows(newscrawl, path, "--companies", companies, "--host", "ft.com")
+    (rest,) = rows(newscrawl, path, "--companies", companies)
+    assert (rest["new"], rest["unchanged"]) == (4, 2)
+
+
+def test_what_a_limit_left_is_taken_in_later(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(20)))
+    (some,) = rows(newscrawl, path, "--companies", companies, "--limit", 7)
+    assert some["state"] == "broken off"
+    assert stored(newscrawl)["articles"] == 7
+    (rest,) = rows(newscrawl, path, "--companies", companies)
+    assert rest["state"] == "done"
+    assert stored(newscrawl)["articles"] == 20
+
+
+def test_damage_is_counted_and_passed_over(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    cut = bytearray(page(50))
+    cut[200:240] = bytes(40)
+    bomb = answer(gzip.compress(bytes(40_000_000)), "Content-Encoding: gzip")
+    records = [
+        page(1),
+        bytes(cut),
+        page(2),
+        record("https://news.example/bomb", bomb),
+        record("ftp://news.example/x", answer(b"<p>x</p>")),
+        record("https://news.example/none", answer(b"gone", status=404)),
+        record("https://news.example/list", answer(b"<html><a href=/a>a</a></html>")),
+        page(3)[:-20],
+    ]
+    path = warc(tmp_path / "cc.warc.gz", *records)
+    (row,) = rows(newscrawl, path, "--companies", companies)
+    assert (row["new"], row["damaged"], row["no_page"], row["no_article"]) == (2, 4, 1, 1)
+    assert row["state"] == "done"
+
+
+def test_files_that_cannot_be_read_fail_and_the_others_do_not(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    good = warc(tmp_path / "good.warc.gz", page(1))
+    plain = [gzip.decompress(page(number)) for number in range(3)]
+    whole = warc(tmp_path / "whole.warc.gz", gzip.compress(b"".join(plain)))
+    text = warc(tmp_path / "text.warc.gz", b"Once upon a time. " * 1000)
+    missing = tmp_path / "missing.warc.gz"
+    files = (missing, text, whole, good)
+    done = newscrawl("ingest", *files, "--companies", companies, "--workers", 1, "-f", "json")
+    assert done.code == 1
+    states = {row["file"]: row["state"] for row in json.loads(done.out)}
+    assert states.pop(good.name) == "done"
+    assert set(states.values()) == {"failed"}
+    assert "missing.warc.gz: No such file" in done.err
+    assert "text.warc.gz holds no WARC record" in done.err
+    assert "whole.warc.gz is packed as a whole" in done.err
+    assert stored(newscrawl)["articles"] == 1
+
+
+def test_bad_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    empty = newscrawl("ingest", tmp_path)
+    assert (empty.code, empty.err.count("\n")) == (2, 1)
+    assert "no WARC file" in empty.err
+    registry = tmp_path / "companies.toml"
+    registry.write_text("[[company]]\n")
+    path = warc(tmp_path / "cc.warc.gz", page(1))
+    bad = newscrawl("ingest", path, "--companies", registry)
+    assert (bad.code, bad.err.count("\n")) == (2, 1)
+
+
+# Exactness ---------------------------------------------------------------------------------------
+
+
+class BrokenOffError(Exception):
+    """The run ends here."""
+
+
+@pytest.mark.parametrize("after", [1, 3, 6])
+def test_a_run_that_was_broken_off_goes_on_exactly(
+    database: Database, tmp_path: Path, small_parts: None, after: int
+) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(24)))
+    heard = []
+
+    def stop(_bytes: int, _articles: int) -> None:
+        heard.append(_bytes)
+        if len(heard) > after:
+            raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        Ingestion(database, RECIPE, workers=1, on_progress=stop).run([path])
+    before = queries.facts(database).rows["articles"]
+    assert 0 < before < 24
+    (state,) = Ingestion(database, RECIPE, workers=1).run([path])
+    assert queries.facts(database).rows["articles"] == 24
+    assert (state.counts["new"], state.counts["unchanged"]) == (24, 0)
+    assert state.counts["records"] == 24
+
+
+def test_a_page_cannot_pass_itself_off_as_another(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body may hold what looks like a record, and a part may happen to begin right there."""
+    false = page(99, host="www.ft.com")
+    noise = os.urandom(100_000)
+    image = record(
+        "https://evil.example/image.png",
+        answer(noise + false + noise).replace(b"text/html", b"image/png"),
+    )
+    path = warc(tmp_path / "cc.warc.gz", image, page(1), page(2))
+    begin = path.read_bytes().find(false[:100])
+    assert begin > 0, "gzip stores what it can't pack as it is"
+    guessed = read_part(RECIPE, Part(path, begin - 10, path.stat().st_size))
+    assert isinstance(guessed, Batch)
+    assert guessed.first == begin
+    monkeypatch.setattr("newscrawl.archive.ingestion.PART_BYTES", begin - 10)
+    Ingestion(database, RECIPE, workers=2).run([path])
+    found = queries.facts(database).rows
+    assert found["articles"] == 2
+    assert database.known(["https://www.ft.com/story/99"]) == set()
+
+
+def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_path: Path) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(9)))
+    Ingestion(database, RECIPE, workers=1).run([path])
+    found = queries.facts(database).rows
+    assert (found["sources"], found["runs"], found["articles"]) == (3, 3, 9)
+
+
+# Workers -----------------------------------------------------------------------------------------
+
+
+def _dies_on_seven(number: int) -> int:
+    if number == 7:
+        os._exit(1)
+    return number * number
+
+
+def test_a_part_that_kills_its_worker_is_lost_alone() -> None:
+    results = dict(Workers(_dies_on_seven, 2).results(range(20)))
+    assert results.pop(7) is None
+    assert results == {number: number * number for number in range(20) if number != 7}
+
+
+def test_results_come_in_order() -> None:
+    numbers = [number for number in range(40) if number != 7]
+    assert list(Workers(_dies_on_seven, 2).results(numbers)) == [(n, n * n) for n in numbers]
+
+
+def test_archived_pages_are_read_like_crawled_ones() -> None:
+    line = Line(RECIPE)
+    document = line.document(line.page(capture(body=story("About cranes", "Siemens"))))
+    assert isinstance(document, Document)
+    assert document.page.html == b""
+    assert document.article.title == "About cranes"
+    assert {mention.company for mention in document.mentions} == {"Siemens"}
+
+
+def test_a_file_error_is_a_result(tmp_path: Path) -> None:
+    error = read_part(RECIPE, Part(tmp_path / "none.warc.gz", 0, 10))
+    assert isinstance(error, ArchiveError)
+
+
+# Origins -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "slug"),
+    [
+        ("https://www.ft.com/content/1", "ft"),
+        ("https://ft.com/content/1", "ft"),
+        ("https://markets.ft.com/data", "ft"),
+        ("https://www.unheard-of.example/a", "unheard-of.example"),
+        ("https://notft.com/a", "notft.com"),
+        ("http://127.0.0.1:8000/a", "127.0.0.1"),
+    ],
+)
+def test_the_source_of_an_address(url: str, slug: str) -> None:
+    assert OriginFinder(load_sources()).origin(url).slug == slug
+
+
+def test_an_unknown_source_says_what_it_does_not_know() -> None:
+    origin = OriginFinder(()).origin("https://www.a.example/x")
+    assert (origin.country, origin.language) == ("zz", "und")
+    assert origin.home == "https://www.a.example/"
+
+
+def test_equal_selections_are_one_task() -> None:
+    one = Selection(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
+    other = Selection(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
+    assert one.facts() == other.facts()
