@@ -3,10 +3,13 @@
 import json
 from importlib.resources import files
 
+import numpy as np
+import pytest
+
 from newscrawl.extraction.combination import BALANCED, combine
 from newscrawl.extraction.features import VERSION
 from newscrawl.extraction.methods import look
-from newscrawl.extraction.network import learned_network
+from newscrawl.extraction.network import NAMES_KEPT, NameVectors, learned_network
 from tests.test_evidence import PAGE
 
 
@@ -40,17 +43,35 @@ def test_page_without_blocks_has_none() -> None:
 
 def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
     view = look(PAGE)
-    choice = combine(view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=0.0)
+    choice = combine(
+        view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=0.0
+    )
     assert choice.kept.tolist() == [True, False, True, True, True, True]
     assert 0 < choice.confidence <= 1
 
 
 def test_nothing_kept_is_no_confidence() -> None:
     view = look(PAGE)
-    choice = combine(view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=1.1)
+    choice = combine(
+        view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=1.1
+    )
     assert not choice.kept.any()
     assert choice.confidence == 0
 
 
 def test_balance_lies_between_precision_and_recall() -> None:
     assert 0.3 <= BALANCED <= 0.7
+
+
+def test_names_have_the_mean_of_their_words_by_the_root_of_their_number() -> None:
+    names = NameVectors(["c:body", "c:main"], np.array([[9, 9], [1, 0], [0, 1]], dtype=np.float32))
+    vectors = names.vectors([("c:body", "c:main"), (), ("c:strange",), ("c:body", "c:strange")])
+    assert vectors == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [0, 0], [0, 0], [1, 0]]))
+
+
+@pytest.mark.parametrize("count", [NAMES_KEPT // 2 + 1, NAMES_KEPT + 1])
+def test_more_names_than_are_kept_do_no_harm(count: int) -> None:
+    names = NameVectors(["c:body"], np.array([[0, 0], [1, 2]], dtype=np.float32))
+    for page in range(3):
+        asked = [(f"c:{page}-{number}", "c:body") for number in range(count)]
+        assert (names.vectors(asked) == [1, 2]).all()

@@ -152,6 +152,13 @@ def test_word_table_knows_its_words_alone() -> None:
     assert found.tolist() == [9, 0, 7]
 
 
+def test_word_table_of_many_words_knows_each() -> None:
+    words = [f"word{number}" for number in range(9_000)]
+    table = WordTable(number_words(words), np.arange(1, 9_001))
+    assert table.look_up(number_words(words)).tolist() == list(range(1, 9_001))
+    assert not table.look_up(number_words([f"other{number}" for number in range(9_000)])).any()
+
+
 def test_empty_word_table_knows_none() -> None:
     table = WordTable(number_words([]), np.array([], dtype=np.int64))
     assert table.look_up(number_words(["und"])).tolist() == [0]

@@ -27,6 +27,7 @@ from newscrawl.extraction.tokens import Tokens, WordNumbers, number_words
 
 FloatArray = NDArray[np.float64]
 
+MOST_TAGS, MOST_DEPTHS = 256, 64  # blocks in the same place: elements of all depths beyond are one
 ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's own first
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
@@ -64,7 +65,7 @@ class Evidence:
     """
 
     names: tuple[str, ...]
-    values: FloatArray
+    values: NDArray[np.float32]
     openers: NDArray[np.int64]
     paths: NDArray[np.int64]
     hints: list[tuple[str, ...]]
@@ -92,7 +93,7 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     named = elements[1:]
     return Evidence(
         names=tuple(columns),
-        values=np.stack(list(columns.values()), axis=1),
+        values=_as_columns(columns, len(page)),
         openers=_opener_numbers(page),
         paths=paths,
         hints=[(), *(_hints(page.elements.nodes[element]) for element in named.tolist())],
@@ -100,6 +101,11 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
         words=words,
         word_counts=word_counts,
     )
+
+
+def _as_columns(columns: dict[str, FloatArray], rows: int) -> NDArray[np.float32]:
+    joined = np.concatenate(list(columns.values()), dtype=np.float32)
+    return np.ascontiguousarray(joined.reshape(len(columns), rows).T)
 
 
 def opening_words(features: Features) -> list[list[str]]:
@@ -115,8 +121,13 @@ def opening_words(features: Features) -> list[list[str]]:
 
 def _openings(tokens: Tokens) -> tuple[WordNumbers, NDArray[np.int64]]:
     places, counts = tokens.openings(OPENING_WORDS)
-    lengths = _length_words()[(tokens.words <= OPENING_WORDS).astype(np.int64)]
-    return np.insert(tokens.numbers[places], np.cumsum(counts), lengths), counts + 1
+    lengths = np.cumsum(counts + 1) - 1  # a block's length comes after its words
+    words = np.empty(len(places) + len(counts), dtype=np.uint64)
+    is_word = np.ones(len(words), dtype=bool)
+    is_word[lengths] = False
+    words[is_word] = tokens.numbers[places]
+    words[lengths] = _length_words()[(tokens.words <= OPENING_WORDS).astype(np.int64)]
+    return words, counts + 1
 
 
 @cache
@@ -190,7 +201,7 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     chars = tokens.chars
     visible = np.maximum(chars.sum(axis=1) - chars[:, Char.MARK], 1)
     words = np.maximum(tokens.words, 1)
-    texts = [raw.rstrip("\x03\x02 \"'”»’)") for raw in page.raw]
+    endings = [raw.rstrip("\x03\x02 \"'”»’)")[-1:] for raw in page.raw]
     main_language = int(tokens.stop_words.sum(axis=0).argmax()) if len(page) else 0
     return {
         "words": _log(tokens.words),
@@ -212,8 +223,8 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, FloatArray]:
         "separators": chars[:, Char.SEPARATOR] / words,
         "others": chars[:, Char.OTHER] / words,
         "word_length": tokens.letters_in_words / words,
-        "ends_sentence": np.array([text[-1:] in _ENDS for text in texts], dtype=np.float64),
-        "ends_colon": np.array([text[-1:] in _COLONS for text in texts], dtype=np.float64),
+        "ends_sentence": np.array([last in _ENDS for last in endings], dtype=np.float64),
+        "ends_colon": np.array([last in _COLONS for last in endings], dtype=np.float64),
         "after_break": page.breaks.astype(np.float64),
         "images": np.minimum(page.images, 3).astype(np.float64),
     }
@@ -263,12 +274,11 @@ def _of_tree(
         for step in range(ANCESTORS)
     }
     result["depth"] = _log(elements.depths[page.owners])
-    for name, keys in (
-        ("same_place", elements.tags[page.owners] * 4096 + elements.depths[page.owners]),
-        ("same_parent", np.maximum(elements.parents[page.owners], 0)),
-    ):
-        _, groups = np.unique(keys, return_inverse=True)
-        result[name] = np.bincount(groups, weights=prose)[groups] / total if len(page) else prose
+    tags, depths = elements.tags[page.owners], elements.depths[page.owners]
+    place = np.minimum(tags, MOST_TAGS - 1) * MOST_DEPTHS + np.minimum(depths, MOST_DEPTHS - 1)
+    parent = np.maximum(elements.parents[page.owners], 0)
+    for name, group in (("same_place", place), ("same_parent", parent)):
+        result[name] = np.bincount(group, prose, 1)[group] / total
     return result | _landmarks(page)
 
 
@@ -367,8 +377,8 @@ def _headline(page: BlockPage, title: str | None) -> _Headline:
     if wanted:
         least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
         for number, raw in enumerate(page.raw):
-            if least <= len(raw) < most and wanted[0] in raw[:40].lower():
-                same[number] = squeezed(clean(raw)) == wanted
+            if least <= len(raw) < most and (first := _WORD.search(raw)):
+                same[number] = first[0][0].lower() == wanted[0] and squeezed(clean(raw)) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
     for found in (same & is_h1, same, is_h1):
         if found.any():

@@ -38,7 +38,8 @@ def candidates_of(page: BlockPage) -> Candidates:
     links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
     in_run = links & (_run_lengths(links) >= SHORTEST_RUN)
     places = np.flatnonzero(~in_run)
-    gaps = np.diff(places, prepend=-1, append=len(page)) - 1
+    bounds = np.concatenate(([-1], places, [len(page)]))
+    gaps = bounds[1:] - bounds[:-1] - 1
     return Candidates(
         page=page.select(places),
         places=places,
@@ -50,11 +51,12 @@ def candidates_of(page: BlockPage) -> Candidates:
 
 def _is_short_link(raw: str) -> bool:
     last = len(raw) - 1
-    return last <= LONGEST_LINK and raw[0] == LINK_START and raw.find(LINK_END) == last
+    return raw[0] == LINK_START and last <= LONGEST_LINK and raw.find(LINK_END) == last
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     """For each place the length of the run of equal flags that it stands in."""
-    starts = np.flatnonzero(np.diff(flags.astype(np.int8), prepend=-1))
-    lengths = np.diff(starts, append=len(flags))
+    starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
+    bounds = np.concatenate(([0], starts, [len(flags)]))
+    lengths = bounds[1:] - bounds[:-1]
     return np.repeat(lengths, lengths)

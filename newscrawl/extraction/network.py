@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
-from itertools import chain, repeat
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from newscrawl.extraction.tokens import WordTable, number_words
 FloatArray = NDArray[np.float32]
 
 STANDARDISED_LIMIT: Final = 4.0  # ours: evidence is clipped at four standard deviations
+NAMES_KEPT: Final = 8192  # elements of names never seen before; ours: 1 MB
 DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
 
 
@@ -31,7 +32,7 @@ class Network:
     """The learned weights, and the numbers of the words it knows; 0 is an unknown one."""
 
     weights: dict[str, FloatArray]
-    hints: dict[str, int]
+    names: "NameVectors"
     words: WordTable
 
     def probabilities(self, evidence: Evidence) -> FloatArray:
@@ -61,12 +62,9 @@ class Network:
             axis=1,
             dtype=np.float32,
         )
-        hints = map(self.hints.get, chain.from_iterable(evidence.hints), repeat(0))
-        hint_counts = np.fromiter(map(len, evidence.hints), np.int64, count=len(evidence.hints))
-        numbers = np.fromiter(hints, np.int64, count=int(hint_counts.sum()))
         elements = np.concatenate(
             (
-                _pooled(numbers, hint_counts, weights["hint"]),
+                self.names.vectors(evidence.hints),
                 weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
             ),
             axis=1,
@@ -116,6 +114,41 @@ def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatA
     return pooled
 
 
+class NameVectors:
+    """The vectors of elements' names: the sum of those of their known words over the root of the
+    words' number. Pages name few elements in new ways, so vectors once made are kept."""
+
+    def __init__(self, words: Sequence[str], table: FloatArray) -> None:
+        self._numbers = numbered(words)
+        self._table = table
+        self._rows: dict[tuple[str, ...], int] = {}
+        self._lock = Lock()  # pages may be read in several threads
+        self._kept = np.zeros((NAMES_KEPT, table.shape[1]), dtype=np.float32)
+
+    def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
+        """A row for each element, by the words of its names."""
+        if len(names) > NAMES_KEPT:
+            return np.stack([self._vector(each) for each in names])
+        with self._lock:
+            return self._kept[self._rows_of(names)]
+
+    def _rows_of(self, names: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
+        new = [each for each in dict.fromkeys(names) if each not in self._rows]
+        if len(self._rows) + len(new) > NAMES_KEPT:
+            self._rows.clear()
+            new = list(dict.fromkeys(names))
+        for each in new:
+            self._kept[len(self._rows)] = self._vector(each)
+            self._rows[each] = len(self._rows)
+        rows = map(self._rows.__getitem__, names)
+        return np.fromiter(rows, dtype=np.int64, count=len(names))
+
+    def _vector(self, names: tuple[str, ...]) -> FloatArray:
+        known = [number for name in names if (number := self._numbers.get(name))]
+        vector: FloatArray = self._table[known].sum(axis=0) / np.sqrt(max(len(known), 1))
+        return vector
+
+
 def numbered(words: Iterable[str]) -> dict[str, int]:
     """The rows of known words in their table of vectors; row 0 is for unknown ones."""
     return {word: number for number, word in enumerate(words, start=1)}
@@ -135,6 +168,6 @@ def learned_network() -> Network:
         weights = {name: stored[name].astype(np.float32) for name in stored.files}
     return Network(
         weights=weights,
-        hints=numbered(about["hints"]),
+        names=NameVectors(about["hints"], weights["hint"]),
         words=word_table(about["words"]),
     )

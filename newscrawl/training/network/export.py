@@ -8,7 +8,7 @@ import numpy as np
 
 import newscrawl.extraction
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.network import Network, numbered, word_table
+from newscrawl.extraction.network import NameVectors, Network, word_table
 from newscrawl.training.network.fit import Fitted
 
 DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
@@ -27,12 +27,13 @@ def as_runtime(fitted: Fitted) -> Network:
     for number in range(len(fitted.network.context)):
         weights[f"context_{number}"] = state[f"context.{number}.weight"].T
         weights[f"context_{number}_bias"] = state[f"context.{number}.bias"]
+    halved = {
+        name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
+        for name, array in weights.items()
+    }
     return Network(
-        weights={
-            name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
-            for name, array in weights.items()
-        },
-        hints=numbered(fitted.vocabulary.hints),
+        weights=halved,
+        names=NameVectors(fitted.vocabulary.hints, halved["hint"]),
         words=word_table(fitted.vocabulary.words),
     )
 
