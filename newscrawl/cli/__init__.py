@@ -9,10 +9,12 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from newscrawl.cli import (
+    alerts,
     articles,
     benchmark,
     companies,
     database,
+    digest,
     evaluate,
     explain,
     extract,
@@ -43,6 +45,7 @@ app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE)(status.status)
+app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
@@ -53,6 +56,7 @@ app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
 app.command("label", epilog=label.EXAMPLE)(label.label)
 app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
+app.add_typer(alerts.app, name="alerts")
 app.add_typer(companies.app, name="companies")
 app.add_typer(sources.app, name="sources")
 app.add_typer(database.app, name="db")

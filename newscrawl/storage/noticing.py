@@ -145,7 +145,7 @@ def _keep(session: Session, one: Noticed, now: datetime) -> bool:
 
 
 def claim(database: Database) -> list[KeptNotice]:
-    """The notices that are still to be told, taken from all other workers for a while."""
+    """The alerts that are still to be told, taken from all other workers for a while."""
 
     def work(session: Session) -> list[KeptNotice]:
         now = clock(session)
@@ -153,6 +153,7 @@ def claim(database: Database) -> list[KeptNotice]:
         taken = session.scalars(
             update(Notice)
             .where(Notice.told_at.is_(None), Notice.noticed_at > now - STALE, free)
+            .where(Notice.kind != "digest")
             .values(claimed_until=now + CLAIM)
             .returning(Notice)
         )
@@ -172,6 +173,11 @@ def settle(database: Database, number: int, told: Sequence[str], *, done: bool) 
         )
 
     database.write(work)
+
+
+def forget(database: Database, cause: str) -> None:
+    """Drops a notice, so that it may be noticed again."""
+    database.write(lambda session: session.execute(delete(Notice).where(Notice.cause == cause)))
 
 
 def notices(

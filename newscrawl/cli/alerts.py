@@ -1,0 +1,247 @@
+"""newscrawl alerts: what analysts wait for, and what they have been told of."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    FormatOption,
+    InputError,
+    companies_from,
+    company_of,
+    open_for_reading,
+    parse_day,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.storage import Database
+    from newscrawl.storage.noticing import KeptNotice
+
+app = typer.Typer(
+    help="Be told of spikes of a company, and of first mentions of it or of a pair.",
+    no_args_is_help=True,
+)
+
+NameArgument = Annotated[str, typer.Argument(help="The company, by name or alias.")]
+PairOption = Annotated[
+    str | None, typer.Option("--with", help="Wait for this company beside it.", metavar="COMPANY")
+]
+
+
+@app.command(epilog="Example: newscrawl alerts watch Siemens --with Alstom")
+def watch(
+    company: NameArgument,
+    other: PairOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Wait for a company from now on: its first article and its spikes; or for a pair.
+
+    A pair is told of once, when the first article names both.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage import noticing
+
+    with open_for_reading(database) as store:
+        name, beside = _names(store, company, other, companies)
+        fresh = noticing.watch(store, name, beside)
+    names = f"{name} and {beside}" if beside else name
+    say(f"{names}: {'watched from now on' if fresh else 'watched already'}.")
+
+
+@app.command(epilog="Example: newscrawl alerts unwatch Siemens --with Alstom")
+def unwatch(
+    company: NameArgument,
+    other: PairOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Wait no more for a company or a pair.
+
+    Exit code 1 where it was not watched.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage import noticing
+
+    with open_for_reading(database) as store:
+        name, beside = _names(store, company, other, companies)
+        gone = noticing.unwatch(store, name, beside)
+    names = f"{name} and {beside}" if beside else name
+    say(f"{names}: {'watched no more' if gone else 'was not watched'}.")
+    if not gone:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl alerts watched --format csv")
+def watched(form: FormatOption = "table", database: DatabaseOption = None) -> None:
+    """List the companies and pairs that are watched.
+
+    Exit code 1 where there are none.
+    """
+    from newscrawl.cli.output import Column, render, say
+    from newscrawl.storage import noticing
+
+    with open_for_reading(database) as store:
+        found = noticing.watched(store)
+    columns = (
+        Column(key="company", heading="company", wide=True),
+        Column(key="with", heading="with", wide=True),
+        Column(key="since", heading="since"),
+    )
+    rows = [
+        {"company": one.company, "with": one.other, "since": one.added_at.date()} for one in found
+    ]
+    render(rows, columns, form)
+    if not found:
+        say("Nothing is watched: newscrawl alerts watch COMPANY")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl alerts run --all")
+def run(
+    everyone: Annotated[
+        bool, typer.Option("--all", help="Look for spikes of every company, watched or not.")
+    ] = False,
+    day: Annotated[
+        str | None, typer.Option(help="Take this day for today, as in 2026-11-20.", metavar="DAY")
+    ] = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Look for what is new, and tell it by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
+    NEWSCRAWL_WEBHOOKS); each alert goes out once.
+
+    Run it every few minutes. Exit code 1 where a channel failed: it is tried again next time.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.monitoring.channels import configured_channels
+    from newscrawl.monitoring.spikes import notice_all
+    from newscrawl.monitoring.telling import tell_all
+    from newscrawl.storage import noticing
+
+    channels = configured_channels()
+    today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
+    with open_for_reading(database) as store:
+        if not everyone and not noticing.watched(store):
+            raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
+        fresh = notice_all(store, today=today, everyone=everyone)
+        told = tell_all(store, channels)
+    say(f"{len(fresh)} new, {told.alerts} told.")
+    for failure in told.failed:
+        say(f"{failure.channel} failed: {failure.reason}")
+    if told.failed:
+        raise typer.Exit(1)
+
+
+@app.command("list", epilog="Example: newscrawl alerts list --limit 20")
+def list_alerts(
+    limit: Annotated[int, typer.Option(min=1, help="Show so many, at most.")] = 50,
+    form: FormatOption = "table",
+    database: DatabaseOption = None,
+) -> None:
+    """List the alerts, the newest first, and whether they were told.
+
+    Exit code 1 where there were none.
+    """
+    from newscrawl.cli.output import Column, render, say
+    from newscrawl.storage import noticing
+
+    with open_for_reading(database) as store:
+        kinds: tuple[noticing.NoticeKind, ...] = ("spike", "first mention", "first pair")
+        found = noticing.notices(store, kinds=kinds, limit=limit)
+    columns = (
+        Column(key="day", heading="day"),
+        Column(key="kind", heading="kind"),
+        Column(key="company", heading="company", wide=True),
+        Column(key="with", heading="with", wide=True),
+        Column(key="articles", heading="articles", number=True),
+        Column(key="expected", heading="expected", number=True),
+        Column(key="chance", heading="chance", table=False),
+        Column(key="noticed_at", heading="noticed", table=False),
+        Column(key="told_at", heading="told", table=False),
+        Column(key="told_by", heading="told by", table=False),
+        Column(key="told", heading="told", show=lambda told: "yes" if told else "not yet"),
+    )
+    render([_row(kept) for kept in found], columns, form)
+    if not found:
+        say("No alerts.")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl alerts simulate --days 1000")
+def simulate(
+    days: Annotated[int, typer.Option(min=4, help="Days for each kind of company.")] = 2000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 1,
+    form: FormatOption = "table",
+) -> None:
+    """Measure the rule for spikes on made-up companies: false alarms, and spikes that are found.
+
+    "usual" is a company's articles on a working day, "scatter" how much more they vary than by
+    chance, "false a day" the share of usual days with an alarm, "x3 found" that of days with
+    three times as many articles.
+    """
+    from newscrawl.cli.output import Column, render
+    from newscrawl.monitoring.simulation import TIMES
+    from newscrawl.monitoring.simulation import simulate as simulated
+
+    columns = (
+        Column(key="mean", heading="usual", number=True),
+        Column(key="scatter", heading="scatter", number=True),
+        Column(key="false_alarms", heading="false a day", number=True, show=_percent),
+        *(
+            Column(key=f"times_{times}", heading=f"x{times} found", number=True, show=_share)
+            for times in TIMES
+        ),
+    )
+    rows = [
+        {
+            "mean": one.mean,
+            "scatter": one.scatter,
+            "false_alarms": one.false_alarms,
+            **{f"times_{times}": found for times, found in zip(TIMES, one.found, strict=True)},
+        }
+        for one in simulated(days, seed)
+    ]
+    render(rows, columns, form)
+
+
+def _names(
+    store: "Database", company: str, other: str | None, companies: "Path | None"
+) -> tuple[str, str]:
+    from newscrawl.storage import queries
+
+    registry, stored = companies_from(companies), queries.company_names(store)
+    name = company_of(company, registry, stored)
+    beside = company_of(other, registry, stored) if other else ""
+    if name == beside:
+        raise InputError(f"{company} and {other} are one company: name two")
+    return name, beside
+
+
+def _row(kept: "KeptNotice") -> dict[str, object]:
+    one = kept.noticed
+    return {
+        "day": one.day,
+        "kind": one.kind,
+        "company": one.company,
+        "with": one.other,
+        "articles": one.facts.get("articles"),
+        "expected": one.facts.get("expected"),
+        "chance": one.facts.get("chance"),
+        "noticed_at": kept.noticed_at,
+        "told_at": kept.told_at,
+        "told_by": ", ".join(kept.told),
+        "told": kept.told_at is not None,
+    }
+
+
+def _percent(value: object) -> str:
+    return f"{value:.2%}" if isinstance(value, float) else ""
+
+
+def _share(value: object) -> str:
+    return f"{value:.0%}" if isinstance(value, float) else ""

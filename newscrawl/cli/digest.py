@@ -1,0 +1,93 @@
+"""newscrawl digest: a day or a week of the companies that are watched, as a letter."""
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from newscrawl.cli.arguments import DatabaseOption, InputError, open_for_reading, parse_day
+
+if TYPE_CHECKING:
+    from newscrawl.monitoring.digest import Digest
+    from newscrawl.storage import Database
+
+EXAMPLE = "Example: newscrawl digest --weekly --send"
+
+DigestFormat = Literal["markdown", "html"]
+
+
+def digest(
+    weekly: Annotated[
+        bool, typer.Option("--weekly/--daily", help="The last full week, or the last full day.")
+    ] = False,
+    day: Annotated[
+        str | None,
+        typer.Option(help="The last day it is about, as in 2026-11-20.", metavar="DAY"),
+    ] = None,
+    form: Annotated[
+        DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
+    ] = "markdown",
+    send: Annotated[
+        bool,
+        typer.Option(
+            "--send", help="Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it."
+        ),
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Send it though it was sent before.")
+    ] = False,
+    database: DatabaseOption = None,
+) -> None:
+    """Write who was in the news, against the week before, with alerts, articles and stories.
+
+    It is about the companies of `newscrawl alerts watched`, or else those named most. Sent it
+    is both, Markdown and HTML, and once: a second --send for the same days does nothing.
+
+    Exit code 1 where nobody looked on these days, or it could not be sent.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.monitoring.digest import last_full_day, make_digest
+    from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
+
+    if again and not send:
+        raise InputError("--again says that it is sent a second time: give --send too")
+    today = datetime.now(UTC).date()
+    span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
+    last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
+    with open_for_reading(database) as store:
+        made = make_digest(store, span, last)
+        if made.reach.level == "none":
+            say(f"Nobody looked at the news from {made.first} to {made.last}.")
+            raise typer.Exit(1)
+        if send:
+            _send(store, made, again=again)
+            return
+    sys.stdout.write(html_digest(made) if form == "html" else markdown_digest(made))
+
+
+def _send(store: "Database", made: "Digest", *, again: bool) -> None:
+    from newscrawl.cli.output import say
+    from newscrawl.monitoring.channels import configured_channels
+    from newscrawl.monitoring.digest_letter import digest_letter, title
+    from newscrawl.monitoring.notify import LogChannel
+    from newscrawl.monitoring.telling import deliver
+    from newscrawl.storage import noticing
+
+    # The log is no place for a letter.
+    channels = [one for one in configured_channels() if not isinstance(one, LogChannel)]
+    if not channels:
+        raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
+    cause = noticing.Noticed(cause=made.cause, kind="digest", company="", day=made.last)
+    if not noticing.notice(store, [cause]) and not again:
+        say(f"{title(made)}: sent before (--again sends it again).")
+        return
+    sent, failed = deliver(digest_letter(made), channels)
+    for failure in failed:
+        say(f"{failure.channel} failed: {failure.reason}")
+    if not sent:
+        noticing.forget(store, made.cause)
+        raise typer.Exit(1)
+    say(f"{title(made)}: sent.")
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,124 @@
+"""Alerts as letters, and their way out: each channel passes each of them on once."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lxml.builder import E
+
+from newscrawl.monitoring import markup
+from newscrawl.monitoring.notify import Channel, DeliveryError, Notice, Undelivered
+from newscrawl.monitoring.spikes import Behind, articles_behind
+from newscrawl.storage import Database, noticing
+from newscrawl.storage.noticing import Noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How many alerts went out over every channel, and which could not."""
+
+    alerts: int = 0
+    failed: tuple[Undelivered, ...] = ()
+
+
+def tell_all(database: Database, channels: Iterable[Channel]) -> Told:
+    """Sends what is still to be told.
+
+    A channel that fails gets the alert again when this is called again, for as long as
+    `noticing.STALE`; one that passed it on does not.
+    """
+    named = _named(channels)
+    alerts, failed = 0, []
+    for kept in noticing.claim(database):
+        letter = alert_letter(kept.noticed, articles_behind(database, kept.noticed))
+        told, missed = list(kept.told), []
+        for name, channel in named.items():
+            if name in told:
+                continue
+            try:
+                channel.deliver(letter)
+            except DeliveryError as error:
+                missed.append(Undelivered(channel.name, str(error)))
+            else:
+                told.append(name)
+        noticing.settle(database, kept.number, told, done=not missed)
+        alerts += not missed
+        failed += missed
+    return Told(alerts, tuple(failed))
+
+
+def alert_letter(noticed: Noticed, behind: Behind) -> Notice:
+    """The alert as people and programs get it, with the articles behind it."""
+    subject, why = _said(noticed)
+    more = behind.number - len(behind.articles)
+    lines = [why, "", *markup.markdown_articles(behind.articles)]
+    if more > 0:
+        lines += ["", _more(more)]
+    parts = [E.p(why), markup.articles(behind.articles)]
+    if more > 0:
+        parts.append(markup.note(_more(more)))
+    return Notice(
+        subject=subject,
+        text="\n".join(lines),
+        html=markup.page(subject, *parts),
+        cause=noticed.cause,
+        facts={
+            "kind": noticed.kind,
+            "company": noticed.company,
+            "other": noticed.other,
+            "day": noticed.day,
+            **noticed.facts,
+            "articles_behind": [
+                {
+                    "title": one.article.title,
+                    "url": markup.safe_url(one.article.url),
+                    "source": one.article.source,
+                }
+                for one in behind.articles
+            ],
+        },
+    )
+
+
+def _said(noticed: Noticed) -> tuple[str, str]:
+    """The subject, and a sentence that says why."""
+    company, day = noticed.company, noticed.day.isoformat()
+    if noticed.kind == "first pair":
+        both = f"{company} and {noticed.other}"
+        return f"First article that names {both}", f"{both} are named together since {day}."
+    if noticed.kind == "first mention":
+        return f"First article that names {company}", f"{company} is in the news since {day}."
+    facts = noticed.facts
+    articles, expected = facts["articles"], facts["expected"]
+    why = (
+        f"{company} is named in {articles} articles of {day}; its own history of "
+        f"{facts['history_days']} days lets expect {expected:.1f}. So many or more have a chance "
+        f"of {facts['chance']:.2g}."
+    )
+    return f"{company}: {articles} articles on {day}, {expected:.0f} expected", why
+
+
+def _more(number: int) -> str:
+    return f"And {number} more: newscrawl articles shows them."
+
+
+def _named(channels: Iterable[Channel]) -> dict[str, Channel]:
+    """Channels by a name of their own: two webhooks may lead to one host."""
+    seen: Counter[str] = Counter()
+    named = {}
+    for channel in channels:
+        seen[channel.name] += 1
+        number = seen[channel.name]
+        named[channel.name if number == 1 else f"{channel.name} {number}"] = channel
+    return named
+
+
+def deliver(letter: Notice, channels: Sequence[Channel]) -> tuple[int, tuple[Undelivered, ...]]:
+    """Sends one letter over all channels; how many passed it on, and which did not."""
+    failed = []
+    for channel in channels:
+        try:
+            channel.deliver(letter)
+        except DeliveryError as error:
+            failed.append(Undelivered(channel.name, str(error)))
+    return len(channels) - len(failed), tuple(failed)
