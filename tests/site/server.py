@@ -15,22 +15,28 @@ from tests.site.faults import FAULTS, Answer
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request that the server saw: when (monotonic seconds), for what, by whom."""
+    """A request that the server saw: when (monotonic seconds), for what, by whom.
+
+    `conditional` tells whether it asked only for what has changed.
+    """
 
     moment: float
     path: str
     user_agent: str
+    conditional: bool = False
 
 
 @dataclass(slots=True)
 class SiteServer:
     """Serves the site while it is open: `with SiteServer() as site: site.url`.
 
-    `routes` adds or replaces answers by path; `visits` tells who asked for what.
+    `routes` adds or replaces answers by path; `visits` tells who asked for what, `sent` how many
+    bytes of bodies went out. A visitor who has the ETag of an answer already is answered 304.
     """
 
     routes: dict[str, Callable[[int], Answer]] = field(default_factory=dict)
     visits: list[Visit] = field(default_factory=list)
+    sent: int = 0
     _server: ThreadingHTTPServer = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,9 +106,14 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = urlsplit(self.path).path
         agent = self.headers.get("User-Agent", "")
-        self.owner.visits.append(Visit(time.monotonic(), self.path, agent))
+        conditional = bool({"If-None-Match", "If-Modified-Since"} & set(self.headers.keys()))
+        self.owner.visits.append(Visit(time.monotonic(), self.path, agent, conditional))
         answer = self.owner.answer(path, self.owner.paths().count(path))
         time.sleep(answer.delay)
+        etag = dict(answer.headers).get("ETag")
+        if etag and etag == self.headers.get("If-None-Match"):
+            answer = Answer(status=304, headers=(("ETag", etag),))
+        self.owner.sent += len(answer.body)
         try:
             self._send(answer)
         except OSError:
@@ -115,7 +126,11 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in answer.headers:
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(answer.body)
+        for start in range(len(answer.body) if answer.drip else 0):
+            self.wfile.write(answer.body[start : start + 1])
+            self.wfile.flush()
+            time.sleep(answer.drip)
+        self.wfile.write(b"" if answer.drip else answer.body)
         if answer.promised:
             self.close_connection = True
 

@@ -1,0 +1,253 @@
+"""The second crawl of a site: it costs next to nothing, and still misses nothing."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+XML = "application/xml"
+
+
+@dataclass
+class World:
+    """A site whose pages have an ETag, and crawls of it into one database."""
+
+    site: SiteServer
+    database: Path
+    # What a visitor gets besides the body; and which stories there are.
+    paths: tuple[str, ...] = tuple(f"/story/{number}" for number in range(20))
+    asked: list[str] = field(default_factory=list)
+
+    def crawl(self, *arguments: str, code: int = 0, **settings: str) -> Crawl:
+        """Crawl the site's feed; `asked` are then the paths that were asked for."""
+        before = len(self.site.visits)
+        given = arguments or (f"feeds={self.site.url}/feed.xml",)
+        done = crawl("ft", *given, database=self.database, settings=settings)
+        assert done.code == code, done.output
+        assert done.errors == []
+        self.asked = self.site.paths()[before:]
+        return done
+
+    def stories(self) -> list[str]:
+        """The stories that the last crawl has asked for."""
+        return sorted(path for path in self.asked if path.startswith("/story/"))
+
+    def serve(self, path: str, body: Callable[[], bytes], *, kind: str = "text/html") -> None:
+        """Answer with the body, and its hash for an ETag."""
+
+        def answer(_visit: int) -> Answer:
+            tag = f'"{hashlib.sha256(body()).hexdigest()}"'
+            return Answer(body=body(), kind=kind, headers=(("ETag", tag),))
+
+        self.site.routes[path] = answer
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    site = SiteServer()
+    world = World(site, tmp_path / "news.sqlite")
+    site.routes["/robots.txt"] = lambda _: Answer(status=404)
+    world.serve("/feed.xml", lambda: listing(site.url, world.paths), kind=XML)
+    for path in world.paths:
+        world.serve(path, lambda path=path: story(f"About {path}", "Siemens"))  # type: ignore[misc]
+    return world
+
+
+def test_a_second_crawl_of_an_unchanged_site_costs_under_a_hundredth(world: World) -> None:
+    with world.site as site:
+        world.crawl()
+        first, site.sent = site.sent, 0
+        again = world.crawl()
+        assert site.sent < first / 100
+    assert world.asked == ["/robots.txt", "/feed.xml"]
+    assert again.counts["newscrawl/listings_unchanged"] == 1
+    assert again.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
+
+
+def test_a_feed_without_validators_is_not_parsed_again(world: World) -> None:
+    with world.site as site:
+        site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
+        world.crawl()
+        again = world.crawl()
+    assert again.counts["newscrawl/listings_unchanged"] == 1
+    assert "newscrawl/found" not in again.counts
+    assert again.summary.endswith("state ok")
+
+
+def test_a_changed_feed_brings_its_new_articles_alone(world: World) -> None:
+    with world.site:
+        world.crawl()
+        world.serve("/story/new", lambda: story("Fresh from the quay", "Siemens"))
+        world.paths = ("/story/new", *world.paths[:5])
+        again = world.crawl()
+    assert world.stories() == ["/story/new"]
+    assert again.counts["newscrawl/articles_new"] == 1
+    assert again.counts["newscrawl/known"] == 5
+
+
+def test_what_the_limit_left_waits_for_the_next_crawl(world: World) -> None:
+    feeds = f"feeds={world.site.url}/feed.xml"
+    with world.site:
+        first = world.crawl(feeds, "limit=15")
+        world.crawl(feeds)
+    assert first.counts["newscrawl/over_limit"] == 5
+    assert len(world.stories()) == 5
+    assert first.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
+
+
+def test_an_earlier_since_reads_an_unchanged_listing_anew(world: World) -> None:
+    def dated(path: str, day: int) -> str:
+        return f"<url><loc>{world.site.url}{path}</loc><lastmod>2026-01-{day:02}</lastmod></url>"
+
+    pages = "".join(dated(path, 1 + number) for number, path in enumerate(world.paths))
+    sitemaps = f"sitemaps={world.site.url}/map.xml"
+    with world.site:
+        world.serve("/map.xml", f"<urlset>{pages}</urlset>".encode, kind=XML)
+        world.crawl(sitemaps, "since=2026-01-16")
+        later = len(world.stories())
+        world.crawl(sitemaps, "since=2026-01-18")
+        assert world.stories() == []
+        world.crawl(sitemaps, "since=2026-01-11")
+    assert later == 5
+    assert len(world.stories()) == 5
+
+
+def test_the_sitemaps_of_an_unchanged_index_are_asked_again(world: World) -> None:
+    def urlset(paths: tuple[str, ...]) -> bytes:
+        urls = "".join(f"<url><loc>{world.site.url}{path}</loc></url>" for path in paths)
+        return f"<urlset>{urls}</urlset>".encode()
+
+    inner = f"<sitemap><loc>{world.site.url}/map.xml</loc></sitemap>"
+    index = f"<sitemapindex>{inner}</sitemapindex>".encode()
+    listed = list(world.paths[:3])
+    with world.site as site:
+        world.serve("/index.xml", lambda: index, kind=XML)
+        world.serve("/map.xml", lambda: urlset(tuple(listed)), kind=XML)
+        world.crawl(f"sitemaps={site.url}/index.xml")
+        listed.append(world.paths[3])
+        world.crawl(f"sitemaps={site.url}/index.xml")
+    assert world.stories() == [world.paths[3]]
+
+
+def test_a_sitemap_that_is_old_by_its_index_is_not_asked_for(world: World) -> None:
+    urls = f"<urlset><url><loc>{world.site.url}{world.paths[0]}</loc></url></urlset>"
+    inner = f"<sitemap><loc>{world.site.url}/map.xml</loc><lastmod>2026-01-01</lastmod></sitemap>"
+    with world.site as site:
+        visits = iter(range(9))
+        # An index that is never twice the same, by a comment.
+        site.routes["/index.xml"] = lambda _: Answer(
+            body=f"<sitemapindex><!-- {next(visits)} -->{inner}</sitemapindex>".encode(), kind=XML
+        )
+        world.serve("/map.xml", urls.encode, kind=XML)
+        world.crawl(f"sitemaps={site.url}/index.xml")
+        assert "/map.xml" in world.asked
+        world.crawl(f"sitemaps={site.url}/index.xml")
+    assert world.asked == ["/robots.txt", "/index.xml"]
+
+
+def test_only_due_listings_are_polled_where_that_is_asked_for(world: World) -> None:
+    feeds = f"feeds={world.site.url}/feed.xml"
+    with world.site:
+        world.crawl(feeds)
+        rested = world.crawl(feeds, "polls=due")
+        assert world.asked == []
+        early = world.crawl(feeds, "polls=all")
+    assert rested.summary.endswith("1 feeds and sitemaps as before, 0 mentions; state ok")
+    assert rested.counts["newscrawl/listings_rested"] == 1
+    assert early.counts["newscrawl/listings_read"] == 1
+
+
+# --- Corrections --------------------------------------------------------------------------------
+
+
+def test_a_correction_is_caught_and_an_unchanged_page_is_not_sent_again(world: World) -> None:
+    world.paths = world.paths[:2]
+    with world.site as site:
+        world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+        world.serve("/story/0", lambda: story("Corrected: About /story/0", "Siemens"))
+        sent, site.sent = site.sent, 0
+        again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+        assert site.sent < sent
+        assert world.stories() == ["/story/0", "/story/1"]
+        assert all(v.conditional for v in site.visits[-2:])
+        world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+        assert world.stories() == []
+    assert again.counts["newscrawl/revisits"] == 2
+    assert again.counts["newscrawl/revisits_unmodified"] == 1
+    assert again.counts["newscrawl/articles_revised"] == 1
+    (row,) = again.rows("SELECT title, revision FROM articles WHERE url LIKE '%/0'")
+    assert row == {"title": "Corrected: About /story/0", "revision": 2}
+
+
+def test_a_page_that_was_no_article_may_become_one(world: World) -> None:
+    world.paths = world.paths[:1]
+    with world.site:
+        world.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
+        first = world.crawl(NEWSCRAWL_REVISITS="1s")
+        world.serve("/story/0", lambda: story("And here it is", "Siemens"))
+        again = world.crawl(NEWSCRAWL_REVISITS="1s")
+    assert first.counts["item_dropped_count"] == 1
+    assert again.counts["newscrawl/articles_new"] == 1
+
+
+def test_a_page_that_failed_is_tried_again_later(world: World) -> None:
+    world.paths = world.paths[:1]
+    with world.site as site:
+        site.routes["/story/0"] = lambda _: Answer(status=404)
+        world.crawl(NEWSCRAWL_RETRIES="1s 1d", code=1)
+        world.serve("/story/0", lambda: story("Late, but there", "Siemens"))
+        again = world.crawl(NEWSCRAWL_RETRIES="1s 1d")
+    assert again.counts["newscrawl/articles_new"] == 1
+
+
+def test_a_page_that_is_gone_is_left(world: World) -> None:
+    world.paths = world.paths[:1]
+    with world.site as site:
+        site.routes["/story/0"] = lambda _: Answer(status=410)
+        world.crawl(NEWSCRAWL_RETRIES="1s 2s", code=1)
+        world.crawl(NEWSCRAWL_RETRIES="1s 2s")
+    assert world.stories() == []
+
+
+# --- One article, many addresses ----------------------------------------------------------------
+
+
+def test_a_redirect_and_its_target_are_one_article(world: World) -> None:
+    with world.site as site:
+        site.routes["/r/1"] = lambda _: Answer(
+            status=302, headers=(("Location", "/story/0?utm_source=rss"),)
+        )
+        world.paths = ("/r/1",)
+        world.crawl()
+        world.paths = ("/story/0",)
+        again = world.crawl()
+    assert world.stories() == []
+    assert again.counts["newscrawl/known"] == 1
+    rows = again.rows("SELECT url FROM article_urls ORDER BY url")
+    assert [row["url"].removeprefix(world.site.url) for row in rows] == ["/r/1", "/story/0"]
+    (article,) = again.rows("SELECT url FROM articles")
+    assert article["url"].endswith("/story/0")
+
+
+@pytest.mark.parametrize("listed", [("/amp/0", "/story/0"), ("/story/0", "/amp/0")])
+def test_an_amp_twin_is_its_article(world: World, listed: tuple[str, str]) -> None:
+    link = f"<link rel='canonical' href='{world.site.url}/story/0'>"
+    with world.site:
+        page = story("About /story/0", "Siemens").replace(b"</head>", f"{link}</head>".encode())
+        shorter = page.replace(b" (2)</p>", b"</p>")
+        world.serve("/amp/0", lambda: shorter)
+        world.serve("/story/0", lambda: page)
+        world.paths = listed
+        world.crawl(NEWSCRAWL_REVISITS="1s 1d", CONCURRENT_REQUESTS="1")
+        again = world.crawl(NEWSCRAWL_REVISITS="1s 1d")
+    assert len(again.rows("SELECT url FROM article_urls")) == 2
+    (article,) = again.rows("SELECT url, revision FROM articles")
+    assert article == {"url": f"{world.site.url}/story/0", "revision": 1}
+    # Of the two, the one that gave the article is looked at again.
+    assert [path for path in world.asked if path in listed] == [listed[0]]
