@@ -181,6 +181,7 @@ DOWNLOAD_MAXSIZE = 8 * 1024 * 1024  # the largest article pages stay below 5 MB
 DOWNLOAD_WARNSIZE = 0
 REDIRECT_MAX_TIMES = 5
 METAREFRESH_ENABLED = False
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # http and https alone
 DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what is connected to
 
 EXTENSIONS = {

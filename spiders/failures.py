@@ -15,7 +15,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from spiders.archiving import DamagedPageError, MissingPageError
-from spiders.guard import PrivateAddressError
+from spiders.guard import PrivateAddressError, UnfitUrlError
 from spiders.politeness import DisallowedByRobotsError
 
 
@@ -43,6 +43,7 @@ _OURS: dict[type[BaseException], str] = {
     DisallowedByRobotsError: "robots.txt",
     MissingPageError: "not in the archive",
     PrivateAddressError: "private address",
+    UnfitUrlError: "unfit URL",
 }
 # Scrapy tells these apart by their messages alone.
 _BY_MESSAGE = {

@@ -1,6 +1,7 @@
 """No request leaves the source's own site, nor for an address inside our own network."""
 
 import ipaddress
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -13,17 +14,13 @@ from twisted.internet.error import DNSLookupError
 
 from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
 
-__all__ = [
-    "Permitted",
-    "PrivateAddressError",
-    "PrivateAddressGuard",
-    "SourceOffsiteMiddleware",
-    "address_of",
-]
-
 
 class PrivateAddressError(IgnoreRequest):
     """A request for an address that isn't of the public internet."""
+
+
+class UnfitUrlError(IgnoreRequest):
+    """A request by another protocol than HTTP, or with a name and password for the server."""
 
 
 class SourceOffsiteMiddleware(OffsiteMiddleware):
@@ -63,7 +60,8 @@ class PrivateAddressGuard:
         self._permitted = Permitted(self._entries, named)
 
     async def process_request(self, request: Request) -> None:
-        """Let the request pass, or raise PrivateAddressError."""
+        """Let the request pass, or raise UnfitUrlError or PrivateAddressError."""
+        _check_url(request.url)
         if request.meta.get("proxy"):
             return  # the operator's proxy resolves the name, and reaches what it lets us reach
         host, port = address_of(request.url)
@@ -88,6 +86,15 @@ class PrivateAddressGuard:
             f"{address_of(request.url)[0]} is the private address {address}; "
             "NEWSCRAWL_ALLOW_PRIVATE would allow it"
         )
+
+
+def _check_url(url: str) -> None:
+    """Raise UnfitUrlError for what a redirect may have brought: the URLs of feeds are checked."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        raise UnfitUrlError(f"leads to {parts.scheme}, which is neither http nor https")
+    if parts.username is not None or parts.password is not None:
+        raise UnfitUrlError("leads to a URL with credentials, which are never sent")
 
 
 async def _resolve(host: str) -> IpAddress | None:

@@ -21,11 +21,11 @@ from newscrawl.sources import (
     parse_feed,
     parse_sitemap,
 )
+from newscrawl.sources.addresses import address_of
 from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
 from spiders.failures import cause_of
-from spiders.guard import address_of
 from spiders.politeness import DisallowedByRobotsError
 from spiders.queue import QueueSpider, conditions
 

@@ -16,12 +16,12 @@ from w3lib.encoding import http_content_type_encoding
 from newscrawl.items import Access, Hints, Page, Visit
 from newscrawl.settings import user_agent, whole_number
 from newscrawl.sources import Source, UrlError, canonical_url, site_name
+from newscrawl.sources.addresses import address_of
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import Waiting
 from spiders.arguments import parse_arguments
 from spiders.discovery import SectionSpider
 from spiders.failures import Cause, cause_of
-from spiders.guard import address_of
 from spiders.listings import header
 from spiders.politeness import DisallowedByRobotsError
 from spiders.queue import conditions

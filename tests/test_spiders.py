@@ -12,10 +12,9 @@ from scrapy.settings import Settings
 from newscrawl import settings as project
 from newscrawl.settings import SettingError
 from newscrawl.sources import load_sources
-from newscrawl.sources.addresses import is_public
+from newscrawl.sources.addresses import Permitted, address_of, is_public
 from spiders.arguments import parse_arguments
 from spiders.ft import FtSpider
-from spiders.guard import Permitted, address_of
 from spiders.news import NewsSpider
 from spiders.politeness import retry_after
 from spiders.registry import RegistrySpiderLoader

@@ -15,7 +15,8 @@ _PARAGRAPH = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An HTTP answer; `promised` is a Content-Length that isn't kept."""
+    """An HTTP answer; `promised` is a Content-Length that isn't kept, `drip` the seconds between
+    two bytes of the body."""
 
     status: int = 200
     body: bytes = b""
@@ -23,6 +24,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
     delay: float = 0.0
     promised: int = 0
+    drip: float = 0.0
 
 
 def story(title: str, company: str, *, extra: str = "") -> bytes:

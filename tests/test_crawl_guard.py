@@ -1,0 +1,227 @@
+"""Whole crawls against sites that want into our own network, or too much of our machine."""
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import brotli
+import pytest
+from backports import zstd
+
+from newscrawl.sources import Source
+from newscrawl.sources.own_file import add_source
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+XML = "application/xml"
+RESOLVER = {"TWISTED_DNS_RESOLVER": "tests.site.resolver.TestResolver"}
+ZEROS = bytes(64 * 1024 * 1024)
+
+
+def always(body: bytes | str = b"", **facts: object) -> Callable[[int], Answer]:
+    content = body.encode() if isinstance(body, str) else body
+    fixed = Answer(body=content, **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+def away(target: str) -> Callable[[int], Answer]:
+    return always(status=302, headers=(("Location", target),))
+
+
+# --- Into our own network -----------------------------------------------------------------------
+
+# What an attacker may write for an address of ours; PORT is that of a server within.
+INSIDE = {
+    "address": "http://127.0.0.1:PORT/x",
+    "another-loopback": "http://127.1.2.3:PORT/x",
+    "number": "http://2130706433:PORT/x",
+    "hexadecimal": "http://0x7f.1:PORT/x",
+    "octal": "http://0177.0.0.1:PORT/x",
+    "short": "http://127.1:PORT/x",
+    "nothing": "http://0.0.0.0:PORT/x",
+    "name": "http://localhost:PORT/x",
+    "resolved": "http://inside.pier.example:PORT/x",
+    "link-local": "http://cloud.pier.example/latest/meta-data/",
+    "private": "http://office.pier.example:PORT/x",
+    "ipv6": "http://[::1]:PORT/x",
+    "mapped": "http://[::ffff:127.0.0.1]:PORT/x",
+    "mapped-hexadecimal": "http://[::ffff:7f00:1]:PORT/other",
+    "nat64": "http://[64:ff9b::7f00:1]:PORT/x",
+    "6to4": "http://[2002:7f00:1::]:PORT/x",
+    "unique-local": "http://[fd00::1]:PORT/x",
+}
+ELSEWHERE = {
+    "file": ("file:///etc/passwd", "HTTP 302|neither http nor https"),
+    "ftp": ("ftp://127.0.0.1/x", "HTTP 302|neither http nor https"),
+    "data": ("data:text/html,hello", "HTTP 302|neither http nor https"),
+    "credentials": ("http://me:secret@www.pier.example:SITE/fine.xml", "credentials"),
+}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """A crawl of a site whose feeds all lead elsewhere, and a server that should see nothing."""
+
+    site: SiteServer
+    inner: SiteServer
+    crawl: Crawl
+
+    def said(self, path: str) -> str:
+        """Why the feed at a path was not read."""
+        found = re.search(rf"Can't read {re.escape(self.site.url)}/{path}: (.*)", self.crawl.output)
+        return found[1] if found else ""
+
+
+@pytest.fixture(scope="module")
+def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
+    folder = tmp_path_factory.mktemp("guard")
+    routes = {"/robots.txt": always(status=404), "/fine": always(story("Fine", "Siemens"))}
+    with SiteServer() as inner, SiteServer(routes=routes) as site:
+        for name, target in INSIDE.items():
+            site.routes[f"/{name}"] = away(target.replace("PORT", str(inner.port)))
+        for name, (target, _) in ELSEWHERE.items():
+            site.routes[f"/{name}"] = away(target.replace("SITE", str(site.port)))
+        site.routes["/fine.xml"] = always(listing(site.url, ("/fine",)), kind=XML)
+        feeds = [f"{site.url}/{name}" for name in (*INSIDE, *ELSEWHERE, "fine.xml")]
+        done = crawl(
+            "ft",
+            f"feeds={','.join(feeds)}",
+            database=folder / "news.sqlite",
+            settings=RESOLVER,
+        )
+        yield Attack(site, inner, done)
+
+
+def test_no_request_reaches_the_network_within(attack: Attack) -> None:
+    assert attack.inner.visits == []
+    assert attack.crawl.code == 0, attack.crawl.output
+    assert attack.crawl.errors == []
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_an_address_of_ours_is_refused_however_it_is_written(attack: Attack, name: str) -> None:
+    assert "private address" in attack.said(name)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_other_protocols_and_credentials_are_refused(attack: Attack, name: str) -> None:
+    assert re.search(ELSEWHERE[name][1], attack.said(name)) or "answered 302" in attack.said(name)
+    assert "secret" not in attack.crawl.output
+
+
+def test_the_crawl_goes_on_all_the_same(attack: Attack) -> None:
+    assert [row["title"] for row in attack.crawl.rows("SELECT title FROM articles")] == ["Fine"]
+
+
+def test_a_setting_names_what_may_be_asked(tmp_path: Path) -> None:
+    routes = {"/robots.txt": always(status=404), "/feed.xml": away("/to")}
+    with SiteServer(routes=routes) as site:
+        named = f"http://pier.example:{site.port}"
+        site.routes["/to"] = always(listing(named, ("/a",)), kind=XML)
+        site.routes["/a"] = always(story("Named", "Siemens"))
+        file = tmp_path / "own.csv"
+        facts = {"name": "P", "country": "gb", "languages": ("en",), "home": "http://pier.example/"}
+        feeds = (f"http://www.pier.example:{site.port}/feed.xml",)
+        add_source(file, Source(slug="pier", feeds=feeds, **facts))  # type: ignore[arg-type]
+        known = {"NEWSCRAWL_SOURCES": str(file)}
+        database = tmp_path / "news.sqlite"
+        # The feed's host was named by the operator, the articles' was not.
+        shut = crawl("pier", database=database, settings=RESOLVER, environment=known)
+        assert "/a" not in site.paths()
+        allowed = known | {"NEWSCRAWL_ALLOW_PRIVATE": "pier.example,10.0.0.0/8"}
+        retry = {"NEWSCRAWL_RETRIES": "1s"}
+        open_ = crawl(
+            "pier", "limit=5", database=tmp_path / "open.sqlite",
+            settings=RESOLVER | retry, environment=allowed,
+        )  # fmt: skip
+    assert shut.counts["newscrawl/private_addresses_refused"] >= 1
+    assert open_.counts["newscrawl/articles_new"] == 1
+
+
+# --- Too much -----------------------------------------------------------------------------------
+
+FEED_BOMB = gzip.compress(b"<rss><channel>" + ZEROS, mtime=0)
+MANY = "".join(f"<item><link>/a{number}</link></item>" for number in range(2_500))
+TOO_MUCH = {
+    "gzip": Answer(body=gzip.compress(ZEROS, 9), headers=(("Content-Encoding", "gzip"),)),
+    "gzip-twice": Answer(
+        body=gzip.compress(gzip.compress(ZEROS, 9), 9),
+        headers=(("Content-Encoding", "gzip, gzip"),),
+    ),
+    "brotli": Answer(body=brotli.compress(ZEROS, quality=5), headers=(("Content-Encoding", "br"),)),
+    "zstd": Answer(body=zstd.compress(ZEROS), headers=(("Content-Encoding", "zstd"),)),
+    "endless": Answer(body=story("Endless", "Siemens"), promised=2**40),
+    "drip": Answer(body=story("Drip", "Siemens"), drip=0.02),
+}
+REASONS = {
+    "gzip": "larger than DOWNLOAD_MAXSIZE",
+    "gzip-twice": "larger than DOWNLOAD_MAXSIZE",
+    "brotli": "larger than DOWNLOAD_MAXSIZE",
+    "zstd": "larger than DOWNLOAD_MAXSIZE",
+    "endless": "larger than DOWNLOAD_MAXSIZE",
+    "drip": "no whole answer within DOWNLOAD_TIMEOUT",
+}
+DTD = (
+    '<!DOCTYPE rss SYSTEM "http://127.0.0.1:PORT/x.dtd"><rss><channel><item><title>Outer</title>'
+    "<link>/dtd-article</link></item></channel></rss>"
+)
+PARAMETERS = (
+    '<!DOCTYPE rss [<!ENTITY % e SYSTEM "http://127.0.0.1:PORT/e"> %e;]><rss><channel>'
+    "<item><link>/a</link></item></channel></rss>"
+)
+
+
+@pytest.fixture(scope="module")
+def flood(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
+    folder = tmp_path_factory.mktemp("flood")
+    routes = {f"/{name}": (lambda _visit, one=answer: one) for name, answer in TOO_MUCH.items()}
+    routes |= {
+        "/robots.txt": always(status=404),
+        "/fine": always(story("Fine", "Siemens")),
+        "/dtd-article": always(story("Listed beside a document type", "Siemens")),
+        "/bomb.xml.gz": always(FEED_BOMB, kind="application/gzip"),
+        "/packed.xml": always(FEED_BOMB, kind=XML, headers=(("Content-Encoding", "gzip"),)),
+    }
+    with SiteServer() as inner, SiteServer(routes=routes) as site:
+        port = str(inner.port)
+        site.routes["/feed.xml"] = always(
+            listing(site.url, (*(f"/{name}" for name in TOO_MUCH), "/fine")), kind=XML
+        )
+        site.routes["/dtd.xml"] = always(DTD.replace("PORT", port), kind=XML)
+        site.routes["/parameters.xml"] = always(PARAMETERS.replace("PORT", port), kind=XML)
+        names = ("feed.xml", "bomb.xml.gz", "packed.xml", "dtd.xml", "parameters.xml")
+        done = crawl(
+            "ft",
+            f"feeds={','.join(f'{site.url}/{name}' for name in names)}",
+            database=folder / "news.sqlite",
+            settings={"DOWNLOAD_MAXSIZE": str(1024 * 1024)},
+        )
+        yield Attack(site, inner, done)
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_a_page_that_is_too_much_is_left(flood: Attack, name: str) -> None:
+    assert f"Can't fetch {flood.site.url}/{name}: {REASONS[name]}" in flood.crawl.output
+    assert flood.crawl.code == 0
+    assert flood.crawl.errors == []
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("bomb.xml.gz", "unpacks to more than"),
+        ("packed.xml", "larger than DOWNLOAD_MAXSIZE"),
+        ("parameters.xml", "declares XML entities"),
+    ],
+)
+def test_a_feed_that_is_too_much_is_left(flood: Attack, name: str, reason: str) -> None:
+    assert re.search(rf"Can't (use|read) \S+/{re.escape(name)}: .*{reason}", flood.crawl.output)
+
+
+def test_a_document_type_is_not_asked_for_and_the_feed_read_without_it(flood: Attack) -> None:
+    assert flood.inner.visits == []
+    titles = {row["title"] for row in flood.crawl.rows("SELECT title FROM articles")}
+    assert titles == {"Fine", "Listed beside a document type"}
