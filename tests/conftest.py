@@ -80,6 +80,21 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def new_sqlite(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], Database]:
+    """Opens another new SQLite database with today's tables at each call."""
+    folder = tmp_path_factory.mktemp("copies")
+
+    def new() -> Database:
+        file = folder / f"{uuid4().hex}.sqlite"
+        copyfile(sqlite_template, file)
+        return open_database(f"sqlite:///{file}")
+
+    return new
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a new database, on each of the two kinds in turn."""

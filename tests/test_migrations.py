@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import text
 
-from newscrawl.storage import engine, open_database, schema, upgrade_database
+from newscrawl.storage import engine, open_database, queries, schema, upgrade_database
 from newscrawl.storage.models import Base
 
 SCRIPTS = Path(schema.__file__).parent / "migrations"
@@ -54,3 +56,33 @@ def test_an_upgraded_database_opens(database_url: str) -> None:
     with open_database(database_url) as database:
         database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
         assert database.start_run("ft") == 1
+
+
+def test_articles_of_a_database_without_counts_are_counted(database_url: str) -> None:
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.execution_options(writes=True).begin() as connection:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(SCRIPTS))
+        command.upgrade(config, "0002")
+        for statement in _OLD_ROWS:
+            connection.execute(text(statement))
+    opened.dispose()
+    assert upgrade_database(database_url) == ("0002", schema.HEAD)
+    with open_database(database_url) as database:
+        (row,) = queries.company_ranking(database)
+        assert (row.company, row.hits.articles, row.hits.in_title) == ("Siemens", 1, 1)
+        (found,) = queries.search(database, "wins")
+        assert found.article.url == "https://ft.example/a"
+
+
+_OLD_ROWS = (
+    "INSERT INTO sources VALUES (1, 'ft', 'FT', 'gb', 'en', 'https://ft.example/', '2026-11-20')",
+    "INSERT INTO runs (id, source_id, started_at) VALUES (1, 1, '2026-11-20')",
+    "INSERT INTO companies VALUES (1, 'Siemens')",
+    """INSERT INTO articles (id, source_id, run_id, url, title, text, authors, day, access, kind,
+    method, confidence, content_hash, revision, first_seen_at, last_seen_at)
+    VALUES (1, 1, 1, 'https://ft.example/a', 'Siemens wins', 'A text.', '[]', '2026-11-20', 'open',
+    'article', 'combined', 1.0, 'x', 1, '2026-11-20 12:00:00+00', '2026-11-20 12:00:00+00')""",
+    """INSERT INTO mentions (id, article_id, company_id, section, start_offset, end_offset, surface,
+    rule) VALUES (1, 1, 1, 'title', 0, 7, 'Siemens', 'name')""",
+)

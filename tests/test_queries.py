@@ -485,10 +485,14 @@ def _by_hand(world: World, scope: Scope) -> int:
     ),
 )
 def test_both_databases_answer_alike_and_right(
-    postgres: Database, postgres_tables: str, world: World, scope: Scope
+    new_sqlite: Callable[[], Database],
+    postgres: Database,
+    postgres_tables: str,
+    world: World,
+    scope: Scope,
 ) -> None:
     empty(postgres_tables)
-    with open_database("sqlite://") as sqlite:
+    with new_sqlite() as sqlite:
         _fill(sqlite, world)
         _fill(postgres, world)
         answers = _answers(sqlite, scope)

@@ -1,5 +1,9 @@
 """newscrawl db: the database itself."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
 import typer
 
 from newscrawl import settings
@@ -24,6 +28,25 @@ def upgrade(database: DatabaseOption = None) -> None:
         say(f"The database went from {before or 'empty'} to schema {after}.")
 
 
+@app.command(epilog="Example: newscrawl db rebuild --stories")
+def rebuild(
+    stories: Annotated[
+        bool, typer.Option("--stories", help="Also find anew which articles tell the same story.")
+    ] = False,
+    database: DatabaseOption = None,
+) -> None:
+    """Make counts and search index anew out of the articles and their mentions.
+
+    They are kept in step anyway; this is for a database that something else has written to.
+    All of it or nothing is done, and no crawl can store anything meanwhile.
+    """
+    from newscrawl.cli.output import say
+
+    with open_for_reading(database) as store, _bar() as report:
+        number = store.rebuild(stories=stories, progress=report)
+    say(f"Counts and search index are made anew of {number:,} articles.")
+
+
 @app.command(epilog="Example: newscrawl db info --format json")
 def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
     """Show where the database is, what is in it, and how fresh it is."""
@@ -45,3 +68,15 @@ def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
         Column(key="value", heading="", wide=True),
     )
     render([{"fact": fact, "value": value} for fact, value in known.items()], columns, form)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error, and the function that moves it: done, of so many."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("articles")
+        yield lambda done, total: bar.update(task, completed=done, total=total)

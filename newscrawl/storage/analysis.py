@@ -38,9 +38,7 @@ class Analysis:
         headline, body = folded_words(title or ""), folded_words(text)
         words = Searchable(tally.article_id, tally.minute, headline, body)
         story = story_of(self._connection, tally.article_id, tally.minute, words.body)
-        self._sums.add(tally)
-        self._entries.append((tally, story))
-        self._searchable.append(words)
+        self._gather(tally, words, story)
 
     @contextmanager
     def changing(self, numbers: Sequence[int]) -> Iterator[None]:
@@ -67,10 +65,29 @@ class Analysis:
             self._connection, [words[number] for number in sorted(moved & words.keys())]
         )
 
+    def renew(self, numbers: Sequence[int]) -> None:
+        """Enters articles anew, of which neither the daily sums nor the search index know; each
+        stays in its story if it has one."""
+        tallies = {tally.article_id: tally for tally in tallies_of(self._connection, numbers)}
+        words = self._words(tallies)
+        told = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
+        withdraw(self._connection, numbers)
+        for number, tally in sorted(tallies.items()):
+            story = told.get(number)
+            if story is None:
+                forget(self._connection, number)
+                story = story_of(self._connection, number, tally.minute, words[number].body)
+            self._gather(tally, words[number], story)
+
     def write(self) -> None:
         """Writes what was gathered: the last act of the transaction."""
         self._flush()
         self._sums.write(self._connection)
+
+    def _gather(self, tally: Tally, words: Searchable, story: int) -> None:
+        self._sums.add(tally)
+        self._entries.append((tally, story))
+        self._searchable.append(words)
 
     def _flush(self) -> None:
         enter(self._connection, self._entries)

@@ -21,6 +21,7 @@ from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
 from newscrawl.storage.frontier.queue import Settlement, settle_saved
+from newscrawl.storage.rebuilding import rebuild
 from newscrawl.storage.saving import Saved, replace_mentions, save_record
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
@@ -271,6 +272,15 @@ class Database:
             analysis.write()
 
         self.write(work)
+
+    def rebuild(
+        self, *, stories: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> int:
+        """Makes anew what questions are answered from: see `rebuilding.rebuild`."""
+        report = progress or (lambda _done, _of: None)
+        return self.write(
+            lambda session: rebuild(session.connection(), stories=stories, progress=report)
+        )
 
     def write(self, work: Callable[[Session], Result]) -> Result:
         """Does the work in one transaction, again if another one stood in its way."""

@@ -1,0 +1,200 @@
+"""Counts by day, stories and search stay in step with the articles, whatever is written."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from newscrawl.items import Document, Mention
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    CountedArticle,
+    DailyCompany,
+    DailyCompanySource,
+    DailySource,
+    DailyTotal,
+    Sketch,
+)
+from tests.worlds import LONG, body, day, document, empty, headline, moment, register
+
+COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
+SLUGS = ("ft", "faz")
+WORDS = [f"{word}{number}" for word in ("alpha", "beta", "gamma") for number in range(20)]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done to the database: documents stored together, or an article rematched."""
+
+    documents: tuple[Document, ...] = ()
+    rematched: int | None = None
+    mentions: tuple[Mention, ...] = ()
+
+
+_MENTIONS = st.lists(
+    st.builds(
+        lambda company, place: place(company),
+        st.sampled_from(["Siemens", "Bosch", "Ärzte AG"]),
+        st.sampled_from([headline, body]),
+    ),
+    max_size=4,
+).map(tuple)
+
+
+def _document(path: int, version: int, slug: str, clutter: dict[str, int], **rest: Any) -> Document:
+    text = f"{version} " + " ".join(WORDS if version % 2 else reversed(WORDS))
+    made = document(str(path), source=slug, text=text, **rest)
+    return Document(
+        page=made.page,
+        article=made.article,
+        mentions=made.mentions,
+        clutter=tuple(clutter.items()),
+    )
+
+
+_DOCUMENTS = st.builds(
+    _document,
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from(SLUGS),
+    st.dictionaries(st.sampled_from(["Siemens", "Zeiss"]), st.integers(0, 3)),
+    mentions=_MENTIONS,
+    published=st.sampled_from([None, moment(0), moment(1)]),
+    language=st.sampled_from(["en", None]),
+    access=st.sampled_from(["open", "open", "paywalled"]),
+    kind=st.sampled_from(["article", "article", "front"]),
+)
+_STEPS = st.lists(
+    st.one_of(
+        st.builds(Step, documents=st.lists(_DOCUMENTS, min_size=1, max_size=4).map(tuple)),
+        st.builds(Step, rematched=st.integers(0, 3), mentions=_MENTIONS),
+    ),
+    max_size=6,
+)
+
+
+def _carry_out(database: Database, steps: list[Step]) -> None:
+    runs = {slug: register(database, slug) for slug in SLUGS}
+    for step in steps:
+        for slug in SLUGS:
+            of_one_run = [made for made in step.documents if made.page.source == slug]
+            if of_one_run:
+                database.save_all(of_one_run, runs[slug])
+        if step.rematched is not None:
+            with database.reading() as session:
+                numbers = session.scalars(select(Article.id).order_by(Article.id)).all()
+            if step.rematched < len(numbers):
+                database.replace_mentions({numbers[step.rematched]: step.mentions})
+
+
+def _counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    with database.reading() as session:
+        return {
+            table.__tablename__: sorted(
+                map(tuple, session.execute(select(*table.__table__.columns))), key=repr
+            )
+            for table in COUNTED
+        }
+
+
+def _found(database: Database) -> list[str]:
+    return [found.article.url for found in queries.search(database, "alpha1 OR headline")]
+
+
+def test_a_revision_moves_what_is_counted(database: Database) -> None:
+    run = register(database)
+    database.save(document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run)
+    database.save(document(text="Second.", mentions=[body("Bosch"), body("Bosch", 9)]), run)
+    with database.reading() as session:
+        rows = session.execute(select(DailyTotal.read, DailyTotal.articles, DailyTotal.in_body))
+        assert rows.all() == [(1, 1, 2)]
+    assert [row.company for row in queries.company_ranking(database)] == ["Bosch"]
+
+
+def test_rematched_articles_count_for_their_new_companies(database: Database) -> None:
+    run = register(database)
+    database.save(document("a", text=LONG, mentions=[body("Siemens")]), run)
+    with database.reading() as session:
+        number = session.scalar(select(Article.id))
+    assert number is not None
+    database.replace_mentions({number: [headline("Bosch"), body("Bosch")]})
+    (row,) = queries.company_ranking(database)
+    assert (row.company, row.hits.in_title, row.hits.in_body) == ("Bosch", 1, 1)
+
+
+def test_documents_stored_at_once_are_all_stored_or_none(database: Database) -> None:
+    run = register(database)
+    unknown = document("b", source="nowhere", text="Other.")
+    with pytest.raises(Exception, match="no source 'nowhere'"):
+        database.save_all([document("a"), unknown], run)
+    assert queries.articles(database) == []
+    saved = database.save_all([document("a"), document("b", text="Other.")], run)
+    assert [one.outcome for one in saved] == ["new", "new"]
+
+
+def test_stories_found_anew_are_the_same(database: Database) -> None:
+    ft, faz = register(database, "ft"), register(database, "faz")
+    copy = " ".join(WORDS)
+    database.save(document("a", text=copy), ft)
+    database.save(document("b", source="faz", text=copy + " And a word more."), faz)
+    database.save(document("c", text=copy.replace("alpha", "delta").replace("beta", "eta")), ft)
+    told = [row.articles for row in queries.stories(database)]
+    database.rebuild(stories=True)
+    assert [row.articles for row in queries.stories(database)] == told == [2, 1]
+    with database.reading() as session:
+        assert len(set(session.scalars(select(Sketch.story_id)))) == 2
+
+
+def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
+    run = register(database)
+    database.save_all([document(str(path), text=f"Text {path}.") for path in range(3)], run)
+    said: list[tuple[int, int]] = []
+    assert database.rebuild(progress=lambda done, of: said.append((done, of))) == 3
+    assert said == [(3, 3)]
+    assert queries.reach(database, scope=queries.Scope(since=day(0), until=day(0))).read == 3
+
+
+# --- Properties: whatever is written, what is kept in step is what would be made anew ---
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_tables: str) -> Iterator[Database]:
+    with open_database(postgres_tables) as opened:
+        yield opened
+    empty(postgres_tables)
+
+
+@settings(max_examples=25)
+@given(steps=_STEPS)
+def test_counts_kept_in_step_are_those_made_anew_on_sqlite(
+    new_sqlite: Callable[[], Database], steps: list[Step]
+) -> None:
+    with new_sqlite() as database:
+        _carry_out(database, steps)
+        kept, found = _counted(database), _found(database)
+        with database.reading() as session:
+            for table in (DailyCompany, DailyCompanySource):
+                rows = session.scalars(select(table)).all()
+                assert all(row.articles > 0 or row.clutter > 0 for row in rows)
+        database.rebuild()
+        assert _counted(database) == kept
+        assert _found(database) == found
+
+
+@settings(max_examples=10)
+@given(steps=_STEPS)
+def test_counts_kept_in_step_are_those_made_anew_on_postgresql(
+    postgres: Database, postgres_tables: str, steps: list[Step]
+) -> None:
+    empty(postgres_tables)
+    _carry_out(postgres, steps)
+    kept, found = _counted(postgres), _found(postgres)
+    postgres.rebuild()
+    assert _counted(postgres) == kept
+    assert _found(postgres) == found
