@@ -34,7 +34,7 @@ def extract(
         authors=facts.authors,
         published=facts.published,
         modified=facts.modified,
-        language=settle_language(facts.language, text),
+        language=settle_language(facts.language, text, body.counted),
         section=facts.section,
         site_name=facts.site_name,
         image=facts.image,

@@ -1,8 +1,11 @@
 """Which language a text is in: what the page declares, checked against its stop words."""
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from newscrawl.extraction.characters import Char, classes, codes_of
@@ -15,6 +18,8 @@ SURE_WORDS: Final = 40
 # A declared language stands if it has at least this share of the winner's stop words: close
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
+# With less than this share it falls; between the two a second opinion is asked for.
+FAR: Final = 0.25
 # Scripts in Unicode's blocks; kana among Chinese characters make a text Japanese.
 SCRIPTS: Final = {
     "ja": ((0x3040, 0x30FF),),
@@ -34,21 +39,37 @@ SCRIPT_SHARE: Final = {"ja": 0.05}
 READ: Final = 1000
 
 
-def settle_language(declared: str | None, text: str) -> str | None:
-    """The text's language as ISO 639-1: `declared` where the text does not speak against it."""
-    tokens = count((text[:READ],))
-    words, stop_words = int(tokens.words[0]), tokens.stop_words[0]
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A text's words, and how many are stop words of each of `tokens.languages()`."""
+
+    words: int
+    stop_words: NDArray[np.int64]
+
+
+def settle_language(declared: str | None, text: str, counted: Counted | None = None) -> str | None:
+    """The text's language as ISO 639-1: `declared` where the text does not speak against it.
+
+    `counted` spares counting the text's words where they have been counted.
+    """
+    if counted is None:
+        tokens = count((text[:READ],))
+        counted = Counted(int(tokens.words[0]), tokens.stop_words[0])
+    words, stop_words = counted.words, counted.stop_words
     if not words:
         return declared
     winner = int(stop_words.argmax())
-    sure = words >= SURE_WORDS and stop_words[winner] >= SURE_SHARE * words
+    best = own = int(stop_words[winner])
+    sure = words >= SURE_WORDS and best >= SURE_SHARE * words
     if not sure and (told := _of_script(text[:READ])):
         return told
-    if declared in languages():
-        own = stop_words[languages().index(declared)]
-        if not sure or own >= CLOSE * stop_words[winner]:
+    if declared is None:
+        own = 0
+    elif declared in languages():
+        own = int(stop_words[languages().index(declared)])
+        if not sure or own >= CLOSE * best:
             return declared
-    if sure and declared is None:
+    if sure and own < FAR * best:
         return languages()[winner]
     if words < SURE_WORDS and declared is not None:
         return declared

@@ -15,6 +15,7 @@ from newscrawl.extraction.combination import combine
 from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.evidence import Evidence, gather
 from newscrawl.extraction.features import Features, measure
+from newscrawl.extraction.language import Counted
 from newscrawl.extraction.menus import Candidates, candidates_of
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
@@ -25,10 +26,12 @@ from newscrawl.extraction.thresholds import keep, limits_for
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The paragraphs that a method took, and how sure it is, in [0, 1]."""
+    """The paragraphs that a method took, and how sure it is, in [0, 1]; `counted` are their words
+    where it counted them."""
 
     paragraphs: list[str]
     confidence: float
+    counted: Counted | None = None
 
 
 class View:
@@ -96,9 +99,11 @@ def look(
 
 
 def _combined(view: View) -> Body:
-    words = view.candidate_features.tokens.words
-    choice = combine(view.evidence, words, learned_network())
-    return Body(paragraphs(view.candidates.page, choice.kept), choice.confidence)
+    tokens = view.candidate_features.tokens
+    choice = combine(view.evidence, tokens.words, learned_network())
+    kept = choice.kept
+    counted = Counted(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
+    return Body(paragraphs(view.candidates.page, kept), choice.confidence, counted)
 
 
 def _fe(view: View) -> Body:
