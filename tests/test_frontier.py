@@ -142,6 +142,14 @@ def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier
     assert urls(next_run(database).take(10)) == ["b"]
 
 
+def test_what_may_have_killed_a_run_comes_after_the_others(
+    database: Database, frontier: Frontier
+) -> None:
+    frontier.offer(None, [offered("deadly", now()), offered("b", now() - HOUR)])
+    frontier.take(1)
+    assert urls(next_run(database).take(2)) == ["b", "deadly"]
+
+
 def test_a_page_leaves_the_queue_only_with_its_article(
     database: Database, frontier: Frontier
 ) -> None:

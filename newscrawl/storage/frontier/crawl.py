@@ -80,6 +80,7 @@ class Frontier:
             "to_state": state,
             "to_reason": reason,
             "to_due_at": due_at,
+            "to_keep_hints": due_at is not None,
             "to_moment": published,
             "to_visits": int(answered),
             "to_attempts": failures,

@@ -6,11 +6,14 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import (
+    JSON,
     ColumnElement,
     Connection,
     Insert,
     bindparam,
+    case,
     func,
+    literal,
     or_,
     select,
     update,
@@ -119,33 +122,24 @@ def take(
 ) -> list[Waiting]:
     """Mark pages as taken by the run and return them: new ones first, the newest before all.
 
-    What an earlier run has taken and never settled is taken again: that run was killed.
+    What an earlier run has taken and never settled is taken again, since that run was killed; but
+    after the others, since it may be what killed it.
     """
     next_ones = (
-        select(FrontierUrl.id)
+        select(FrontierUrl)
         .where(*_due(source_id, run_id, since, now))
-        .order_by(FrontierUrl.visits > 0, FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
+        .order_by(
+            FrontierUrl.visits > 0,
+            FrontierUrl.run_id.is_not(None),
+            FrontierUrl.moment.desc().nulls_last(),
+            FrontierUrl.id,
+        )
         .limit(limit)
     )
-    taken = (
-        update(FrontierUrl)
-        .where(FrontierUrl.id.in_(next_ones.scalar_subquery()))
-        .values(run_id=run_id)
-        .returning(
-            FrontierUrl.id,
-            FrontierUrl.url,
-            FrontierUrl.fetch_url,
-            FrontierUrl.hints,
-            FrontierUrl.moment,
-            FrontierUrl.discovered_at,
-            FrontierUrl.visits,
-            FrontierUrl.attempts,
-            FrontierUrl.etag,
-            FrontierUrl.last_modified,
-        )
-    )
-    rows = connection.execute(taken).all()
-    rows = sorted(rows, key=lambda row: (row.visits > 0, -_seconds(row.moment), row.id))
+    rows = connection.execute(next_ones).all()
+    if rows:
+        taken = update(FrontierUrl).where(FrontierUrl.id.in_([row.id for row in rows]))
+        connection.execute(taken.values(run_id=run_id))
     return [
         Waiting(
             fetch_url=row.fetch_url,
@@ -185,10 +179,6 @@ def _due(
     return due
 
 
-def _seconds(moment: datetime | None) -> float:
-    return moment.timestamp() if moment else float("-inf")
-
-
 _SETTLE = (
     update(FrontierUrl)
     .where(FrontierUrl.id == bindparam("queue_id"))
@@ -196,6 +186,8 @@ _SETTLE = (
         state=bindparam("to_state"),
         reason=bindparam("to_reason"),
         due_at=bindparam("to_due_at"),
+        # What nobody will ask for again needs no hints.
+        hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
         moment=func.coalesce(
             bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
         ),
@@ -228,7 +220,7 @@ def settle_saved(
     """
     columns = {**settlement.columns, "to_reason": outcome}
     if settlement.first and outcome == "unchanged":
-        columns |= {"to_reason": "alias", "to_due_at": None}
+        columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
     connection.execute(_SETTLE, {"queue_id": settlement.queue_id, **columns})
     if len(urls) > 1:
         connection.execute(_CLOSE_ALIASES, {"urls": list(urls), "queue_id": settlement.queue_id})
