@@ -80,7 +80,10 @@ class Line:
         document = self._recipe.reader.read(page)
         article = document.article
         found = self._companies.find(
-            article.text, title=article.title or "", language=article.language
+            article.text,
+            title=article.title or "",
+            language=article.language,
+            source=page.url,
         )
         bare = replace(document.page, html=b"")
         return replace(document, page=bare, mentions=tuple(found))

@@ -1,8 +1,6 @@
 """newscrawl ingest: WARC files of others, over all cores."""
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import settings
+from newscrawl.cli.archives import SourcesOption, WorkersOption, bytes_bar, cores, recipe_for
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -22,26 +21,9 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from newscrawl.archive.ingestion import FileProgress
-    from newscrawl.archive.line import Recipe
-    from newscrawl.archive.selection import Selection
 
 EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
-
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
-]
-SourcesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--sources",
-        envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own, beside the bundled one.",
-        metavar="FILE",
-    ),
-]
 
 
 def ingest(
@@ -98,70 +80,6 @@ def ingest(
         ingestion = Ingestion(store, recipe, workers=number, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _report(states, form, monotonic() - began)
-
-
-def recipe_for(selection: "Selection", companies: Path | None, sources: Path | None) -> "Recipe":
-    """How pages are read by today's settings; checks the files, so that no worker has to."""
-    from newscrawl.archive.line import Line, Recipe
-    from newscrawl.cli.arguments import one_of
-    from newscrawl.extraction.methods import METHODS
-    from newscrawl.reading import PageReader
-
-    own_companies = companies or settings.NEWSCRAWL_COMPANIES
-    own_sources = sources or settings.NEWSCRAWL_SOURCES
-    least = settings.NEWSCRAWL_MIN_CHARACTERS
-    recipe = Recipe(
-        reader=PageReader(
-            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "README.md"),
-            least=settings.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
-        ),
-        selection=selection,
-        companies=Path(own_companies) if own_companies else None,
-        sources=Path(own_sources) if own_sources else None,
-    )
-    Line(recipe)
-    return recipe
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@contextmanager
-def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
-    """A bar on standard error, gone when done; what it yields takes bytes and articles done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[articles]} articles"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task(name, total=size, articles=0)
-        articles = 0
-
-        def advance(done: int, found: int) -> None:
-            nonlocal articles
-            articles += found
-            bar.update(task, advance=done, articles=articles)
-
-        yield advance
 
 
 def _files(given: Sequence[Path]) -> list[Path]:

@@ -1,0 +1,120 @@
+"""What commands over archives share: how pages are read, over how many cores, progress bars."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from newscrawl.archive.line import Recipe
+    from newscrawl.archive.selection import Selection
+
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
+]
+SourcesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sources",
+        envvar="NEWSCRAWL_SOURCES",
+        help="A sources file of your own, beside the bundled one.",
+        metavar="FILE",
+    ),
+]
+
+
+def recipe_for(selection: "Selection", companies: Path | None, sources: Path | None) -> "Recipe":
+    """How pages are read by today's settings; checks the files, so that no worker has to."""
+    from newscrawl.archive.line import Line, Recipe
+    from newscrawl.cli.arguments import one_of
+    from newscrawl.extraction.methods import METHODS
+    from newscrawl.reading import PageReader
+
+    own_companies = companies or settings.NEWSCRAWL_COMPANIES
+    own_sources = sources or settings.NEWSCRAWL_SOURCES
+    least = settings.NEWSCRAWL_MIN_CHARACTERS
+    recipe = Recipe(
+        reader=PageReader(
+            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "README.md"),
+            least=settings.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
+        ),
+        selection=selection,
+        companies=Path(own_companies) if own_companies else None,
+        sources=Path(own_sources) if own_sources else None,
+    )
+    Line(recipe)
+    return recipe
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
+    """A bar on standard error, gone when done; what it yields takes bytes and articles done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TextColumn("{task.fields[articles]} articles"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(name, total=size, articles=0)
+        articles = 0
+
+        def advance(done: int, found: int) -> None:
+            nonlocal articles
+            articles += found
+            bar.update(task, advance=done, articles=articles)
+
+        yield advance
+
+
+@contextmanager
+def counting_bar(name: str, size: int) -> "Iterator[Callable[[int], None]]":
+    """A bar on standard error, gone when done; what it yields takes how many more are done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda done: bar.update(task, advance=done)

@@ -1,0 +1,221 @@
+"""newscrawl rematch: mentions of stored articles, counted anew by another registry."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from newscrawl.archive.rematching import CompanyChange, Rematching
+from newscrawl.items import Mention
+from newscrawl.mentions import load_companies
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.progress import Step
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.rematching import stored_mentions, text_batches, write_mentions
+from tests.conftest import Newscrawl
+from tests.worlds import NOON, document, moment, register
+
+SIEMENS = '[[company]]\nname = "Siemens"\n'
+NOKIA = '[[company]]\nname = "Nokia"\naliases = ["Nokia Oyj"]\n'
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """The registry with which the articles were stored."""
+    path = tmp_path / "old.toml"
+    path.write_text(SIEMENS, "utf-8")
+    return path
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    """Today's: without Siemens, with Nokia."""
+    path = tmp_path / "new.toml"
+    path.write_text(NOKIA, "utf-8")
+    return path
+
+
+def fill(database: Database, registry: Path, number: int = 12) -> None:
+    """Stores articles: the even ones name Siemens and Nokia, the odd ones nobody."""
+    companies = load_companies(registry)
+    for source in ("ft", "bbc"):
+        run = register(database, source)
+        for count in range(number):
+            who = f"Siemens and Nokia met Siemens on quay {count}." if count % 2 == 0 else "Nobody."
+            text = " ".join(f"{source} word{count}x{n}" for n in range(60)) + f". {who}"
+            title = f"Nokia on quay {count}" if count == 4 else f"Report {count}"
+            found = companies.find(text, title=title)
+            page = document(
+                f"a{count}",
+                source=source,
+                title=title,
+                text=text,
+                mentions=found,
+                published=moment(-count),
+                fetched_at=NOON,
+            )
+            database.save(page, run)
+
+
+def counted(database: Database) -> dict[str, object]:
+    """What questions are answered from."""
+    ranking = queries.company_ranking(database, stories=True)
+    return {
+        "ranking": ranking,
+        "days": queries.mention_counts(database, "day"),
+        "of each": [
+            queries.mention_counts(database, "source", company=row.company, stories=True)
+            for row in ranking
+        ],
+    }
+
+
+def test_mentions_are_those_of_the_new_registry(database: Database, old: Path, new: Path) -> None:
+    fill(database, old)
+    found = Rematching(database, new, Scope()).run()
+    assert (found.articles, found.changed) == (24, 12)
+    assert found.companies == (
+        CompanyChange(company="Siemens", articles=-12, gained=0, lost=24),
+        CompanyChange(company="Nokia", articles=12, gained=14, lost=0),
+    )
+    assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
+
+
+def test_all_that_is_counted_follows(database: Database, old: Path, new: Path) -> None:
+    fill(database, old)
+    Rematching(database, new, Scope()).run()
+    kept = counted(database)
+    database.rebuild()
+    assert kept == counted(database)
+
+
+def test_there_and_back_changes_nothing(database: Database, old: Path, new: Path) -> None:
+    fill(database, old)
+    before = counted(database)
+    Rematching(database, new, Scope()).run()
+    assert counted(database) != before
+    Rematching(database, old, Scope()).run()
+    assert counted(database) == before
+
+
+def test_the_same_registry_changes_nothing(database: Database, old: Path) -> None:
+    fill(database, old)
+    found = Rematching(database, old, Scope()).run()
+    assert (found.articles, found.changed, found.companies) == (24, 0, ())
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(
+    database: Database, old: Path, new: Path
+) -> None:
+    fill(database, old)
+    before = counted(database)
+    told = Rematching(database, new, Scope(), dry_run=True).run()
+    assert counted(database) == before
+    assert told == Rematching(database, new, Scope()).run()
+
+
+@pytest.mark.parametrize(
+    ("scope", "articles"),
+    [
+        (Scope(source="ft"), 12),
+        (Scope(since=moment(-3).date()), 8),
+        (Scope(source="ft", since=moment(-3).date()), 4),
+    ],
+    ids=["source", "since", "both"],
+)
+def test_only_what_is_asked_for_is_counted_anew(
+    database: Database, old: Path, new: Path, scope: Scope, articles: int
+) -> None:
+    fill(database, old)
+    assert Rematching(database, new, scope).run().articles == articles
+
+
+class BrokenOffError(Exception):
+    """The run ends here."""
+
+
+def test_a_run_that_was_broken_off_goes_on(
+    database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.storage.rematching.AT_ONCE", 5)
+    fill(database, old)
+    done = 0
+
+    def stop(number: int) -> None:
+        nonlocal done
+        done += number
+        if done >= 10:
+            raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        Rematching(database, new, Scope()).run(stop)
+    rest = Rematching(database, new, Scope())
+    assert rest.done_before > 0
+    looked_at = []
+    found = rest.run(looked_at.append)
+    assert sum(looked_at) == 14
+    assert (found.articles, found.changed) == (24, 12)
+    assert Rematching(database, new, Scope()).done_before == 0
+    assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
+
+
+def test_an_article_that_changes_meanwhile_is_left_alone(
+    database: Database, old: Path, new: Path
+) -> None:
+    fill(database, old, number=1)
+    (texts,) = text_batches(database, Scope())
+    before = stored_mentions(database, [text.number for text in texts])
+    changed = document("a0", source="ft", text="Another text. " * 30, published=moment(0))
+    database.save(changed, register(database, "ft"))
+    nokia = Mention(company="Nokia", surface="Nokia", start=0, end=5, section="body")
+    found = {text.number: [nokia] for text in texts}
+    write_mentions(database, texts, found, Step(task="t", position=1, counts={}))
+    after = stored_mentions(database, [text.number for text in texts])
+    ft, bbc = (text.number for text in texts)
+    assert before[ft]
+    assert ft not in after
+    assert after[bbc] == {nokia}
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_the_difference(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        fill(database, old)
+    dry = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
+    assert dry.code == 0, dry.err
+    assert "12 of 24 articles would change, 2 companies" in dry.out
+    assert max(map(len, dry.out.splitlines())) <= 80
+    done = newscrawl("rematch", "--companies", new, "--workers", 1, "--format", "json")
+    assert json.loads(done.out)[1] == {
+        "company": "Nokia",
+        "articles": 12,
+        "gained": 14,
+        "lost": 0,
+    }
+    again = newscrawl("rematch", "--companies", new, "--workers", 1)
+    assert "0 of 24 articles changed, 0 companies" in again.out
+
+
+def test_two_processes_find_the_same(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        fill(database, old)
+    one = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
+    two = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 2)
+    assert one.out == two.out
+
+
+def test_nothing_to_look_at_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None:
+    open_database("sqlite:///newscrawl.sqlite").close()
+    done = newscrawl("rematch", "--companies", old, "--workers", 1)
+    assert (done.code, "No article was looked at" in done.err) == (1, True)
+
+
+def test_a_bad_registry_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+    open_database("sqlite:///newscrawl.sqlite").close()
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[[company]]\n")
+    done = newscrawl("rematch", "--companies", bad)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "bad.toml" in done.err
