@@ -4,6 +4,7 @@ One walk over the parsed tree: pruned elements are passed over, removed ones lea
 and are recorded in the block they stood in, all others end a block. The tree is not changed.
 """
 
+from array import array
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -55,10 +56,10 @@ class Elements:
     `ends[i]`. `nodes[i]` is its node in the tree, for attributes.
     """
 
-    parents: NDArray[np.int32]
-    tags: NDArray[np.int32]
-    depths: NDArray[np.int32]
-    ends: NDArray[np.int32]
+    parents: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    ends: NDArray[np.int64]
     nodes: tuple[LexborNode, ...]
 
 
@@ -75,11 +76,11 @@ class BlockPage:
     """
 
     raw: tuple[str, ...]
-    owners: NDArray[np.int32]
-    removed: NDArray[np.int32]
-    removed_from: NDArray[np.int32]
-    tags: NDArray[np.int32]
-    images: NDArray[np.int32]
+    owners: NDArray[np.int64]
+    removed: NDArray[np.int64]
+    removed_from: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    images: NDArray[np.int64]
     breaks: NDArray[np.bool_]
     elements: Elements
     profile: ProfileName
@@ -96,7 +97,7 @@ class BlockPage:
             raw=tuple([self.raw[place] for place in places.tolist()]),
             owners=self.owners[places],
             removed=self.removed[: self.removed_from[-1]][np.repeat(chosen, sizes)],
-            removed_from=np.concatenate(([0], np.cumsum(sizes[places]))).astype(np.int32),
+            removed_from=np.concatenate(([0], np.cumsum(sizes[places]))),
             tags=self.tags[places],
             images=self.images[places],
             breaks=self.breaks[places],
@@ -146,12 +147,10 @@ class _Walk:
 
     def __init__(self) -> None:
         self.text: list[str] = []
-        self.rows: list[tuple[int, int, int, int, bool]] = []
-        self.removed: list[int] = []
-        self.parents: list[int] = []
-        self.tags: list[int] = []
-        self.depths: list[int] = []
-        self.ends: list[int] = []
+        # Arrays, which numpy takes as they are; from lists it would copy number by number.
+        self.rows, self.removed = array("q"), array("q")
+        self.parents, self.tags = array("q"), array("q")
+        self.depths, self.ends = array("q"), array("q")
         self.nodes: list[LexborNode] = []
 
     def run(self, start: LexborNode, steps: dict[int, int]) -> None:  # noqa: C901, PLR0912, PLR0915
@@ -226,32 +225,43 @@ class _Walk:
             self._end_block((owner, tags, images, len(self.removed), after_break))
 
     def _end_block(self, row: tuple[int, int, int, int, bool]) -> None:
-        self.rows.append(row)
+        self.rows.extend(row)
         self.text.append(END_OF_BLOCK)
 
     def result(self, profile: ProfileName) -> BlockPage:
         """What the walk found, as columns."""
-        table = np.array(self.rows, dtype=np.int32).reshape(len(self.rows), 5)
+        table = _numbers(self.rows).reshape(-1, 5)
         texts = "".join(self.text).split(END_OF_BLOCK)[: len(table)]
         return BlockPage(
             raw=tuple([" ".join(text.split()) for text in texts]),
             owners=table[:, 0],
             removed=_tag_numbers(self.removed),
-            removed_from=np.concatenate(([0], table[:, 3])).astype(np.int32),
-            tags=np.diff(table[:, 1], prepend=0),
-            images=np.diff(table[:, 2], prepend=0),
+            removed_from=np.concatenate(([0], table[:, 3])),
+            tags=_steps_of(table[:, 1]),
+            images=_steps_of(table[:, 2]),
             breaks=table[:, 4].astype(bool),
             elements=Elements(
-                parents=np.array(self.parents, dtype=np.int32),
+                parents=_numbers(self.parents),
                 tags=_tag_numbers(self.tags),
-                depths=np.array(self.depths, dtype=np.int32),
-                ends=np.array(self.ends, dtype=np.int32),
+                depths=_numbers(self.depths),
+                ends=_numbers(self.ends),
                 nodes=tuple(self.nodes),
             ),
             profile=profile,
         )
 
 
-def _tag_numbers(tags: list[int]) -> NDArray[np.int32]:
+def _numbers(values: "array[int]") -> NDArray[np.int64]:
+    return np.frombuffer(values, dtype=np.int64) if values else np.zeros(0, dtype=np.int64)
+
+
+def _steps_of(sums: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each running sum adds to the one before."""
+    steps = sums.copy()
+    steps[1:] -= sums[:-1]
+    return steps
+
+
+def _tag_numbers(tags: "array[int]") -> NDArray[np.int64]:
     """All unknown elements have one number, as theirs are addresses."""
-    return np.array(tags, dtype=np.int64).clip(max=LAST_KNOWN_TAG + 1).astype(np.int32)
+    return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
