@@ -2,7 +2,7 @@
 
 import csv
 import gzip
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -268,6 +268,26 @@ def test_a_feed_tells_of_its_pages(body: str) -> None:
     assert entry.hints.section == "Wirtschaft"
     assert entry.hints.language == "de"
     assert entry.moment == datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("told", "minutes"),
+    [
+        ("<ttl>30</ttl>", 30),
+        ("<sy:updatePeriod> hourly\n</sy:updatePeriod>", 60),
+        ("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>", 360),
+        ("<ttl>90</ttl><sy:updatePeriod>hourly</sy:updatePeriod>", 60),
+        ("<ttl>0</ttl>", None),
+        ("<ttl>-5</ttl>", None),
+        ("<ttl>soon</ttl><sy:updatePeriod>often</sy:updatePeriod>", None),
+        ("", None),
+    ],
+)
+def test_a_feed_tells_how_often_it_may_be_polled(told: str, minutes: int | None) -> None:
+    module = "xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'"
+    body = f"<rss version='2.0' {module}><channel><title>F</title>{told}</channel></rss>"
+    found = parse_feed(body.encode(), "https://f.example/")
+    assert found.interval == (None if minutes is None else timedelta(minutes=minutes))
 
 
 def test_an_unclosed_feed_gives_what_came_before() -> None:

@@ -68,6 +68,8 @@ def test_arguments_are_read() -> None:
     assert arguments.limit == 5
     assert arguments.feeds == ("https://a.example/f", "https://b.example/f")
     assert arguments.sitemaps == ()
+    assert not arguments.only_due
+    assert parse_arguments({"polls": "due"}).only_due
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,7 @@ def test_arguments_are_read() -> None:
         ("feeds", "feed.xml", "neither http nor https"),
         ("sitemaps", "https://me:secret@a.example/", "carries credentials"),
         ("until", "2026-11-01", "no such argument"),
+        ("polls", "some", "write all"),
     ],
 )
 def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: str) -> None:
