@@ -1,5 +1,6 @@
 """The queue's places, and that nothing but plain words comes out of it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,20 @@ def test_the_queue_has_tables_of_its_own_in_postgresql(postgres_url: str) -> Non
     assert isinstance(queue, PostgresHuey)
     assert queue.pending_count() == 0
     queue.storage.close()
+
+
+def test_workers_may_make_the_queue_at_the_same_moment(postgres_url: str) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        queues = list(pool.map(open_queue, [postgres_url] * 8))
+    assert [queue.pending_count() for queue in queues] == [0] * 8
+    for queue in queues:
+        queue.storage.close()
+
+
+def test_a_queue_that_does_not_answer_is_told_without_its_password() -> None:
+    with pytest.raises(SettingError, match="can't reach the queue") as raised:
+        open_queue("postgresql://me:hush@127.0.0.1:1/news")
+    assert "hush" not in str(raised.value)
 
 
 def test_a_queue_of_its_own_url(tmp_path: Path) -> None:

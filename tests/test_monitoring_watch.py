@@ -15,6 +15,7 @@ from tests.site.server import SiteServer
 from tests.watching import (
     add_source,
     alive,
+    children,
     environment,
     monitor_command,
     sources_file,
@@ -139,7 +140,7 @@ def test_a_crawl_ends_when_its_monitor_was_killed(room: Newsroom) -> None:
     command = monitor_command(["long"], "--logs", ".")
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
-        (child,) = _children(monitor.pid)
+        (child,) = children(monitor.pid)
         monitor.kill()
         wait_for(lambda: not alive(child), 20)
     assert "The monitor that started this crawl is gone" in (room.folder / "long.log").read_text()
@@ -165,8 +166,3 @@ def test_an_unknown_source_is_answered_by_its_likes(room: Newsroom) -> None:
     )
     assert done.returncode == 2
     assert "unknown source 'onne': did you mean one" in done.stderr
-
-
-def _children(pid: int) -> list[int]:
-    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=True)
-    return [int(line) for line in found.stdout.split()]

@@ -142,6 +142,17 @@ def test_failures_are_counted(database: Database, outcomes: list[Outcome], failu
     assert lease_of(database, "ft").failures == failures
 
 
+def test_what_was_cut_off_is_known(database: Database) -> None:
+    first, dead = leases(database, "a"), leases(database, "b", SHORT)
+    for slug, outcome, code in (("ft", "done", 0), ("bbc", "stopped", 1)):
+        first.take(slug)
+        first.release(slug, outcome, code, "")
+    dead.take("spiegel")
+    assert first.interrupted() == ["bbc"]
+    time.sleep(0.4)
+    assert first.interrupted() == ["bbc", "spiegel"]
+
+
 def test_the_clock_is_one_for_all_and_aware(database: Database) -> None:
     with database.reading() as session:
         assert isinstance(session, Session)

@@ -106,3 +106,9 @@ def alive(pid: int) -> bool:
     except (OSError, IndexError):
         return False
     return state != "Z"
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    found = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True, check=True)
+    return [int(line) for line in found.stdout.split()]

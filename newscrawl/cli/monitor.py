@@ -60,6 +60,7 @@ def monitor(
     command = Command(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=dict(map(_pair, setting or ())),
+        arguments=("polls=due",),
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ _REDIS = re.compile(r"(?:rediss?|unix)://")
 _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
 # Seconds that a worker waits at the queue before it looks whether it is to stop.
 _WAIT = 1
+_AGAIN = 0.2
 
 
 class JsonSerializer(Serializer):  # type: ignore[misc]
@@ -52,10 +54,7 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
             file = _SQLITE.sub("", url) or "newscrawl.queue.sqlite"
             return SqliteHuey(_NAME, filename=file, **shared)
         if _POSTGRES.match(url):
-            dsn = _POSTGRES.sub("postgresql://", url)
-            return PostgresHuey(
-                _NAME, dsn=dsn, table_prefix="newscrawl_queue", read_timeout=_WAIT, **shared
-            )
+            return _in_postgres(_POSTGRES.sub("postgresql://", url), shared)
         if _REDIS.match(url):
             return RedisHuey(_NAME, url=url, read_timeout=_WAIT, **shared)
     except ConfigurationError as error:
@@ -67,6 +66,23 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
         "redis://host:6379/0 (left empty, the queue is kept beside the database)"
     )
+
+
+def _in_postgres(dsn: str, shared: dict[str, Any]) -> Huey:
+    """The queue in PostgreSQL. Of workers that start at the same moment only one can make its
+    tables, "if not exists" or not: the others find them at their second try."""
+    import psycopg  # noqa: PLC0415 - an extra: SQLite needs none
+
+    while True:
+        try:
+            return PostgresHuey(
+                _NAME, dsn=dsn, table_prefix="newscrawl_queue", read_timeout=_WAIT, **shared
+            )
+        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+            time.sleep(_AGAIN)
+        except psycopg.OperationalError as error:
+            cause = " ".join(str(error).split())
+            raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
 
 
 def _beside(database_url: str) -> str:

@@ -7,7 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 from uuid import uuid4
 
@@ -85,14 +85,22 @@ class Watch:
         """Puts what is due into the queue, the longest due first; gives the number of sources."""
         sign(self._database, self.name)
         room = self._plan.workers * _QUEUED_PER_WORKER - self._queue.pending_count()
-        due = [one.slug for one in due_sources(self._database, datetime.now(UTC), self._slugs)]
-        placed = self._leases.place(due, room) if due and room > 0 else []
+        due = self._due() if room > 0 else []
+        placed = self._leases.place(due, room) if due else []
         for slug in placed:
             self._crawl_later(slug)
         if not self._plan.once and time.monotonic() >= self._next_inspection:
             self._next_inspection = time.monotonic() + self._plan.inspect_every
             self._inspect_later()
         return len(placed)
+
+    def _due(self) -> list[str]:
+        """What is worth a crawl; what one has left undone needs no rest before the next."""
+        now = datetime.now(UTC)
+        cut_off = set(self._leases.interrupted()).intersection(self._slugs)
+        undone = due_sources(self._database, now, cut_off, rest=timedelta(0))
+        due = (*undone, *due_sources(self._database, now, self._slugs))
+        return list(dict.fromkeys(one.slug for one in due))
 
     def crawl(self, slug: str) -> None:
         """Crawls a source that came out of the queue, if it is still due and nobody else does."""
@@ -112,7 +120,7 @@ class Watch:
             logger.error("No inspection: %s", error)  # noqa: TRY400
 
     def _crawl_ours(self, slug: str) -> None:
-        if not due_sources(self._database, datetime.now(UTC), [slug]):
+        if not due_sources(self._database, datetime.now(UTC), [slug], rest=timedelta(0)):
             self._leases.give_back(slug)
             return
         logger.info("%s: the crawl starts", slug)

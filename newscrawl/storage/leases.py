@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from sqlalchemy import ColumnElement, Update, func, or_, select, update
+from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from newscrawl.storage.database import Database
@@ -92,6 +92,15 @@ class Leases:
             return placed
 
         return self._database.write(work)
+
+    def interrupted(self) -> list[str]:
+        """The sources whose last crawl didn't come to its end: its worker died or was stopped,
+        or the crawl failed."""
+        with self._database.reading() as session:
+            now = clock(session)
+            died = and_(Lease.holder.is_not(None), Lease.expires_at <= now)
+            query = select(Source.slug).join(Lease).where(or_(died, Lease.code != 0))
+            return list(session.scalars(query.order_by(Source.slug)))
 
     def take(self, slug: str) -> bool:
         """Takes the lease of a source, unless somebody else has it or the source rests."""

@@ -1,0 +1,100 @@
+"""Two workers share a PostgreSQL database; one of them is killed in the midst of a crawl."""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from newscrawl.storage import upgrade_database
+from tests.site.server import SiteServer
+from tests.watching import (
+    add_source,
+    alive,
+    children,
+    environment,
+    monitor_command,
+    sources_file,
+    started,
+    wait_for,
+)
+
+SLUGS = ("one", "two")
+PAGES = 24
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    with SiteServer() as found:
+        yield found
+
+
+def ask(url: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        return connection.execute(query).fetchall()  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
+def test_what_a_killed_worker_began_another_ends(
+    site: SiteServer, tmp_path: Path, postgres_url: str, dies: str
+) -> None:
+    urls = [url for slug in SLUGS for url in add_source(site, slug, PAGES, delay=0.05)]
+    upgrade_database(postgres_url)
+    settings = environment(sources_file(site, tmp_path, SLUGS), postgres_url, NEWSCRAWL_LEASE="6")
+    command = monitor_command(SLUGS, "--workers", "1")
+    with ExitStack() as stack:
+        machines = []
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            machines.append(stack.enter_context(started(command, tmp_path / name, settings)))
+        slug, victim = _begun(postgres_url)
+        _kill(victim, dies)
+        (survivor,) = (one for one in machines if one.pid != victim)
+        wait_for(lambda: _stored(postgres_url) == len(urls), 90)
+        wait_for(lambda: ask(postgres_url, "SELECT 1 FROM leases WHERE holder IS NOT NULL") == [])
+        survivor.send_signal(signal.SIGTERM)
+        _, log = survivor.communicate(timeout=60)
+    assert survivor.returncode == 0, log
+    assert f"INFO {slug}: the crawl starts" in log
+    stored = ask(postgres_url, "SELECT url, revision FROM articles ORDER BY id")
+    assert sorted(stored) == [(url, 1) for url in sorted(urls)]
+    assert ask(postgres_url, "SELECT url FROM frontier WHERE state <> 'done'") == []
+    _assert_one_at_a_time(postgres_url)
+
+
+def _begun(url: str) -> tuple[str, int]:
+    """A source of which some articles are stored and some are not, and its worker's process."""
+    stored = "(SELECT count(*) FROM articles a WHERE a.source_id = leases.source_id)"
+    begun = (
+        "SELECT slug, split_part(holder, ':', 2)::int FROM leases JOIN sources ON id = source_id "  # noqa: S608 - ours
+        f"WHERE holder IS NOT NULL AND {stored} BETWEEN 3 AND {PAGES // 2}"
+    )
+    wait_for(lambda: ask(url, begun))
+    ((slug, pid), *_) = ask(url, begun)
+    return slug, pid
+
+
+def _kill(monitor: int, dies: str) -> None:
+    (crawl,) = children(monitor)
+    os.kill(monitor, signal.SIGKILL)
+    if dies == "the machine":
+        os.kill(crawl, signal.SIGKILL)
+    wait_for(lambda: not alive(crawl), 20)
+
+
+def _stored(url: str) -> int:
+    return int(ask(url, "SELECT count(*) FROM articles")[0][0])
+
+
+def _assert_one_at_a_time(url: str) -> None:
+    """No run of a source began before the one before it was over, as far as that is known."""
+    overlaps = ask(
+        url,
+        "SELECT a.id, b.id FROM runs a JOIN runs b ON a.source_id = b.source_id AND a.id < b.id "
+        "WHERE b.started_at < a.finished_at",
+    )
+    assert overlaps == []
