@@ -306,9 +306,23 @@ def test_what_a_feed_asks_for_never_costs_an_article() -> None:
 
 
 @pytest.mark.parametrize("moments", [[], [now() - DAY]])
-def test_a_feed_without_dates_is_polled_as_it_asks_or_hourly(moments: list[datetime]) -> None:
-    assert publishing_interval(moments, None, now()) == HOUR
+def test_a_feed_without_dates_tells_no_more_than_it_says(moments: list[datetime]) -> None:
+    assert publishing_interval(moments, None, now()) is None
     assert publishing_interval(moments, 2 * HOUR, now()) == 2 * HOUR
+
+
+def test_a_listing_without_dates_is_polled_by_what_it_brings(frontier: Frontier) -> None:
+    (one,) = frontier.listings(["https://ft.example/rss"])
+    rests = []
+    for hours, fresh in ((0, 9), (2, 12), (3, 0), (5, 4)):
+        at = now() + hours * HOUR
+        then = replace(frontier, clock=lambda at=at: at)  # type: ignore[misc]
+        then.read(one.id, reading(interval=None, fresh=fresh))
+        (known,) = frontier.listings(["https://ft.example/rss"])
+        assert known.next_poll_at is not None
+        rests.append((known.next_poll_at - at) / MINUTE)
+    # An hour at first; 12 in two hours; none, so half as long again; 4 in two hours.
+    assert rests == pytest.approx([60, 35, 52.5, 32.5], abs=0.1)
 
 
 # --- Listings -----------------------------------------------------------------------------------

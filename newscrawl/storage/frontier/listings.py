@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, literal, select, update
+from sqlalchemy import Connection, func, insert, literal, select, update
 
 from newscrawl.storage.frontier.queue import validator
-from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.frontier.schedule import Schedule, interval_by_history
 from newscrawl.storage.models import Listing, Poll
 from newscrawl.storage.models.base import UtcDateTime
 
@@ -40,7 +40,10 @@ class KnownListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a listing said: `offered` articles, of which `fresh` were new to the queue."""
+    """What a listing said: `offered` articles, of which `fresh` were new to the queue.
+
+    `interval` is the time between two of them, None where it doesn't tell.
+    """
 
     etag: str | None
     last_modified: str | None
@@ -49,7 +52,7 @@ class Reading:
     offered: int
     fresh: int
     newest_at: datetime | None
-    interval: timedelta
+    interval: timedelta | None
 
 
 def known_listings(
@@ -111,7 +114,13 @@ def record_reading(
     connection: Connection, listing_id: int, reading: Reading, schedule: Schedule, now: datetime
 ) -> None:
     """Write what a listing said, once all of its articles are queued."""
-    quiet = 0 if reading.fresh else _row(connection, listing_id).quiet + 1
+    row = _row(connection, listing_id)
+    quiet = 0 if reading.fresh else row.quiet + 1
+    interval = reading.interval or interval_by_history(
+        None if row.interval_seconds is None else timedelta(seconds=row.interval_seconds),
+        row.checked_at and now - row.checked_at,
+        reading.fresh,
+    )
     seen = {
         "etag": validator(reading.etag),
         "last_modified": validator(reading.last_modified),
@@ -122,8 +131,8 @@ def record_reading(
         "checked_at": now,
         "quiet": quiet,
         "failures": 0,
-        "interval_seconds": reading.interval.total_seconds(),
-        "next_poll_at": schedule.poll_at(reading.interval, quiet, 0, now),
+        "interval_seconds": interval.total_seconds(),
+        "next_poll_at": schedule.poll_at(interval, quiet, 0, now),
     }
     if reading.fresh:
         seen["changed_at"] = now
@@ -157,8 +166,8 @@ def record_failure(
     connection.execute(update(Listing).where(Listing.id == listing_id).values(seen))
 
 
-def _row(connection: Connection, listing_id: int) -> Row[int, int, float | None]:
-    asked = select(Listing.quiet, Listing.failures, Listing.interval_seconds)
+def _row(connection: Connection, listing_id: int) -> Any:
+    asked = select(Listing.quiet, Listing.failures, Listing.interval_seconds, Listing.checked_at)
     return connection.execute(asked.where(Listing.id == listing_id)).one()
 
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 # Ours, all four. The rate of publication is that of the last so many articles: enough to be
 # steady, few enough to follow a day's course.
 _TELLING = 20
-# Where no dates tell a rate.
+# Where neither dates nor earlier readings tell a rate.
 _UNTOLD = timedelta(hours=1)
 # Each reading that brings nothing makes the next interval so much longer, each failure so much.
 _QUIET_FACTOR = 1.5
@@ -52,17 +52,29 @@ class Schedule:
         return min(base * factor ** min(times, 20), self.poll_max)
 
 
+def interval_by_history(
+    before: timedelta | None, passed: timedelta | None, fresh: int
+) -> timedelta:
+    """Return the time between two articles of a listing without dates, by what it brings.
+
+    `fresh` articles came since the reading before, which was `passed` ago; `before` is what was
+    thought then. A new figure counts as much as all older ones.
+    """
+    usual = before or _UNTOLD
+    return (usual + passed / fresh) / 2 if fresh and passed else usual
+
+
 def publishing_interval(
     moments: Iterable[datetime], told: timedelta | None, now: datetime
-) -> timedelta:
+) -> timedelta | None:
     """Return the mean time between the newest articles of a listing, not yet bounded.
 
     `told` is what a feed asks for (ttl, sy:updatePeriod); it is kept unless entries would then
-    leave the listing before they are seen.
+    leave the listing before they are seen. None where neither dates nor the feed tell anything.
     """
     dated = sorted((moment for moment in moments if moment <= now), reverse=True)
     if len(dated) < 2:
-        return told or _UNTOLD
+        return told
     newest = dated[:_TELLING]
     gap = (newest[0] - newest[-1]) / (len(newest) - 1)
     if told is None or told <= gap:
