@@ -7,10 +7,11 @@ CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo test lint types contracts pytest pages bench bench-peers clean
+.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-peers clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
+	@echo "make serve        the dashboard at http://127.0.0.1:8300/, over your crawls or the demo's"
 	@echo "make test         linters, types, import contracts and all tests"
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
@@ -39,7 +40,11 @@ $(VENV)/.ready-dev: requirements.txt pyproject.toml | $(VENV)/bin/python
 	@touch $@ $(VENV)/.ready
 
 demo: setup
-	@$(BIN)/python -m tests.site.demo
+	@$(BIN)/python -m tests.site.demo .demo
+
+# The database of the settings; before the first crawl that of the demo.
+serve: setup
+	@$(BIN)/newscrawl serve $(if $(NEWSCRAWL_DATABASE_URL)$(wildcard newscrawl.sqlite),,$(if $(wildcard .demo/demo.sqlite),--database sqlite:///.demo/demo.sqlite --archive .demo/archive))
 
 test: lint types contracts pytest
 

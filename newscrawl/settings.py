@@ -83,6 +83,8 @@ NEWSCRAWL_DATABASE_URL = _env("NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sql
 # A file of companies instead of the bundled one, and a file of sources beside the bundled ones.
 NEWSCRAWL_COMPANIES = _env("NEWSCRAWL_COMPANIES", "")
 NEWSCRAWL_SOURCES = _env("NEWSCRAWL_SOURCES", "")
+# What visitors of the dashboard must show; needed where it listens to other machines.
+NEWSCRAWL_SERVE_TOKEN = _env("NEWSCRAWL_SERVE_TOKEN", "")
 NEWSCRAWL_METHOD = _env("NEWSCRAWL_METHOD", "combined")
 # Articles asked for in one crawl, at most; `-a limit=` overrides it.
 NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")
@@ -135,6 +137,7 @@ NEWSCRAWL_REPLAY = _env("NEWSCRAWL_REPLAY", "")
 
 ITEM_PIPELINES = {
     "pipelines.extraction.ExtractionPipeline": 100,  # a page becomes an article
+    "pipelines.vitals.VitalsPipeline": 150,  # how well it came out of the page is counted
     "pipelines.mentions.MentionsPipeline": 200,  # the companies that the article names
     "pipelines.storage.StoragePipeline": 300,  # both go into the database, in one transaction
 }

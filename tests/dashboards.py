@@ -26,33 +26,56 @@ JAVASCRIPT_URL = "javascript:window.hacked=4"
 TODAY = datetime.now(UTC).date()
 
 
-def make_news(database: Database, *, days: int = 45) -> None:
+def make_news(database: Database, *, days: int = 40) -> None:
     """The season's news up to today, one article that was revised, and a hostile paper."""
     fill(database, News(last=TODAY, days=days))
     revise(database)
     add_hostile(database)
 
 
+WIRE = "https://northern-ledger.example/wire/tram"
+TRAM = "https://harbour-courier.example/tram"
+TRAM_TEXT = (
+    "Siemens will build a tram for the harbour, the council decided on Tuesday evening after two "
+    "hours of talk. It is the first new line in forty years.\n\n"
+    "It costs nine million and is to run in spring. Alstom and Stadler had offered as well; the "
+    "offer from Siemens was the only one with a roof for the stop at the fish market.\n\n"
+    "Not everybody is pleased. The ferrymen fear for their morning trade, and the owner of the "
+    "bakery at the quay wants to see the noise measured first. The council has promised both of "
+    "them an answer before the winter."
+)
+
+
 def revise(database: Database) -> None:
-    """An article of the Harbour Courier in two versions."""
+    """An article in two versions, the first of which another paper prints."""
     moment = datetime.now(UTC).replace(hour=0, minute=5) - timedelta(days=1)
     run = database.start_run("harbour-courier")
     first = matched(
         Article(
-            url="https://harbour-courier.example/tram",
+            url=TRAM,
             title="Siemens builds a tram",
-            text="Siemens will build a tram for the harbour, the council said.\n\nIt costs nine "
-            "million and is to run in spring.",
+            text=TRAM_TEXT,
             authors=("Ada Pell",),
             published=moment,
             language="en",
         ),
         moment,
     )
+    first = replace(first, clutter=(("Vodafone", 2), ("Yahoo", 1)))
     database.save(first, run)
+    wire = replace(
+        first,
+        page=replace(first.page, url=WIRE, source="northern-ledger"),
+        article=replace(first.article, url=WIRE, title="A tram for the harbour, by Siemens"),
+    )
+    database.save(
+        matched(wire.article, moment, source="northern-ledger"),
+        database.start_run("northern-ledger"),
+    )
     text = first.article.text.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
     second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
-    database.save(matched(second, moment + timedelta(hours=3)), run)
+    again = matched(second, moment + timedelta(hours=3))
+    database.save(replace(again, clutter=first.clutter), run)
 
 
 def add_hostile(database: Database) -> None:

@@ -14,10 +14,8 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
 from newscrawl.storage import Database, open_database, queries
-from tests.dashboards import TODAY, add_hostile, config_of, revise
+from tests.dashboards import TODAY, TRAM, add_hostile, config_of, revise
 from tests.newsroom import News, fill
-
-TRAM = "https://harbour-courier.example/tram"
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ With NEWSCRAWL_SCREENSHOTS=docs/img the pages of docs/dashboard.md are taken ane
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -21,18 +21,19 @@ from tests.dashboards import (
     EVIL_URL,
     JAVASCRIPT_URL,
     SCRIPT,
+    TRAM,
     config_of,
     make_news,
     serving,
 )
 
-TRAM = "/article?url=" + quote("https://harbour-courier.example/tram", safe="")
+TRAM_PAGE = "/article?url=" + quote(TRAM, safe="")
 EVIL = "/article?url=" + quote(EVIL_URL, safe="")
 PAGES = {
     "overview": "/",
     "company": "/company/Siemens?count=mentions",
     "compare": "/compare?company=Airbus&company=Boeing&company=Siemens",
-    "article": TRAM,
+    "article": TRAM_PAGE,
     "hostile": EVIL,
     "sources": "/sources",
     "search": "/search?q=harbour+siemens",
@@ -46,7 +47,7 @@ COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncoun
 Look = Callable[..., Watched]
 
 
-def explain(urls: object, fetch_anew: bool) -> Explained:
+def explain(urls: Sequence[str], fetch_anew: bool) -> Explained:
     """An explanation as the command line's, with a style of its own."""
     if not fetch_anew:
         raise UnexplainedError("The page is not in the archive.")
@@ -62,11 +63,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("dashboard")
     with open_database(f"sqlite:///{folder}/news.sqlite") as database:
         make_news(database)
-    (folder / "companies.toml").write_text(COMPANIES, "utf-8")
-    companies = folder / "companies.toml"
-    config = config_of(folder / "news.sqlite", companies=companies, explain=explain)
-    with serving(config) as url:
-        yield url
+    (folder / "my-companies.toml").write_text(COMPANIES, "utf-8")
+    config = config_of(folder / "news.sqlite", companies=Path("my-companies.toml"), explain=explain)
+    with pytest.MonkeyPatch.context() as patch:
+        # The page of the editor names the file as it was given.
+        patch.chdir(folder)
+        with serving(config) as url:
+            yield url
 
 
 @pytest.fixture(scope="module")
@@ -307,7 +310,7 @@ def test_a_link_to_a_script_is_no_link(look: Look) -> None:
 
 
 def test_an_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
-    watched = look(TRAM)
+    watched = look(TRAM_PAGE)
     page = watched.page
     page.get_by_text("Kept and dropped blocks").click()
     expect(page.get_by_text("not in the archive")).to_be_visible()
@@ -346,12 +349,13 @@ def test_a_definition_is_tried_out_while_it_is_written_and_saved(look: Look) -> 
 
 # Screenshots -------------------------------------------------------------------------------------
 
+SHOTS_FOLDER = Path(os.environ.get("NEWSCRAWL_SCREENSHOTS", ".")).absolute()
 SHOTS = {
     "overview": ("/", 1180, 900, "light"),
     "company": ("/company/Siemens?days=30&split=source", 1180, 1160, "light"),
     "company-dark": ("/company/Airbus?count=mentions", 1180, 1020, "dark"),
     "compare": (PAGES["compare"], 1180, 1000, "light"),
-    "article": (TRAM, 1180, 760, "light"),
+    "article": (TRAM_PAGE, 1180, 760, "light"),
     "sources": ("/sources", 1180, 700, "light"),
     "search": (PAGES["search"], 1180, 760, "light"),
     "editor": (PAGES["editor"], 1180, 860, "light"),
@@ -369,6 +373,6 @@ def test_screenshot(look: Look, name: str) -> None:
     page = look(path, width=width, color_scheme=scheme).page
     page.set_viewport_size({"width": width, "height": height})
     page.wait_for_timeout(300)
-    file = Path(os.environ["NEWSCRAWL_SCREENSHOTS"], f"dashboard-{name}.png")
-    page.screenshot(path=file)
+    page.screenshot(path=SHOTS_FOLDER / f"dashboard-{name}.png")
+    file = SHOTS_FOLDER / f"dashboard-{name}.png"
     assert file.stat().st_size > 10_000

@@ -1,6 +1,7 @@
 """newscrawl serve: the dashboard in a browser."""
 
 import ipaddress
+import os
 import socket
 from pathlib import Path
 from typing import Annotated
@@ -71,12 +72,11 @@ def serve(
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
     )
+    app = create_app(config)
     with _listening(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         say(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
-        server = uvicorn.Server(
-            uvicorn.Config(create_app(config), log_level="warning", server_header=False)
-        )
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
         server.run(sockets=[sock])
 
 
@@ -104,9 +104,10 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        # The socket's own words name the address once more.
+        cause = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise InputError(
-            f"can't listen at {host}, port {port}: {error.strerror or error}. --port 0 takes one "
-            "that is free"
+            f"can't listen at {host}, port {port}: {cause}. --port 0 takes one that is free"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""The whole line at a glance: `python -m tests.site.demo` crawls the bundled site.
+"""The whole line at a glance: `python -m tests.site.demo [FOLDER]` crawls the bundled site.
 
 The site is served on 127.0.0.1, crawled by the real spiders and pipelines into a new SQLite
 file, and the companies that its articles mention are counted from there.
@@ -6,6 +6,7 @@ file, and the companies that its articles mention are counted from there.
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,13 +27,14 @@ PACE = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_START_DELAY=0")
 
 def main() -> int:
     """Serve, crawl, show; return the exit code."""
-    folder = Path(tempfile.mkdtemp(prefix="newscrawl-demo-"))
+    folder = _folder(sys.argv[1:])
     database, log = folder / "demo.sqlite", folder / "crawl.log"
     started = time.monotonic()
     with SiteServer() as site:
         print(f"A small news site (fictional, in seven languages) is up at {site.url}")
         print(f"$ scrapy crawl {SOURCE}")
         settings = demo_settings(site.url, folder, f"sqlite:///{database}")
+        settings["NEWSCRAWL_ARCHIVE"] = str(folder / "archive")
         environment = clean_environment() | settings
         since = (datetime.now(UTC) - timedelta(days=20)).date().isoformat()
         arguments = ["-a", f"since={since}", *PACE, "--logfile", str(log)]
@@ -51,6 +53,18 @@ def main() -> int:
     print(about_clutter({row["company"] for row in json.loads(told.stdout)}))
     print(_next_steps(database, log))
     return code
+
+
+def _folder(arguments: list[str]) -> Path:
+    """A new folder, or the one that was named, without what an earlier demo left in it."""
+    if not arguments:
+        return Path(tempfile.mkdtemp(prefix="newscrawl-demo-"))
+    folder = Path(arguments[0]).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "archive", ignore_errors=True)
+    for file in folder.glob("demo.sqlite*"):
+        file.unlink()
+    return folder
 
 
 def about_clutter(counted: Collection[str]) -> str:
@@ -99,6 +113,8 @@ def summary_of(log: Path) -> str:
 
 def _next_steps(database: Path, log: Path) -> str:
     return (
+        "\nSee it in a browser, with charts, articles and why each block was kept:\n"
+        "  make serve                             at http://127.0.0.1:8300/\n"
         "\nWhere to look next:\n"
         f"  export NEWSCRAWL_DATABASE_URL=sqlite:///{database}\n"
         "  .venv/bin/newscrawl articles --company Microsoft\n"

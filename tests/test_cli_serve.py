@@ -1,0 +1,123 @@
+"""newscrawl serve: starts, refuses what would let everybody in, and ends."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from newscrawl.cli import serve
+from newscrawl.storage import open_database
+from tests.conftest import Newscrawl
+from tests.site.crawling import clean_environment
+
+TOKEN = "correct-horse-battery"  # noqa: S105 - of a test
+ONLY = "lets others in: set NEWSCRAWL_SERVE_TOKEN"
+
+
+@contextmanager
+def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
+    """The address that a running `newscrawl serve` names."""
+    command = [sys.executable, "-m", "newscrawl.cli", "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=clean_environment() | {"PYTHONUNBUFFERED": "1"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout
+            line = process.stdout.readline()
+            found = re.search(r"http://\S+/", line)
+            assert found, line
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=20)
+
+
+def asked(url: str, **headers: str) -> bytes:
+    with urlopen(Request(url, headers=headers), timeout=20) as answer:  # noqa: S310 - our own
+        content: bytes = answer.read()
+    return content
+
+
+def test_it_serves_the_database_that_is_named(tmp_path: Path) -> None:
+    open_database(f"sqlite:///{tmp_path}/news.sqlite").close()
+    with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
+        assert b"Who was in the news" in asked(url)
+        assert json.loads(asked(f"{url}api/facts"))["rows"]["articles"] == 0
+
+
+def test_without_a_database_it_waits_for_one(tmp_path: Path) -> None:
+    with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
+        with pytest.raises(HTTPError) as refused:
+            asked(url)
+        with refused.value as answer:
+            assert answer.code == 503
+            assert b"crawl first" in answer.read()
+        open_database(f"sqlite:///{tmp_path}/news.sqlite").close()
+        assert b"Who was in the news" in asked(url)
+
+
+def test_with_a_token_it_asks_for_it(tmp_path: Path) -> None:
+    open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
+    with served(tmp_path, "--host", "0.0.0.0", NEWSCRAWL_SERVE_TOKEN=TOKEN) as url:  # noqa: S104
+        at = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - the one that was asked for
+        with pytest.raises(HTTPError) as refused:
+            asked(f"{at}api/facts")
+        with refused.value as answer:
+            assert answer.code == 401
+        assert asked(f"{at}api/facts", Authorization=f"Bearer {TOKEN}")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], ONLY),  # noqa: S104 - refused
+        (["--host", "::"], ONLY),
+        (["--host", "news.example"], ONLY),
+        (["--token", "short"], "the token must have 16"),
+        (["--host", "0.0.0.0", "--token", "short"], "the token must have 16"),  # noqa: S104
+        (["--database", "mysql://x/y"], "no support for the database"),
+        (["--host", "no such host", "--token", TOKEN], "can't listen at no such host"),
+    ],
+)
+def test_what_can_not_be_is_refused_in_one_line(
+    newscrawl: Newscrawl, options: list[str], message: str
+) -> None:
+    ran = newscrawl("serve", *options)
+    assert ran.code == 2
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_named(newscrawl: Newscrawl) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = newscrawl("serve", "--port", taken.getsockname()[1])
+    assert ran.code == 2
+    assert "Address already in use. --port 0" in ran.err
+
+
+def test_it_says_what_is_not_installed(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "NEEDS", ("fastapi", "no_such_library"))
+    ran = newscrawl("serve")
+    assert ran.code == 2
+    assert "the dashboard needs no_such_library: pip install 'newscrawl[dashboard]'" in ran.err
+
+
+def test_what_it_needs_is_what_it_looks_for() -> None:
+    assert [name for name in serve.NEEDS if find_spec(name) is None] == []
