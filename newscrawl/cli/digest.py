@@ -42,7 +42,8 @@ def digest(
     """Write who was in the news, against the week before, with alerts, articles and stories.
 
     It is about the companies of `newscrawl alerts watched`, or else those named most. Sent it
-    is both, Markdown and HTML, and once: a second --send for the same days does nothing.
+    is both, Markdown and HTML, and once: a second --send for the same days does nothing, but
+    for a channel that failed.
 
     Exit code 1 where nobody looked on these days, or it could not be sent.
     """
@@ -71,23 +72,22 @@ def _send(store: "Database", made: "Digest", *, again: bool) -> None:
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.digest_letter import digest_letter, title
     from newscrawl.monitoring.notify import LogChannel
-    from newscrawl.monitoring.telling import deliver
+    from newscrawl.monitoring.telling import tell_digest
     from newscrawl.storage import noticing
 
     # The log is no place for a letter.
     channels = [one for one in configured_channels() if not isinstance(one, LogChannel)]
     if not channels:
         raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
-    cause = noticing.Noticed(cause=made.cause, kind="digest", company="", day=made.last)
-    if not noticing.notice(store, [cause]) and not again:
+    if again:
+        noticing.forget(store, made.cause)
+    noticed = noticing.Noticed(cause=made.cause, kind="digest", company="", day=made.last)
+    told = tell_digest(store, noticed, digest_letter(made), channels)
+    if told is None:
         say(f"{title(made)}: sent before (--again sends it again).")
         return
-    sent, failed = deliver(digest_letter(made), channels)
-    for failure in failed:
+    for failure in told.failed:
         say(f"{failure.channel} failed: {failure.reason}")
-    if not sent:
-        noticing.forget(store, made.cause)
+    if told.failed:
         raise typer.Exit(1)
     say(f"{title(made)}: sent.")
-    if failed:
-        raise typer.Exit(1)

@@ -7,7 +7,7 @@ from newscrawl.cli.output import Column, render
 
 
 def evaluate_mentions(langs: Sequence[str], form: Format) -> None:
-    """Score all mentions of the bundled texts by language, and by part: what was tuned to or not."""
+    """Score all mentions of the bundled texts by language, and by part."""
     from newscrawl.training.mention_score import read_labelled, score_mentions
 
     texts = read_labelled()

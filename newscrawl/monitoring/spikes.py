@@ -90,11 +90,13 @@ _FIRSTS: tuple[noticing.NoticeKind, ...] = ("first mention", "first pair")
 def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[Noticed]:
     since = days[0] - timedelta(days=HISTORY_DAYS)
     past = noticing.notices(database, kinds=("spike",), company=company, since=since)
-    told = {kept.noticed.day: kept for kept in past}
+    told = {kept.noticed.day for kept in past}
+    # A burst and its days after are not what is usual.
+    bursts = {day + timedelta(days=after) for day in told for after in range(SAME_BURST.days + 1)}
     for day in days:
         if day in told:
             continue
-        found = judge(database, company, day, without=told)
+        found = judge(database, company, day, without=bursts)
         if found is None or not found.is_spike or _is_same_burst(found, day, past):
             continue
         facts = {

@@ -81,7 +81,7 @@ def surprise(history: Sequence[DayCount], today: DayCount) -> Surprise | None:
     scatter = _scatter(named, fitted)
     alike = len(days) / _DAYS_OF_WEEK + EASE / max(fitted.mean(), EASE)
     scatter += (scatter + 1 / fitted.mean()) * (1 / len(days) + 1 / (alike * _DAYS_OF_WEEK))
-    chance = tail(today.articles, expected, scatter)
+    chance = tail(today.articles, float(expected), float(scatter))
     return Surprise(
         articles=today.articles, expected=float(expected), chance=chance, history=len(days)
     )

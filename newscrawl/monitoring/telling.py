@@ -1,7 +1,7 @@
 """Alerts as letters, and their way out: each channel passes each of them on once."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lxml.builder import E
@@ -10,7 +10,7 @@ from newscrawl.monitoring import markup
 from newscrawl.monitoring.notify import Channel, DeliveryError, Notice, Undelivered
 from newscrawl.monitoring.spikes import Behind, articles_behind
 from newscrawl.storage import Database, noticing
-from newscrawl.storage.noticing import Noticed
+from newscrawl.storage.noticing import KeptNotice, Noticed
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +31,40 @@ def tell_all(database: Database, channels: Iterable[Channel]) -> Told:
     alerts, failed = 0, []
     for kept in noticing.claim(database):
         letter = alert_letter(kept.noticed, articles_behind(database, kept.noticed))
-        told, missed = list(kept.told), []
-        for name, channel in named.items():
-            if name in told:
-                continue
-            try:
-                channel.deliver(letter)
-            except DeliveryError as error:
-                missed.append(Undelivered(channel.name, str(error)))
-            else:
-                told.append(name)
-        noticing.settle(database, kept.number, told, done=not missed)
+        missed = _pass_on(database, kept, letter, named)
         alerts += not missed
         failed += missed
     return Told(alerts, tuple(failed))
+
+
+def tell_digest(
+    database: Database, noticed: Noticed, letter: Notice, channels: Iterable[Channel]
+) -> Told | None:
+    """Sends a digest over the channels that have not passed it on yet; None where all have."""
+    noticing.notice(database, [noticed])
+    kept = noticing.kept(database, noticed.cause)
+    named = _named(channels)
+    if kept is None or set(named) <= set(kept.told):
+        return None
+    missed = _pass_on(database, kept, letter, named)
+    return Told(int(not missed), tuple(missed))
+
+
+def _pass_on(
+    database: Database, kept: KeptNotice, letter: Notice, named: Mapping[str, Channel]
+) -> list[Undelivered]:
+    told, missed = list(kept.told), []
+    for name, channel in named.items():
+        if name in told:
+            continue
+        try:
+            channel.deliver(letter)
+        except DeliveryError as error:
+            missed.append(Undelivered(channel.name, str(error)))
+        else:
+            told.append(name)
+    noticing.settle(database, kept.number, told, done=not missed)
+    return missed
 
 
 def alert_letter(noticed: Noticed, behind: Behind) -> Notice:
@@ -111,14 +131,3 @@ def _named(channels: Iterable[Channel]) -> dict[str, Channel]:
         number = seen[channel.name]
         named[channel.name if number == 1 else f"{channel.name} {number}"] = channel
     return named
-
-
-def deliver(letter: Notice, channels: Sequence[Channel]) -> tuple[int, tuple[Undelivered, ...]]:
-    """Sends one letter over all channels; how many passed it on, and which did not."""
-    failed = []
-    for channel in channels:
-        try:
-            channel.deliver(letter)
-        except DeliveryError as error:
-            failed.append(Undelivered(channel.name, str(error)))
-    return len(channels) - len(failed), tuple(failed)

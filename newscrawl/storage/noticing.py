@@ -180,6 +180,13 @@ def forget(database: Database, cause: str) -> None:
     database.write(lambda session: session.execute(delete(Notice).where(Notice.cause == cause)))
 
 
+def kept(database: Database, cause: str) -> KeptNotice | None:
+    """The notice of this cause, or None where nothing was noticed."""
+    with database.reading() as session:
+        row = session.scalar(select(Notice).where(Notice.cause == cause))
+        return None if row is None else _kept(row)
+
+
 def notices(
     database: Database,
     *,

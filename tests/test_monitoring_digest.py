@@ -1,0 +1,253 @@
+"""Digests: what they say, that hostile headlines stay text, and that they are sent once."""
+
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+
+import pytest
+
+from newscrawl import settings
+from newscrawl.monitoring import markup
+from newscrawl.monitoring.digest import last_full_day, make_digest
+from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
+from newscrawl.storage import Database, noticing, open_database
+from tests.conftest import Newscrawl
+from tests.receiving import mail_server, webhook
+from tests.worlds import body, day, document, headline, moment, register
+
+HOSTILE = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` **d**"
+
+
+def fill(database: Database) -> None:
+    """Two weeks: Siemens rises, Bosch falls, E.ON stays out of the news."""
+    run = register(database)
+    plan = [
+        *(("Siemens", number) for number in (-8, -2, -1, -1, 0, 0, 0)),
+        *(("Bosch", number) for number in (-9, -8, -8, 0)),
+    ]
+    database.save_all(
+        [
+            document(
+                f"{company}-{place}".lower(),
+                title=HOSTILE if company == "Bosch" else f"{company} in the news",
+                text=f"{company} did something on day {number}, as was said {place} times.",
+                mentions=[body(company)] if company == "Bosch" else [headline(company)],
+                published=moment(number),
+            )
+            for place, (company, number) in enumerate(plan)
+        ],
+        run,
+    )
+    for number in range(-13, 1):
+        database.record_coverage("ft", day(number), "ok", 1, 1)
+
+
+@pytest.fixture
+def news(database: Database) -> Database:
+    fill(database)
+    return database
+
+
+class Links(HTMLParser):
+    """The tags of a page, and where its links lead."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.targets: list[str] = []
+        self.attributes: set[str] = set()
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.targets += [value for name, value in attrs if name in {"href", "src"}]
+
+
+def test_a_weekly_digest_counts_against_the_week_before(news):
+    noticing.watch(news, "Siemens")
+    noticing.watch(news, "E.ON", "Bosch")
+    digest = make_digest(news, "weekly", day(0))
+    assert (digest.first, digest.last, digest.chosen) == (day(-6), day(0), True)
+    rows = {one.company: one for one in digest.companies}
+    assert (rows["Siemens"].articles, rows["Siemens"].before) == (6, 1)
+    assert (rows["Bosch"].articles, rows["Bosch"].before) == (1, 3)
+    assert rows["Siemens"].in_title == 6
+    assert digest.quiet == ("E.ON",)
+    assert [one.company for one in digest.companies] == ["Siemens", "Bosch"]
+    assert rows["Siemens"].spark[-3:] == (1, 2, 3)
+
+
+def test_without_a_watch_the_most_named_are_in_it(news):
+    digest = make_digest(news, "daily", day(0))
+    assert not digest.chosen
+    assert [(one.company, one.articles) for one in digest.companies] == [
+        ("Siemens", 3),
+        ("Bosch", 1),
+    ]
+
+
+def test_days_that_nobody_looked_at_are_gaps(news):
+    digest = make_digest(news, "daily", day(-13))
+    assert digest.companies == ()
+    earlier = make_digest(news, "weekly", day(-9))
+    (bosch,) = earlier.companies
+    assert bosch.before is None
+    assert "| ? |" in markdown_digest(earlier)
+    assert None in bosch.spark
+    assert "days of sources: the numbers are too low" in markdown_digest(earlier)
+
+
+def test_alerts_of_the_days_stand_in_it(news):
+    facts = {"articles": 40, "expected": 3.2, "chance": 1e-9, "history_days": 50}
+    spike = noticing.Noticed(cause="s", kind="spike", company="Siemens", day=day(0), facts=facts)
+    old = noticing.Noticed(cause="o", kind="first mention", company="Bosch", day=day(-30))
+    noticing.notice(news, [spike, old])
+    text = markdown_digest(make_digest(news, "daily", day(0)))
+    assert f"- Siemens: 40 articles on {day(0)}, 3 expected" in text
+    assert "first article" not in text
+
+
+def test_a_hostile_headline_is_text(news):
+    digest = make_digest(news, "weekly", day(0))
+    page, text = html_digest(digest), markdown_digest(digest)
+    links = Links(page)
+    assert not links.tags & {"img", "script"}
+    assert "onerror" not in links.attributes
+    assert links.targets
+    assert all(target.startswith("https://ft.example/") for target in links.targets)
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+    assert r"\<img src=x onerror=alert(1)\> \[a\](javascript:b) \| \`c\` \*\*d\*\*" in text
+
+
+@pytest.mark.parametrize(
+    ("url", "safe"),
+    [
+        ("https://a.example/ä b>c", "https://a.example/%C3%A4%20b%3Ec"),
+        ("javascript:alert(1)", None),
+        ("https://a.example/\u202ex", None),
+        ("https://a.example/" + "x" * 3000, None),
+        ("http://[", None),
+        ("data:text/html,x", None),
+    ],
+)
+def test_only_addresses_of_the_web_become_links(url, safe):
+    assert markup.safe_url(url) == safe
+
+
+def test_a_title_stays_in_its_line():
+    assert markup.markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
+    assert markup.spark([0, None, 4, 8]) == "▁·▅█"
+    assert markup.spark([0, 0]) == "▁▁"
+
+
+@pytest.mark.parametrize(
+    ("span", "today", "last"),
+    [("daily", 22, 21), ("weekly", 22, 15), ("weekly", 23, 22), ("weekly", 29, 22)],
+)
+def test_only_full_days_and_weeks_are_told(span, today, last):
+    november = datetime(2026, 11, 1, tzinfo=UTC).date()
+    full = last_full_day(span, november + timedelta(days=today - 1))
+    assert full == november + timedelta(days=last - 1)
+
+
+# On the command line ---
+
+
+@pytest.fixture
+def stored(newscrawl: Newscrawl) -> Newscrawl:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        fill(database)
+    return newscrawl
+
+
+def test_the_command_writes_markdown_or_html(stored):
+    ran = stored("digest", "--weekly", "--day", day(0))
+    assert ran.code == 0
+    assert ran.out.startswith(f"# Companies in the news, {day(-6)} to {day(0)}\n")
+    assert "| Siemens | 6 | +500% | 6 |" in ran.out
+    page = stored("digest", "--day", day(0), "--format", "html")
+    assert page.code == 0
+    assert page.out.startswith("<!DOCTYPE html>")
+
+
+def test_a_digest_is_sent_once(stored, monkeypatch):
+    with mail_server() as (inbox, url), webhook() as (taken, hook):
+        monkeypatch.setattr(settings, "NEWSCRAWL_SMTP_URL", url)
+        monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+        monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOKS", hook)
+        monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
+        send = ("digest", "--day", day(0), "--send")
+        inbox.refuse = True
+        failed = stored(*send)
+        assert (failed.code, len(taken)) == (1, 1)
+        assert "e-mail (127.0.0.1" in failed.err
+        inbox.refuse = False
+        assert stored(*send).code == 0
+        assert (len(inbox.messages), len(taken)) == (1, 1)
+        assert "sent before" in stored(*send).err
+        assert stored(*send, "--again").code == 0
+    assert (len(inbox.messages), len(taken)) == (2, 2)
+    message = inbox.messages[0]
+    assert message["Subject"] == f"Companies in the news on {day(0)}"
+    assert "Siemens" in message.get_body(("html",)).get_content()
+    assert taken[0]["facts"]["companies"] == {"Siemens": 3, "Bosch": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
+        (("digest", "--again"), 2, "give --send too"),
+        (("digest", "--day", "soon"), 2, "--day 'soon' is no day"),
+        (("digest", "--day", "2020-01-01"), 1, "Nobody looked"),
+        (("alerts", "run"), 2, "nothing is watched"),
+        (("alerts", "list"), 1, "No alerts."),
+        (("alerts", "watched"), 1, "Nothing is watched"),
+        (("alerts", "watch", "Simens"), 2, "did you mean Siemens"),
+        (("alerts", "watch", "Siemens", "--with", "siemens"), 2, "are one company"),
+        (("alerts", "unwatch", "Siemens"), 1, "was not watched"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_what_can_not_be_done_is_told_in_a_line(stored, arguments, code, message):
+    ran = stored(*arguments)
+    assert ran.code == code
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_alerts_are_run_and_listed(stored):
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        run = register(database)
+        for number in range(-60, -13):
+            database.save(
+                document(f"old-{number}", text=f"Old {number}.", published=moment(number)), run
+            )
+            database.record_coverage("ft", day(number), "ok", 1, 1)
+        burst = [
+            document(
+                f"burst-{number}",
+                text=f"Aldi burst {number}.",
+                mentions=[body("Aldi")],
+                published=moment(0),
+            )
+            for number in range(9)
+        ]
+        database.save_all(burst, run)
+    assert "watched from now on" in stored("alerts", "watch", "aldi").err
+    assert "watched already" in stored("alerts", "watch", "Aldi").err
+    assert "Aldi" in stored("alerts", "watched").out
+    assert "1 new, 1 told" in stored("alerts", "run", "--day", day(1)).err
+    assert "0 new, 0 told" in stored("alerts", "run", "--day", day(1)).err
+    listed = stored("alerts", "list")
+    assert listed.code == 0
+    assert max(map(len, listed.out.splitlines())) <= 80
+    assert "spike" in listed.out
+    assert "watched no more" in stored("alerts", "unwatch", "ALDI").err
+
+
+def test_the_rule_is_measured_on_the_command_line(newscrawl):
+    ran = newscrawl("alerts", "simulate", "--days", 4, "--format", "csv")
+    assert ran.code == 0
+    assert len(ran.out.splitlines()) == 10

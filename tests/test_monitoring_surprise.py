@@ -1,0 +1,143 @@
+"""The rule for spikes: day of the week, gaps, scatter; its false alarms, simulated."""
+
+from datetime import date, timedelta
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.monitoring import spikes
+from newscrawl.monitoring.simulation import TIMES, simulate
+from newscrawl.monitoring.surprise import (
+    ALPHA,
+    SHORTEST_HISTORY,
+    DayCount,
+    Surprise,
+    surprise,
+    tail,
+)
+
+MONDAY = date(2026, 9, 7)
+PAGE = Path(__file__).parents[1] / "docs" / "alerts.md"
+
+
+def history(days: int = 56, usual: int = 3, weekend: int = 3, read: int = 100) -> list[DayCount]:
+    found = []
+    for number in range(days):
+        day = MONDAY + timedelta(days=number)
+        found.append(DayCount(day, weekend if day.weekday() > 4 else usual, read))
+    return found
+
+
+def after(days: list[DayCount], articles: int | None, read: int = 100) -> Surprise | None:
+    return surprise(days, DayCount(days[-1].day + timedelta(days=1), articles, read))
+
+
+@pytest.mark.parametrize(
+    ("articles", "spike"), [(3, False), (6, False), (14, True), (60, True)], ids=str
+)
+def test_a_count_far_above_the_history_is_a_spike(articles, spike):
+    found = after(history(), articles)
+    assert found.is_spike is spike
+    assert found.expected == pytest.approx(3, abs=0.1)
+
+
+def test_few_articles_are_no_spike_however_rare():
+    found = after(history(usual=0, weekend=0), 4)
+    assert found.chance < ALPHA
+    assert not found.is_spike
+
+
+def test_a_day_is_judged_by_its_weekday():
+    days = history(55, usual=40, weekend=2)
+    saturday = after(days[:54], 20)
+    monday = after(days + history(1, usual=2), 41)
+    assert days[53].day.weekday() == 4
+    assert saturday.is_spike
+    assert saturday.expected < 15
+    assert not monday.is_spike
+    assert monday.expected > 30
+
+
+def test_gaps_are_no_zeros():
+    whole = history()
+    holes = [day if number % 2 else DayCount(day.day, None, 0) for number, day in enumerate(whole)]
+    zeros = [day if number % 2 else DayCount(day.day, 0, 100) for number, day in enumerate(whole)]
+    assert after(holes, 8).expected == pytest.approx(3, abs=0.2)
+    assert after(zeros, 8).expected == pytest.approx(1.5, abs=0.3)
+
+
+def test_a_day_on_which_more_is_read_lets_expect_more():
+    assert after(history(), 12, read=400).expected == pytest.approx(12, abs=0.5)
+    assert not after(history(), 12, read=400).is_spike
+    assert after(history(), 12, read=50).is_spike
+
+
+@pytest.mark.parametrize(
+    ("days", "articles", "read"),
+    [
+        pytest.param(history(SHORTEST_HISTORY - 1), 50, 100, id="too short"),
+        pytest.param(history(), None, 0, id="nobody looked"),
+        pytest.param(history(), 0, 0, id="nothing read"),
+        pytest.param([DayCount(d.day, None, 0) for d in history()], 9, 100, id="only gaps"),
+    ],
+)
+def test_where_nothing_can_be_said_nothing_is(days, articles, read):
+    assert after(days, articles, read) is None
+
+
+def test_a_bursty_company_needs_more():
+    calm = history(usual=4, weekend=4)
+    bursty = [DayCount(day.day, 0 if number % 4 else 16, 100) for number, day in enumerate(calm)]
+    assert after(calm, 18).is_spike
+    assert not after(bursty, 18).is_spike
+
+
+@given(mean=st.floats(0.01, 500), scatter=st.floats(0.05, 3), count=st.integers(1, 400))
+def test_the_tail_is_a_chance_that_falls(mean, scatter, count):
+    here, further = tail(count, mean, scatter), tail(count + 1, mean, scatter)
+    assert 0 <= further <= here <= 1
+
+
+@pytest.mark.parametrize(
+    ("count", "mean", "scatter", "chance"),
+    [
+        # A geometric distribution: p = 1/3, (2/3)^count.
+        pytest.param(5, 2.0, 1.0, (2 / 3) ** 5, id="geometric"),
+        pytest.param(20, 2.0, 1.0, (2 / 3) ** 20, id="far out"),
+        pytest.param(2, 2.0, 1.0, 1.0, id="not above the mean"),
+    ],
+)
+def test_the_tail_is_that_of_a_negative_binomial(count, mean, scatter, chance):
+    assert tail(count, mean, scatter) == pytest.approx(chance, rel=1e-6)
+
+
+def test_false_alarms_are_rare_and_spikes_are_found():
+    found = simulate(days=120, seed=7)
+    days = sum(one.days for one in found)
+    alarms = sum(one.days * one.false_alarms for one in found)
+    assert alarms / days < 0.005
+    big = next(one for one in found if (one.mean, one.scatter) == (30.0, 0.1))
+    assert dict(zip(TIMES, big.found, strict=True))[10] > 0.9
+    assert simulate(days=8, seed=3) == simulate(days=8, seed=3)
+
+
+def test_the_rule_stands_in_the_docs_with_its_constants():
+    page = PAGE.read_text(encoding="utf-8")
+    for name in (
+        "HISTORY_DAYS",
+        "SHORTEST_HISTORY",
+        "ALPHA",
+        "FACTOR",
+        "FEWEST",
+        "SCATTER",
+        "CAUTION",
+        "EASE",
+    ):
+        value = getattr(import_module("newscrawl.monitoring.surprise"), name)
+        assert f"| surprise.{name} | {value} |" in page
+    assert f"| spikes.SAME_BURST | {spikes.SAME_BURST.days} days |" in page
+    assert f"| spikes.HIGHER | {spikes.HIGHER} |" in page
+    assert f"| spikes.READ_ENOUGH | {spikes.READ_ENOUGH} |" in page
