@@ -24,10 +24,12 @@ class _Held:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Spot:
-    """Where a capture lies."""
+    """Where the capture of a URL lies; `timestamp` has 14 digits, UTC."""
 
     path: Path
     offset: int
+    url: str
+    timestamp: str
 
 
 class Archive:
@@ -53,6 +55,10 @@ class Archive:
         """The number of URLs."""
         return len(self._held)
 
+    def __contains__(self, url: str) -> bool:
+        """Whether there is a capture of the URL."""
+        return url in self._held
+
     def _add(self, line: IndexLine, file: int) -> None:
         if not line.answers:
             return
@@ -72,7 +78,10 @@ class Archive:
 
     def spots(self) -> list[Spot]:
         """Where the captures that `find` returns lie, in the order in which disks like to read."""
-        return sorted(Spot(self.files[held.file], held.offset) for held in self._held.values())
+        return sorted(
+            Spot(self.files[held.file], held.offset, url, held.merit[1])
+            for url, held in self._held.items()
+        )
 
     def newest(self, hosts: Collection[str]) -> datetime | None:
         """When the newest capture of these hosts was made, to the second; else of any host."""

@@ -23,6 +23,7 @@ from newscrawl.cli import (
     mentions,
     monitor,
     plots,
+    reextract,
     rematch,
     serve,
     sources,
@@ -49,6 +50,7 @@ app.command("status", epilog=status.EXAMPLE)(status.status)
 app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
+app.command("reextract", epilog=reextract.EXAMPLE)(reextract.reextract)
 app.command("rematch", epilog=rematch.EXAMPLE)(rematch.rematch)
 app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
 ]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only tell what would change; write nothing.")
+]
 SourcesOption = Annotated[
     Path | None,
     typer.Option(

@@ -1,12 +1,12 @@
 """newscrawl rematch: the mentions of stored articles, by today's registry."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from newscrawl import settings
-from newscrawl.cli.archives import WorkersOption, cores, counting_bar
+from newscrawl.cli.archives import DryRunOption, WorkersOption, cores, counting_bar
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from newscrawl.archive.rematching import Recount
 
 EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies my-companies.toml"
-
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only tell what would change; write nothing.")
-]
 
 # Ours: a table of more companies is no overview; csv and json have them all.
 _SHOWN = 40

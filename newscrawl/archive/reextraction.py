@@ -1,0 +1,250 @@
+"""Reads archived pages of stored articles by today's extraction, and stores what it changes."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Final, Literal
+
+import newscrawl
+from newscrawl.archive.captures import ArchiveError, ContentError
+from newscrawl.archive.line import Recipe, line_of
+from newscrawl.archive.lookup import Archive, Spot
+from newscrawl.archive.reading import read_at
+from newscrawl.archive.selection import is_page
+from newscrawl.archive.workers import Workers
+from newscrawl.items import Document, Hints
+from newscrawl.reading import NoArticleError
+from newscrawl.sources import UrlError, canonical_url
+from newscrawl.storage import Database, UnstorableDocument
+from newscrawl.storage.intake import Intake, Origin
+from newscrawl.storage.progress import Step, forget_task, progress_of
+from newscrawl.storage.versions import StoredVersion, listed_at, versions_at
+
+Outcome = Literal["new", "changed", "unchanged", "lost"]
+
+# Ours: pages in one batch, which is one transaction.
+AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a new extraction makes of an article.
+
+    "lost": today's extraction finds no article, or less of it; what is stored stays. `before`
+    and `after` are characters of text; `gained` and `lost` are companies, once a mention.
+    """
+
+    url: str
+    source: str
+    outcome: Outcome
+    before: int = 0
+    after: int = 0
+    gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A capture to be read, and what is known of its article."""
+
+    spot: Spot
+    url: str
+    source: str
+    stored: StoredVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Captures to be read; all before `stop` in the archive's order are done then."""
+
+    stop: int
+    wanted: tuple[Wanted, ...]
+
+
+Read = list[tuple[Document, Origin] | None]
+
+
+class Reextraction:
+    """Reads the newest capture of each article, with a number of worker processes.
+
+    Pages that neither are an article's in the database nor were told of by a feed or sitemap are
+    passed over, and so are captures older than what is stored, and articles of which only the feed
+    may be read. With `dry_run` nothing is written.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        archive: Archive,
+        recipe: Recipe,
+        *,
+        source: str | None = None,
+        since: date | None = None,
+    ) -> None:
+        self._database = database
+        self._recipe = recipe
+        self._source = source
+        self._since = since
+        self._archive = archive
+        self._spots = archive.spots()
+        self._task = self._name()
+
+    def __len__(self) -> int:
+        """The number of captures, wanted or not."""
+        return len(self._spots)
+
+    @property
+    def done_before(self) -> int:
+        """How many captures a run before this one, broken off, has done."""
+        return progress_of(self._database, self._task).position
+
+    def run(
+        self,
+        *,
+        workers: int = 1,
+        dry_run: bool = False,
+        on_progress: Callable[[int], None] = lambda _captures: None,
+    ) -> Iterator[Change]:
+        """Read them; what becomes of each article. `on_progress` hears how many captures more
+        are done. Raises StorageError."""
+        done = 0 if dry_run else self.done_before
+        on_progress(done)
+        intake = Intake(self._database, "reextracted")
+        pool = Workers(partial(_read, self._recipe), workers)
+        try:
+            for part, read in pool.results(self._parts(done)):
+                changes, documents = _judged(part, read)
+                if not dry_run:
+                    self._store(part, documents, intake)
+                on_progress(part.stop - done)
+                done = part.stop
+                yield from changes
+        finally:
+            intake.close()
+        if not dry_run:
+            forget_task(self._database, self._task)
+
+    def _store(
+        self, part: Part, documents: Sequence[tuple[Document, Origin]], intake: Intake
+    ) -> None:
+        def step_of(_: Counter[str]) -> Step:
+            return Step(task=self._task, position=part.stop, counts={})
+
+        origins = [origin for _, origin in documents]
+        intake.store([document for document, _ in documents], origins, step_of)
+
+    def _parts(self, start: int) -> Iterator[Part]:
+        for begin in range(start, len(self._spots), AT_ONCE):
+            stop = min(begin + AT_ONCE, len(self._spots))
+            yield Part(stop, tuple(self._wanted(self._spots[begin:stop])))
+
+    def _wanted(self, spots: Sequence[Spot]) -> Iterator[Wanted]:
+        urls = dict(_with_urls(spots))
+        stored = versions_at(self._database, list(urls.values()))
+        listed = listed_at(self._database, list(urls.values()))
+        for spot, url in urls.items():
+            version = stored.get(url)
+            source = version.source if version else listed.get(url)
+            if source is None or self._source not in {None, source}:
+                continue
+            if version is None or self._is_wanted(spot, url, version):
+                yield Wanted(spot=spot, url=url, source=source, stored=version)
+
+    def _is_wanted(self, spot: Spot, url: str, version: StoredVersion) -> bool:
+        if version.access != "open" or (self._since and version.day < self._since):
+            return False
+        if url != version.url and version.url in self._archive:
+            return False  # a print view or the like: the same in slightly other words
+        captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return captured >= version.seen_at.replace(microsecond=0)
+
+    def _name(self) -> str:
+        """The name of the task: another archive, another scope or version makes another one."""
+        last = self._spots[-1] if self._spots else None
+        facts = {
+            "newscrawl": newscrawl.__version__,
+            "method": self._recipe.reader.method,
+            "archive": str(self._archive.folder.resolve()),
+            "captures": len(self._spots),
+            "last": last and last.url,
+            "source": self._source,
+            "since": self._since and self._since.isoformat(),
+        }
+        return f"reextract {json.dumps(facts, sort_keys=True)}"
+
+
+def _with_urls(spots: Sequence[Spot]) -> Iterator[tuple[Spot, str]]:
+    for spot in spots:
+        try:
+            yield spot, canonical_url(spot.url)
+        except UrlError:
+            continue
+
+
+def _read(recipe: Recipe, part: Part) -> Read:
+    """What a worker does: the document in each capture; None where there is none."""
+    line = line_of(recipe)
+    found: Read = []
+    for wanted in part.wanted:
+        try:
+            capture = read_at(wanted.spot.path, wanted.spot.offset, max_bytes=recipe.max_bytes)
+            known = wanted.stored.facts if wanted.stored else Hints()
+            page = replace(line.page(capture, known), url=wanted.url, source=wanted.source)
+            document = line.document(page) if is_page(capture) else None
+        except (ArchiveError, ContentError, UrlError, NoArticleError):
+            document = None
+        found.append((document, line.origin(document)) if document else None)
+    return found
+
+
+def _judged(part: Part, read: Read | None) -> tuple[list[Change], list[tuple[Document, Origin]]]:
+    """The changes, and the documents that bring them about."""
+    changes: list[Change] = []
+    documents = []
+    for wanted, found in zip(part.wanted, read or [None] * len(part.wanted), strict=True):
+        change = _change(wanted, found and found[0])
+        if change is None:
+            continue
+        changes.append(change)
+        if found and change.outcome in {"new", "changed"}:
+            document, origin = found
+            documents.append((document, replace(origin, slug=document.page.source)))
+    return changes, documents
+
+
+def _change(wanted: Wanted, document: Document | None) -> Change | None:
+    stored = wanted.stored
+    change = Change(url=wanted.url, source=wanted.source, outcome="lost")
+    if stored is None:
+        if document is None or document.page.access != "open":
+            return None
+        stored_companies: Counter[str] = Counter()
+        outcome: Outcome = "new"
+    else:
+        stored_companies = stored.companies
+        change = replace(change, before=stored.characters)
+        outcome = _outcome(stored, document)
+    if document is None or outcome == "lost":
+        return change
+    companies = Counter(mention.company for mention in document.mentions)
+    if outcome == "unchanged":
+        companies = stored_companies  # `newscrawl rematch` is for what the registry changes
+    return replace(
+        change,
+        outcome=outcome,
+        after=len(document.article.text),
+        gained=tuple(sorted((companies - stored_companies).elements())),
+        lost=tuple(sorted((stored_companies - companies).elements())),
+    )
+
+
+def _outcome(stored: StoredVersion, document: Document | None) -> Outcome:
+    try:
+        if document is None or not stored.gives_way_to(document):
+            return "lost"
+        return "unchanged" if stored.is_said_by(document) else "changed"
+    except UnstorableDocument:
+        return "lost"

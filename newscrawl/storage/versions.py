@@ -1,0 +1,107 @@
+"""What is stored of articles, for whoever has read their pages anew."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Document, Hints
+from newscrawl.storage import models
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import rank, record_of
+from newscrawl.storage.models import Article, ArticleUrl, Company, FrontierUrl, Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredVersion:
+    """An article in its newest version, which was fetched at `seen_at`.
+
+    `facts` are what its page or its feed told of it, `companies` the mentions of each, `rank`
+    says how much of the article it holds (see documents.rank).
+    """
+
+    url: str
+    source: str
+    day: date
+    facts: Hints
+    characters: int
+    access: str
+    content_hash: str
+    rank: int
+    seen_at: datetime
+    companies: Counter[str]
+
+    def is_said_by(self, document: Document) -> bool:
+        """Whether headline and text are the same; raises UnstorableDocument."""
+        return record_of(document).content_hash == self.content_hash
+
+    def gives_way_to(self, document: Document) -> bool:
+        """Whether the document holds as much of the article; raises UnstorableDocument."""
+        return record_of(document).rank >= self.rank
+
+
+def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
+    """The articles under canonical URLs, their own or an alias."""
+    query = (
+        select(ArticleUrl.url, Article, Source.slug)
+        .join(Article, Article.id == ArticleUrl.article_id)
+        .join(Source, Source.id == Article.source_id)
+        .where(ArticleUrl.url.in_(urls))
+    )
+    with database.reading() as session:
+        rows = session.execute(query).all()
+        companies = _companies(session, {article.id for _, article, _ in rows})
+        return {
+            url: _version(article, slug, companies.get(article.id, Counter()))
+            for url, article, slug in rows
+        }
+
+
+def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
+    """The sources of those canonical URLs that a feed or sitemap has told of."""
+    query = (
+        select(FrontierUrl.url, Source.slug)
+        .join(Source, Source.id == FrontierUrl.source_id)
+        .where(FrontierUrl.url.in_(urls))
+    )
+    with database.reading() as session:
+        return dict(session.execute(query).all())
+
+
+def _version(article: Article, slug: str, companies: Counter[str]) -> StoredVersion:
+    facts = Hints(
+        title=article.title,
+        authors=tuple(article.authors),
+        published=article.published_at,
+        section=article.section,
+        language=article.language,
+    )
+    return StoredVersion(
+        url=article.url,
+        source=slug,
+        day=article.day,
+        facts=facts,
+        characters=len(article.text),
+        access=article.access,
+        content_hash=article.content_hash,
+        rank=rank(article.access, article.kind, has_text=bool(article.text)),
+        seen_at=article.revised_at or article.first_seen_at,
+        companies=companies,
+    )
+
+
+def _companies(session: Session, numbers: Iterable[int]) -> dict[int, Counter[str]]:
+    table = models.Mention
+    query = (
+        select(table.article_id, Company.name, func.count())
+        .join(Company, Company.id == table.company_id)
+        .where(table.article_id.in_(list(numbers)))
+        .group_by(table.article_id, Company.name)
+    )
+    found: dict[int, Counter[str]] = {}
+    for number, company, count in session.execute(query):
+        found.setdefault(number, Counter())[company] = count
+    return found

@@ -1,0 +1,239 @@
+"""newscrawl reextract: archived pages, read again by today's extraction."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from newscrawl.archive.captures import Capture
+from newscrawl.archive.line import Line, Recipe
+from newscrawl.archive.lookup import Archive
+from newscrawl.archive.reextraction import Change, Reextraction
+from newscrawl.items import Document
+from newscrawl.reading import PageReader
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.intake import Intake
+from tests.archives import capture, written
+from tests.conftest import Newscrawl
+from tests.site.faults import story
+
+COMPANIES = '[[company]]\nname = "Siemens"\n\n[[company]]\nname = "Nokia"\n'
+PATHS = tuple(f"https://news.example/story/{number}" for number in range(8))
+
+
+@pytest.fixture
+def companies(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.toml"
+    path.write_text(COMPANIES, "utf-8")
+    return path
+
+
+def recipe(companies: Path, method: str = "combined") -> Recipe:
+    return Recipe(reader=PageReader(method=method, least=120), companies=companies)
+
+
+def page(url: str, company: str = "Siemens", minutes: float = 0) -> Capture:
+    """An article's page with a teaser that an older extraction took for a part of it."""
+    number = url.rpartition("/")[2]
+    words = " ".join(f"quay{number}x{place}" for place in range(60))
+    teaser = "<aside><p>Elsewhere: Nokia sells its old warehouse.</p></aside>"
+    body = story(f"Report {number}", company).replace(
+        b"</article>", f"<p>{words}.</p></article>{teaser}".encode()
+    )
+    return capture(url, body, minutes=minutes)
+
+
+def store(
+    database: Database, captures: Sequence[Capture], companies: Path, method: str = "tb"
+) -> None:
+    """Stores what an older extraction made of the pages."""
+    line = Line(recipe(companies, method))
+    intake = Intake(database, "finished")
+    documents = [line.document(line.page(one)) for one in captures]
+    intake.store(documents, [line.origin(document) for document in documents])
+    intake.close()
+
+
+def run(database: Database, archive: Path, companies: Path, **options: object) -> dict[str, Change]:
+    scope = {name: options.pop(name) for name in ("source", "since") if name in options}
+    task = Reextraction(database, Archive(archive), recipe(companies), **scope)  # type: ignore[arg-type]
+    return {change.url: change for change in task.run(**options)}  # type: ignore[arg-type]
+
+
+def companies_of(database: Database) -> dict[str, int]:
+    return {row.company: row.hits.articles for row in queries.company_ranking(database)}
+
+
+def test_changed_articles_become_revisions(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    assert companies_of(database) == {"Siemens": 8, "Nokia": 8}
+    changes = run(database, tmp_path / "archive", companies)
+    assert Counter(change.outcome for change in changes.values()) == {"changed": 8}
+    change = changes[PATHS[0]]
+    assert change.after < change.before
+    assert "Nokia" in change.lost
+    assert "Siemens" not in change.lost
+    assert change.gained == ()
+    assert companies_of(database) == {"Siemens": 8}
+    facts = queries.facts(database).rows
+    assert (facts["articles"], facts["revisions"]) == (8, 8)
+
+
+def test_all_that_is_counted_follows(database: Database, tmp_path: Path, companies: Path) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    run(database, tmp_path / "archive", companies)
+    before = queries.company_ranking(database, stories=True)
+    database.rebuild()
+    assert queries.company_ranking(database, stories=True) == before
+
+
+def test_a_second_run_changes_nothing(database: Database, tmp_path: Path, companies: Path) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    run(database, tmp_path / "archive", companies)
+    again = run(database, tmp_path / "archive", companies)
+    assert {change.outcome for change in again.values()} == {"unchanged"}
+    assert all(change.before == change.after for change in again.values())
+
+
+def test_a_dry_run_tells_the_same_and_writes_nothing(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    before = queries.facts(database)
+    told = run(database, tmp_path / "archive", companies, dry_run=True)
+    assert queries.facts(database) == before
+    assert told == run(database, tmp_path / "archive", companies)
+
+
+def test_an_older_capture_does_not_replace_a_newer_article(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    written(tmp_path / "archive", page(PATHS[0], "Nokia"), page(PATHS[1], minutes=9))
+    store(database, [page(PATHS[0], minutes=5), page(PATHS[1], minutes=5)], companies)
+    assert set(run(database, tmp_path / "archive", companies)) == {PATHS[1]}
+
+
+def test_of_several_captures_the_newest_counts(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    captures = [page(PATHS[0]), page(PATHS[0], "Nokia", minutes=9)]
+    written(tmp_path / "archive", *captures)
+    store(database, captures[:1], companies)
+    change = run(database, tmp_path / "archive", companies)[PATHS[0]]
+    assert "Siemens" in change.lost
+
+
+def test_pages_that_are_no_articles_any_more_stay(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    store(database, [page(PATHS[0])], companies)
+    written(tmp_path / "archive", capture(PATHS[0], b"<html><p>Moved.</p></html>", minutes=1))
+    before = queries.facts(database)
+    change = run(database, tmp_path / "archive", companies)[PATHS[0]]
+    assert (change.outcome, change.after) == ("lost", 0)
+    assert queries.facts(database).rows["revisions"] == before.rows["revisions"] == 0
+
+
+def test_what_no_listing_told_of_is_not_looked_at(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    written(tmp_path / "archive", page(PATHS[0]))
+    assert run(database, tmp_path / "archive", companies) == {}
+
+
+def test_only_the_source_that_is_asked_for(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(PATHS[0]), page("https://other.example/story/1")]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    assert set(run(database, tmp_path / "archive", companies, source="other.example")) == {
+        "https://other.example/story/1"
+    }
+
+
+class BrokenOffError(Exception):
+    """The run ends here."""
+
+
+def test_a_run_that_was_broken_off_goes_on(
+    database: Database, tmp_path: Path, companies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.archive.reextraction.AT_ONCE", 3)
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    heard = []
+
+    def stop(captures: int) -> None:
+        heard.append(captures)
+        if sum(heard) >= 3:
+            raise BrokenOffError
+
+    with pytest.raises(BrokenOffError):
+        run(database, tmp_path / "archive", companies, on_progress=stop)
+    rest = run(database, tmp_path / "archive", companies)
+    assert len(rest) == 5
+    assert {change.outcome for change in rest.values()} == {"changed"}
+    assert queries.facts(database).rows["revisions"] == 8
+    assert len(run(database, tmp_path / "archive", companies)) == 8
+
+
+# The command -------------------------------------------------------------------------------------
+
+
+def test_the_command_reports_and_stores(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        store(database, pages, companies)
+        store(database, [page(PATHS[0])], companies, "combined")
+    options = ("--archive", tmp_path / "archive", "--companies", companies, "--workers", 1)
+    dry = newscrawl("reextract", *options, "--dry-run")
+    assert dry.code == 0, dry.err
+    assert "0 new, 7 changed, 1 unchanged, 0 lost" in dry.out
+    assert max(map(len, dry.out.splitlines())) <= 80
+    done = json.loads(newscrawl("reextract", *options, "--all", "--format", "json").out)
+    assert Counter(row["outcome"] for row in done) == {"changed": 7, "unchanged": 1}
+    changed = next(row for row in done if row["outcome"] == "changed")
+    assert changed["after"] < changed["before"]
+    assert changed["lost"].count("Nokia") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE"),
+        (["--archive", "nowhere"], "no folder nowhere"),
+    ],
+    ids=["none", "missing"],
+)
+def test_bad_input_is_one_line(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    monkeypatch.setattr("newscrawl.settings.NEWSCRAWL_ARCHIVE", "")
+    open_database("sqlite:///newscrawl.sqlite").close()
+    done = newscrawl("reextract", *options)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert message in done.err
+
+
+def test_documents_are_read_like_those_of_a_crawl(companies: Path) -> None:
+    line = Line(recipe(companies))
+    document = line.document(line.page(page(PATHS[0])))
+    assert isinstance(document, Document)
+    assert [mention.company for mention in document.mentions] == ["Siemens"] * 3
