@@ -64,7 +64,7 @@ def cause_of(failure: Failure) -> Cause:
         status = error.response.status
         return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
     if kind := _OURS.get(type(error)):
-        return Cause(kind, str(error))
+        return Cause(kind, str(error), final=True)
     if isinstance(error, IgnoreRequest):
         told = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
         return next(told, Cause("ignored", str(error)))

@@ -176,6 +176,41 @@ def test_one_article_has_one_canonical_url(variant: str) -> None:
     assert canonical_url(variant) == "https://news.example/a/b?id=7"
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        "/world/a-story?amp=1",
+        "/world/a-story?amp",
+        "/world/a-story?outputType=amp",
+        "/world/a-story?view=print&utm_source=x",
+        "/world/a-story?print=true",
+        "/world/a-story/amp",
+        "/world/a-story/amp/",
+        "/world/a-story//amp",
+        "/world/a-story/print/",
+        "/world/a-story.amp",
+    ],
+)
+def test_a_view_of_an_article_has_its_canonical_url(view: str) -> None:
+    once = canonical_url(f"https://news.example{view}")
+    assert once == "https://news.example/world/a-story"
+    assert canonical_url(once) == once
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://news.example/technology/print",
+        "https://news.example/amp",
+        "https://news.example/a-story?amp=50",
+        "https://news.example/a-story?view=gallery",
+        "https://news.example/a-story?printer=1",
+    ],
+)
+def test_what_only_resembles_a_view_keeps_its_url(url: str) -> None:
+    assert canonical_url(url) == url
+
+
 def test_articles_that_differ_by_a_parameter_stay_apart() -> None:
     assert canonical_url("https://n.example/?p=1") != canonical_url("https://n.example/?p=2")
 
@@ -213,7 +248,7 @@ def test_urls_that_are_never_followed(url: str) -> None:
 
 
 @settings(deadline=None)
-@given(st.text(max_size=80))
+@given(st.text(max_size=80) | st.from_regex(r"[a-z0-9./&?=-]{0,30}(amp|print)[/=&1]{0,3}"))
 def test_a_canonical_url_is_its_own_canonical_url_or_an_error(rest: str) -> None:
     try:
         once = canonical_url(f"https://n.example/{rest}")

@@ -1,6 +1,7 @@
 """URLs as identities: one article, one canonical URL."""
 
 import logging
+import re
 from urllib.parse import urljoin, urlsplit
 
 import courlan
@@ -13,6 +14,15 @@ logging.getLogger("courlan").setLevel(logging.WARNING)
 
 # Longer than any article URL of the registry's sites; the common limit of servers and browsers.
 MAX_LENGTH = 2000
+# How sites name the AMP twin and the print view of an article: by a parameter that is set, by one
+# whose value says so, or by the end of the path. Ours, from the addresses of many sites.
+_VIEWS = frozenset({"amp", "print"})
+_VIEW_PARAMETERS = frozenset(
+    {"output", "outputtype", "view", "mode", "format", "display", "layout", "template"}
+)
+_SET = frozenset({"", "1", "true", "yes"})
+_VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNORECASE)
+_VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # Bytes within which a page says in its head which URL is its own.
 _HEAD = 64 * 1024
 
@@ -48,8 +58,9 @@ def canonical_url(url: str, base: str | None = None) -> str:
     """Return the URL under which an article is known, whatever link led to it.
 
     Tracking parameters, fragments, default ports, dot segments and the order of parameters
-    don't matter to it. Use it to tell articles apart; to fetch one, use the URL as it was given,
-    since a cleaned path need not be the one that the server knows. Raises UrlError as `web_url`.
+    don't matter to it, nor does which view of the article it is: AMP or print. Use it to tell
+    articles apart; to fetch one, use the URL as it was given, since a cleaned path need not be the
+    one that the server knows. Raises UrlError as `web_url`.
     """
     plain = web_url(url, base)
     cleaned = courlan.clean_url(plain) or plain
@@ -57,7 +68,24 @@ def canonical_url(url: str, base: str | None = None) -> str:
     if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
-    return canonical
+    return _main_view(canonical)
+
+
+def _main_view(url: str) -> str:
+    """Return the URL of the article that an AMP twin or print view shows, as a site names it."""
+    parts = urlsplit(url)
+    path = parts.path
+    while (shorter := _VIEW_SUFFIX.sub(r"\g<rest>", _VIEW_PATH.sub(r"\g<main>", path))) != path:
+        path = shorter
+    query = "&".join(part for part in parts.query.split("&") if not _names_a_view(part))
+    if (path, query) == (parts.path, parts.query):
+        return url
+    return parts._replace(path=path, query=query).geturl()
+
+
+def _names_a_view(parameter: str) -> bool:
+    name, _, value = parameter.lower().partition("=")
+    return (name in _VIEWS and value in _SET) or (name in _VIEW_PARAMETERS and value in _VIEWS)
 
 
 def declared_url(html: bytes, url: str) -> str | None:
