@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 import newscrawl
 from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.walls import wall_before
 from newscrawl.items import Article, Document, Hints, Kind, Page
 from newscrawl.sources.urls import declared_url
 
@@ -49,6 +50,8 @@ class PageReader:
         article = newscrawl.extract(
             page.html, page.url, encoding=page.encoding, language=page.language, method=self.method
         )
+        if wall := wall_before(page.html, page.encoding, article):
+            article = replace(article, kind=wall)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled(page, article)
         self._check(article)

@@ -1,0 +1,97 @@
+"""Consent pages, robot checks, paywalls and fronts are never stored as an article's body."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, listing
+from tests.site.server import SiteServer
+from tests.walls.pages import ARTICLES, WALLS, Page
+
+
+@dataclass(frozen=True)
+class World:
+    """A site of walls after a crawl of it: with a feed that tells of each page, and without."""
+
+    url: str
+    told: Crawl
+    untold: Crawl
+
+
+def always(body: str = "", **facts: object) -> Callable[[int], Answer]:
+    fixed = Answer(body=body.encode(), **facts)  # type: ignore[arg-type]
+    return lambda _visit: fixed
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder: Path = tmp_path_factory.mktemp("walls")
+    routes = {"/robots.txt": always(status=404)}
+    for page in WALLS:
+        if page.final:
+            routes[page.path] = always(status=302, headers=(("Location", page.final),))
+        routes[(page.final or page.path).partition("?")[0]] = always(page.html)
+    routes |= {path: always(html) for path, html in ARTICLES.items()}
+    paths = (*(page.path for page in WALLS), *ARTICLES)
+    with SiteServer(routes=routes) as site:
+        site.routes["/feed.xml"] = always(listing(site.url, paths).decode(), kind="application/xml")
+        locations = "".join(f"<url><loc>{site.url}{path}</loc></url>" for path in paths)
+        site.routes["/map.xml"] = always(f"<urlset>{locations}</urlset>", kind="application/xml")
+        told = crawl("ft", f"feeds={site.url}/feed.xml", database=folder / "told.sqlite")
+        untold = crawl("ft", f"sitemaps={site.url}/map.xml", database=folder / "untold.sqlite")
+        yield World(site.url, told, untold)
+
+
+def stored(world: World, done: Crawl, path: str) -> list[dict[str, object]]:
+    """The article that is stored for a page: one or none."""
+    return done.rows(
+        "SELECT articles.* FROM articles JOIN article_urls ON article_id = articles.id "
+        "WHERE article_urls.url = ?",
+        world.url + path,
+    )
+
+
+@pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
+def test_no_wall_is_an_articles_body(world: World, page: Page) -> None:
+    for row in stored(world, world.told, page.path):
+        assert row["access"] == "paywalled"
+        assert row["kind"] == "paywall"
+        assert row["text"] == f"What the feed says about {page.path}."
+    for row in stored(world, world.untold, page.path):
+        assert row["access"] == "paywalled"
+        assert row["text"] == ""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in WALLS if page.wall in {"paywall", "consent"}],
+    ids=[page.path for page in WALLS if page.wall in {"paywall", "consent"}],
+)
+def test_what_the_feed_tells_of_a_page_behind_a_wall_is_stored_and_marked(
+    world: World, page: Page
+) -> None:
+    (row,) = stored(world, world.told, page.path)
+    assert row["title"] == f"Report from {page.path}"
+
+
+@pytest.mark.parametrize("path", ARTICLES)
+def test_an_article_about_walls_is_stored(world: World, path: str) -> None:
+    for done in (world.told, world.untold):
+        (row,) = stored(world, done, path)
+        assert row["access"] == "open"
+        assert len(str(row["text"])) > 800
+        assert "Accept all" not in str(row["text"])
+
+
+def test_what_was_left_is_counted_by_its_reason(world: World) -> None:
+    counts = world.untold.counts
+    reasons = ("NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort")
+    dropped = {name: counts.get(f"item_dropped_reasons_count/{name}", 0) for name in reasons}
+    walls = [page.wall for page in WALLS]
+    assert dropped["NotAnArticle"] >= walls.count("front")
+    assert dropped["ConsentOrPaywall"] >= walls.count("consent")
+    assert sum(dropped.values()) + counts["newscrawl/pages_paywalled"] == len(WALLS)
+    assert world.told.errors == world.untold.errors == []
