@@ -29,8 +29,8 @@ _ARTICLE: Final = re.compile(
     rb'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*BlogPosting|Report)"|article:published_time'
     rb'|property=["\']?og:type["\']?\s+content=["\']?article'
 )
-# Ours: characters at the text's beginning that are looked at for consent, and those behind the last paragraph
-# that are looked at for a gate.
+# Ours: characters at the text's beginning that are looked at for consent, and those behind the
+# last paragraph that are looked at for a gate.
 _LOOKED_AT: Final = 400
 _BEHIND: Final = 600
 # Ours: different words of consent in a text that make it worth a second look.
