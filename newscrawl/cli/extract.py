@@ -22,7 +22,11 @@ EXAMPLE = "Example: newscrawl extract page.html --format json"
 def extract(
     page: PageArgument,
     method: Annotated[
-        str, typer.Option(help="combined, fe, pr, tb, cetr, cetr-km or cetr-tm.")
+        str,
+        typer.Option(
+            help="combined, combined-precision, combined-recall, fe, pr, tb, cetr, cetr-km or "
+            "cetr-tm."
+        ),
     ] = "combined",
     form: TextFormatOption = "text",
     url: Annotated[

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import cetr
 from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
-from newscrawl.extraction.combination import combine
+from newscrawl.extraction.combination import BALANCED, FOR_PRECISION, FOR_RECALL, combine
 from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.evidence import Evidence, gather
 from newscrawl.extraction.features import Features, measure
@@ -98,12 +98,15 @@ def look(
     return View(source, tree, read_metadata(tree, url, language=language))
 
 
-def _combined(view: View) -> Body:
-    tokens = view.candidate_features.tokens
-    choice = combine(view.evidence, tokens.words, learned_network())
-    kept = choice.kept
-    counted = Counted(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
-    return Body(paragraphs(view.candidates.page, kept), choice.confidence, counted)
+def _combined(threshold: float) -> Callable[[View], Body]:
+    def take(view: View) -> Body:
+        tokens = view.candidate_features.tokens
+        choice = combine(view.evidence, tokens.words, learned_network(), threshold)
+        kept = choice.kept
+        counted = Counted(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
+        return Body(paragraphs(view.candidates.page, kept), choice.confidence, counted)
+
+    return take
 
 
 def _fe(view: View) -> Body:
@@ -135,7 +138,9 @@ def _cetr(variant: cetr.Variant) -> Callable[[View], Body]:
 
 
 METHODS: Final[dict[str, Callable[[View], Body]]] = {
-    "combined": _combined,
+    "combined": _combined(BALANCED),
+    "combined-precision": _combined(FOR_PRECISION),
+    "combined-recall": _combined(FOR_RECALL),
     "fe": _fe,
     "pr": _pr,
     "tb": _tb,

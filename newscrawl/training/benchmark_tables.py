@@ -181,7 +181,7 @@ def _set_name(group: str) -> str:
 
 
 def _name(row: Row) -> str:
-    mark = " ¹" if row.name == LEARNED else ""
+    mark = " ¹" if row.name.startswith(LEARNED) else ""
     return f"**{row.name}**{mark}" if row.package == "newscrawl" else row.name
 
 

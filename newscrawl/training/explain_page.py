@@ -139,7 +139,7 @@ def _blocks(explanation: Explanation) -> Iterator[etree._Element]:
     method = explanation.article.method
     yield E.h2("Blocks in the order of the page")
     choices = (("all", "all"), ("only-kept", "kept"), ("only-dropped", "dropped"))
-    if method == "combined":
+    if method.startswith("combined"):
         yield E.p(COMBINED_NOTE, {"class": "faint"})
     yield E.fieldset(
         *(
@@ -178,7 +178,7 @@ def _folded(blocks: Sequence[BlockReading], items: Sequence[etree._Element]) -> 
 def _block(block: BlockReading, method: str) -> etree._Element:
     kept = method in block.taken_by
     chips = [E.span(name, {"class": "chip"}) for name in sorted(block.taken_by - {method})]
-    if method == "combined":
+    if method.startswith("combined"):
         chips += [E.span(_move(reason), {"class": _chip(reason)}) for reason in block.reasons]
     else:
         chips += [E.span(_complaint(each), {"class": "chip fails"}) for each in block.failed]
@@ -186,7 +186,7 @@ def _block(block: BlockReading, method: str) -> etree._Element:
         E.div(
             E.span(f"#{block.number}"),
             E.span("kept" if kept else "dropped", {"class": "verdict"}),
-            *([E.span(f"{block.probability:.0%}")] if method == "combined" else []),
+            *([E.span(f"{block.probability:.0%}")] if method.startswith("combined") else []),
             E.span(f"{block.words} word{'s' if block.words != 1 else ''}"),
             *chips,
             {"class": "head"},

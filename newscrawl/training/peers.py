@@ -279,7 +279,10 @@ def _boilerpy_peer(name: str, extractor: str, paper: str) -> Peer:
     return Peer(name, "boilerpy3", partial(_boilerpy, extractor), paper)
 
 
-OUR_METHODS = ("combined", "fe", "pr", "tb", "cetr", "cetr-km", "cetr-tm")
+OUR_METHODS = (
+    *("combined", "combined-precision", "combined-recall"),
+    *("fe", "pr", "tb", "cetr", "cetr-km", "cetr-tm"),
+)
 BARE_PARSE = "lxml parse"
 
 PEERS: dict[str, Peer] = {

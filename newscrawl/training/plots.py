@@ -158,7 +158,7 @@ def languages(result: Benchmark) -> Figure:
     rows = [
         row
         for row in ranked(result)
-        if row.name != LEARNED and all(group in row.scores for group in LANGUAGES)
+        if not row.name.startswith(LEARNED) and all(group in row.scores for group in LANGUAGES)
     ]
     table = np.array([[row.scores[g]["word.f1"] for g in LANGUAGES] for row in rows])
     figure, (axis,) = _figure(1, 1, width=7.4, height=0.3 * len(rows) + 1.0)
@@ -186,6 +186,8 @@ def quality_and_speed(result: Benchmark) -> Figure:
     unseen = next((row for row in result.rows if row.name == UNSEEN), None)
     points = {}
     for row in ranked(result):
+        if row.name.startswith(f"{LEARNED}-"):
+            continue  # its variants, of which no such figure is kept
         score = news_mean(unseen if unseen and row.name == LEARNED else row, "word.f1")
         if row.speed and score is not None and score >= LEAST_SHOWN:
             points[row.name] = row.speed["ratio"], score
