@@ -26,11 +26,12 @@ JAVASCRIPT_URL = "javascript:window.hacked=4"
 TODAY = datetime.now(UTC).date()
 
 
-def make_news(database: Database, *, days: int = 40) -> None:
+def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:
     """The season's news up to today, one article that was revised, and a hostile paper."""
     fill(database, News(last=TODAY, days=days))
     revise(database)
-    add_hostile(database)
+    if hostile:
+        add_hostile(database)
 
 
 WIRE = "https://northern-ledger.example/wire/tram"

@@ -60,6 +60,7 @@ def sources(request: Request) -> HTMLResponse:
             filters=filters,
             choices=choices(database),
             sources=_health(found),
+            width=min(SHOWN_DAYS, filters.length),
         )
 
 
