@@ -5,20 +5,14 @@ import hashlib
 import hmac
 import json
 import logging
-import socket
 import ssl
-import threading
 from collections.abc import Iterator
-from email.message import Message
-from email.parser import BytesParser
-from email.policy import default
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -30,6 +24,7 @@ from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import DeliveryError, LogChannel, Notice, Undelivered, send
 from newscrawl.monitoring.webhook import WebhookChannel
 from newscrawl.settings import SettingError
+from tests.receivers import Hook, Inbox, free_port, mail_server
 
 KEY = "s3cret"
 NOTICE = Notice(
@@ -44,35 +39,6 @@ NOTICE = Notice(
 # Mail --------------------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return int(found.getsockname()[1])
-
-
-class Inbox:
-    """Takes what the server is given."""
-
-    def __init__(self) -> None:
-        self.messages: list[Any] = []
-        self.users: list[str | None] = []
-
-    async def handle_RCPT(  # noqa: N802 - aiosmtpd's name
-        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: object
-    ) -> str:
-        if address.startswith("nobody"):
-            return "550 no such user"
-        envelope.rcpt_tos.append(address)
-        return "250 OK"
-
-    async def handle_DATA(  # noqa: N802 - aiosmtpd's name
-        self, _server: SMTP, session: Session, envelope: Envelope
-    ) -> str:
-        self.messages.append(BytesParser(policy=default).parsebytes(envelope.content or b""))
-        login = session.auth_data
-        self.users.append(login.login.decode() if isinstance(login, LoginPassword) else None)
-        return "250 OK"
-
-
 def check(
     _server: SMTP, _session: Session, _envelope: Envelope, _how: str, data: Any
 ) -> AuthResult:
@@ -81,11 +47,8 @@ def check(
 
 @pytest.fixture
 def plain_server() -> Iterator[tuple[Inbox, int]]:
-    inbox = Inbox()
-    controller = Controller(inbox, hostname="127.0.0.1", port=free_port())
-    controller.start()
-    yield inbox, controller.port
-    controller.stop()
+    with mail_server() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -224,37 +187,10 @@ def test_a_wrong_mail_setting_is_named(url: str, to: str, message: str) -> None:
 # Webhooks ----------------------------------------------------------------------------------------
 
 
-class Hook:
-    """A webhook's server; `answers` are its next ones, 200 after them."""
-
-    def __init__(self) -> None:
-        self.answers: list[int] = []
-        self.taken: list[tuple[Message, bytes]] = []
-        hook = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                hook.taken.append((self.headers, body))
-                self.send_response(hook.answers.pop(0) if hook.answers else 200)
-                self.send_header("Location", "/elsewhere")
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                """Stay silent."""
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/hooks/t0ken?room=1"
-
-
 @pytest.fixture
 def hook() -> Iterator[Hook]:
-    found = Hook()
-    threading.Thread(target=found.server.serve_forever, args=(0.05,), daemon=True).start()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    with Hook() as found:
+        yield found
 
 
 def channel(url: str, **given: Any) -> WebhookChannel:

@@ -1,5 +1,6 @@
 """`newscrawl monitor` as a person starts it: what is due is crawled, and a stop is orderly."""
 
+import json
 import re
 import signal
 import sqlite3
@@ -81,6 +82,21 @@ def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
     assert "Warning" not in done.stderr
     told = re.findall(r"INFO (\w+): done: \1: 4 found, .*; state ok", done.stderr)
     assert sorted(told) == ["one", "three", "two"]
+
+
+def test_how_well_pages_are_read_is_counted_and_inspected(room: Newsroom) -> None:
+    add_source(room.site, "one")
+    assert once(room, "one").returncode == 0
+    ((counts,),) = room.rows("SELECT counts FROM runs")
+    vitals = {
+        name.removeprefix("newscrawl/vitals/"): value
+        for name, value in json.loads(counts).items()
+        if "/vitals/" in name
+    }
+    assert (vitals["read"], vitals["undated"], vitals["untitled"]) == (4, 4, 0)
+    assert 0 < vitals["text_characters"] < vitals["page_characters"]
+    day = room.rows("SELECT runs, read, new, characters FROM vitals")
+    assert day == [(1, 4, 4, vitals["characters"])]
 
 
 def test_what_is_not_due_is_left(room: Newsroom) -> None:

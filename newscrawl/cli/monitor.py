@@ -47,7 +47,9 @@ def monitor(
     Exit code 1 where a crawl failed (with --once).
     """
     from newscrawl.monitoring.attending import Limits
+    from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.crawling import Command
+    from newscrawl.monitoring.inspecting import Inspector
     from newscrawl.monitoring.queue import open_queue
     from newscrawl.monitoring.watch import Plan, Watch
     from newscrawl.storage import open_database
@@ -64,15 +66,17 @@ def monitor(
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
+    chosen, channels = _chosen(source or ()), configured_channels()
     with open_database(url) as store:
         plan = Plan(
-            sources=_chosen(source or ()),
+            sources=chosen,
             workers=workers,
             command=command,
             terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
             limits=Limits(longest=_seconds("NEWSCRAWL_LONGEST_CRAWL")),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
+            inspect=Inspector(store, [one.slug for one in chosen], channels),
         )
         watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
         watch.run()

@@ -1,0 +1,105 @@
+"""An inspection: what went wrong with which source, written down and told once for each cause."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from newscrawl.monitoring.alerts import tell
+from newscrawl.monitoring.judging import SourceRecord, Verdict, judge
+from newscrawl.monitoring.notify import Channel
+from newscrawl.storage import Database
+from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.vitals import HISTORY_DAYS, coverage_by_day, refresh_vitals, vitals
+from newscrawl.storage.watching import SourceStatus, watch_status
+
+# Ours: what more than half of the sources have at once, and no fewer than five, is not the
+# sources' fault; and a watch is behind when a tenth of its sources are late.
+_COMMON_PART = 0.5
+_BEHIND_PART = 0.1
+_LEAST = 5
+# Runs are added up anew from a little before the last inspection: clocks differ.
+_OVERLAP = timedelta(minutes=5)
+
+
+class Inspector:
+    """Inspects the sources again and again; `channels` are told what is new."""
+
+    def __init__(
+        self, database: Database, slugs: Collection[str], channels: Sequence[Channel]
+    ) -> None:
+        self._database = database
+        self._slugs = tuple(slugs)
+        self._channels = channels
+        self._last: datetime | None = None
+
+    def __call__(self) -> None:
+        """Inspect as of now."""
+        now = datetime.now(UTC)
+        since = self._last and self._last - _OVERLAP
+        refresh_vitals(self._database, now, ended_after=since)
+        self._last = now
+        statuses = watch_status(self._database, self._slugs).sources
+        records = _records(self._database, statuses, now)
+        troubles, cleared = weigh(
+            [verdict for record in records for verdict in judge(record, now.date())],
+            [record.slug for record in records],
+            statuses,
+        )
+        record_findings(self._database, troubles, cleared)
+        tell(self._database, self._channels)
+
+
+def _records(
+    database: Database, statuses: Iterable[SourceStatus], now: datetime
+) -> list[SourceRecord]:
+    since = now.date() - timedelta(days=HISTORY_DAYS)
+    days, coverage = vitals(database, since), coverage_by_day(database, since)
+    return [
+        SourceRecord(
+            slug=one.slug,
+            days=days.get(one.slug, ()),
+            coverage=coverage.get(one.slug, {}),
+            failures=one.failures,
+            note=one.note,
+        )
+        for one in statuses
+        if one.last_start or one.failures
+    ]
+
+
+def weigh(
+    verdicts: Iterable[Verdict], slugs: Sequence[str], statuses: Iterable[SourceStatus]
+) -> tuple[list[Trouble], set[str]]:
+    """The troubles to be written down, and the causes that are over.
+
+    A trouble of most sources becomes one of the watch: then nothing is said of each of them.
+    """
+    verdicts = list(verdicts)
+    troubles = [one.trouble for one in verdicts if one.trouble]
+    number = Counter(trouble.kind for trouble in troubles)
+    least = max(_LEAST, len(slugs) * _COMMON_PART)
+    common = {kind for kind, sources in number.items() if sources >= least}
+    own = [trouble for trouble in troubles if trouble.kind not in common]
+    of_watch = [
+        Trouble(
+            kind=kind,
+            source=None,
+            note=f"{number[kind]} of {len(slugs)} sources at once: the network, or this machine?",
+            facts={"sources": number[kind], "of": len(slugs)},
+        )
+        for kind in sorted(common)
+    ]
+    of_watch += _behind(slugs, statuses)
+    cleared = {f"{one.source}/{one.kind}" for one in verdicts if not one.trouble}
+    cleared |= {f"watch/{kind}" for kind in {one.kind for one in verdicts} | {"behind"}}
+    return own + of_watch, cleared - {trouble.cause for trouble in of_watch}
+
+
+def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Trouble]:
+    late = [one.slug for one in statuses if one.late and not one.running_since]
+    if len(late) < max(_LEAST, len(slugs) * _BEHIND_PART):
+        return []
+    note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
+    return [
+        Trouble(kind="behind", source=None, note=note, facts={"late": len(late), "of": len(slugs)})
+    ]

@@ -1,0 +1,197 @@
+"""How each source fared day by day: the counts of its runs, added up."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.models import Coverage, Run, Source, Vitals
+
+# Ours: as far back as a source's own habits are looked for.
+HISTORY_DAYS = 56
+# A run that has not ended after so long was killed.
+_KILLED_AFTER = timedelta(hours=6)
+_DROPPED = "item_dropped_reasons_count/"
+# Drops that tell of the page; `TooOld` and the like tell of what was asked for.
+_DROPS = ("NotAnArticle", "Empty", "TooShort", "NotHtml", "ConsentOrPaywall")
+_REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayVitals:
+    """A source on a UTC day. `new` articles were found, `read` pages gave an article (without
+    teasers of paywalled ones), `dropped` ones none, `failed` ones didn't come, `refused` ones
+    may not be read. `characters` is the median length of texts, `text_share` their part of the
+    pages; both are None where nothing was read."""
+
+    day: date
+    runs: int = 0
+    failed_runs: int = 0
+    new: int = 0
+    fetched: int = 0
+    failed: int = 0
+    refused: int = 0
+    dropped: int = 0
+    read: int = 0
+    undated: int = 0
+    untitled: int = 0
+    characters: float | None = None
+    confidence: float | None = None
+    text_share: float | None = None
+
+
+def refresh_vitals(
+    database: Database, now: datetime, *, ended_after: datetime | None = None
+) -> int:
+    """Adds up the runs of the newest days again; gives the number of source-days written.
+
+    Days are those since the last one known, or of the whole history where none is. With
+    `ended_after` only sources of which a run has ended since then are looked at.
+    """
+
+    def work(session: Session) -> int:
+        last = session.scalar(select(func.max(Vitals.day)))
+        oldest = now.date() - timedelta(days=HISTORY_DAYS)
+        first = max(last - timedelta(days=1), oldest) if last else oldest
+        begin = datetime.combine(first, time(), UTC)
+        query = select(Run).where(Run.started_at >= begin)
+        if ended_after is not None:
+            touched = select(Run.source_id).where(
+                Run.started_at >= begin, Run.finished_at >= ended_after
+            )
+            query = query.where(Run.source_id.in_(touched))
+        sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
+        for run in session.scalars(query.execution_options(yield_per=500)):
+            sums[run.source_id, run.started_at.date()].add(run, now)
+        for (source_id, day), found in sums.items():
+            session.merge(found.row(source_id, day))
+        return len(sums)
+
+    return database.write(work)
+
+
+def vitals(database: Database, since: date) -> dict[str, list[DayVitals]]:
+    """Each source's days, the oldest first."""
+    query = (
+        select(Source.slug, Vitals)
+        .join(Vitals, Vitals.source_id == Source.id)
+        .where(Vitals.day >= since)
+        .order_by(Vitals.day)
+    )
+    found: dict[str, list[DayVitals]] = defaultdict(list)
+    with database.reading() as session:
+        for slug, row in session.execute(query):
+            found[slug].append(_day(row))
+    return dict(found)
+
+
+def _day(row: Vitals) -> DayVitals:
+    share = row.text_characters / row.page_characters if row.page_characters else None
+    return DayVitals(
+        day=row.day,
+        runs=row.runs,
+        failed_runs=row.failed_runs,
+        new=row.new,
+        fetched=row.fetched,
+        failed=row.failed,
+        refused=row.refused,
+        dropped=row.dropped,
+        read=row.read,
+        undated=row.undated,
+        untitled=row.untitled,
+        characters=row.characters,
+        confidence=row.confidence,
+        text_share=share,
+    )
+
+
+@dataclass(slots=True)
+class _Sum:
+    """The runs of a source on a day, as they are added up."""
+
+    runs: int = 0
+    failed_runs: int = 0
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    # Pairs of a run's median and the number of pages it is of.
+    characters: list[tuple[float, int]] = field(default_factory=list)
+    confidence: list[tuple[float, int]] = field(default_factory=list)
+
+    def add(self, run: Run, now: datetime) -> None:
+        counts = run.counts or {}
+        self.runs += 1
+        if run.finished_at is None:
+            self.failed_runs += now - run.started_at > _KILLED_AFTER
+            return
+
+        def count(name: str) -> int:
+            return int(counts.get(f"newscrawl/{name}", 0))
+
+        listings = ("listings_read", "listings_unchanged", "listings_rested")
+        self.failed_runs += not any(map(count, listings))
+        for name, value in _sums_of(counts, count("pages_disallowed")).items():
+            self.counts[name] += value
+        if read := count("vitals/read"):
+            self.characters.append((count("vitals/characters"), read))
+            self.confidence.append((count("vitals/confidence") / 1000, read))
+
+    def row(self, source_id: int, day: date) -> Vitals:
+        return Vitals(
+            source_id=source_id,
+            day=day,
+            runs=self.runs,
+            failed_runs=self.failed_runs,
+            characters=_median(self.characters),
+            confidence=_median(self.confidence),
+            **{name: self.counts[name] for name in (*_NAMES, "failed", "refused", "dropped")},
+        )
+
+
+_NAMES: Mapping[str, str] = {
+    "new": "articles_new",
+    "fetched": "pages_fetched",
+    "read": "vitals/read",
+    "undated": "vitals/undated",
+    "untitled": "vitals/untitled",
+    "page_characters": "vitals/page_characters",
+    "text_characters": "vitals/text_characters",
+}
+
+
+def _sums_of(counts: Mapping[str, int], disallowed: int) -> dict[str, int]:
+    found = {name: int(counts.get(f"newscrawl/{key}", 0)) for name, key in _NAMES.items()}
+    refused = sum(int(counts.get(f"newscrawl/pages_failed/{kind}", 0)) for kind in _REFUSALS)
+    return {
+        **found,
+        "failed": int(counts.get("newscrawl/pages_failed", 0)),
+        "refused": refused + disallowed,
+        "dropped": sum(int(counts.get(f"{_DROPPED}{reason}", 0)) for reason in _DROPS),
+    }
+
+
+def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
+    """The value at which half of the weight is reached."""
+    ordered = sorted(weighted)
+    half, reached = sum(weight for _, weight in ordered) / 2, 0
+    for value, weight in ordered:
+        reached += weight
+        if reached >= half:
+            return value
+    return None
+
+
+def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:
+    """Each source's states on the days since then that a crawl of it was recorded."""
+    query = (
+        select(Source.slug, Coverage.day, Coverage.state)
+        .join(Coverage, Coverage.source_id == Source.id)
+        .where(Coverage.day >= since)
+    )
+    found: dict[str, dict[date, str]] = defaultdict(dict)
+    with database.reading() as session:
+        for slug, day, state in session.execute(query):
+            found[slug][day] = state
+    return dict(found)

@@ -1,0 +1,281 @@
+"""An inspection reads the counts of real runs, and tells each trouble once, and its end."""
+
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from newscrawl.monitoring.inspecting import Inspector, weigh
+from newscrawl.monitoring.judging import Verdict
+from newscrawl.monitoring.mail import MailChannel
+from newscrawl.monitoring.notify import Channel, LogChannel
+from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.storage import Database
+from newscrawl.storage.findings import Trouble, claim_untold, record_findings
+from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.models import Finding, Run
+from newscrawl.storage.vitals import refresh_vitals, vitals
+from newscrawl.storage.watching import SourceStatus
+from tests.receivers import Hook, Inbox, mail_server
+
+TODAY = datetime.combine(datetime.now(UTC).date(), time(), UTC)
+TERMS = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
+COUNTS = {
+    "newscrawl/articles_new": 40,
+    "newscrawl/pages_fetched": 42,
+    "newscrawl/listings_read": 1,
+    "newscrawl/pages_failed": 3,
+    "newscrawl/pages_failed/HTTP 403": 1,
+    "newscrawl/pages_failed/timeout": 2,
+    "item_dropped_reasons_count/NotAnArticle": 1,
+    "item_dropped_reasons_count/TooShort": 1,
+    "item_dropped_reasons_count/TooOld": 9,
+    "newscrawl/vitals/read": 40,
+    "newscrawl/vitals/undated": 2,
+    "newscrawl/vitals/untitled": 0,
+    "newscrawl/vitals/characters": 3000,
+    "newscrawl/vitals/confidence": 950,
+    "newscrawl/vitals/page_characters": 4_000_000,
+    "newscrawl/vitals/text_characters": 120_000,
+}
+
+
+def ran(database: Database, slug: str, days_ago: int, **counts: int) -> None:
+    """A run of that day with the usual counts, less those given."""
+    run = database.start_run(slug)
+    own = {f"newscrawl/{name.replace('__', '/')}": value for name, value in counts.items()}
+    database.finish_run(run, "finished", {**COUNTS, **own})
+    moment = TODAY - timedelta(days=days_ago)
+    times = {"started_at": moment, "finished_at": moment if days_ago else datetime.now(UTC)}
+    database.write(lambda session: session.execute(update(Run).where(Run.id == run).values(times)))
+    database.record_coverage(slug, moment.date(), "ok", 40, 40)
+
+
+def registered(database: Database, *slugs: str) -> Leases:
+    leases = Leases(database, "here", TERMS)
+    leases.enrol(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in slugs)
+    return leases
+
+
+def fail(leases: Leases, slug: str, times: int) -> None:
+    for _ in range(times):
+        leases.take(slug)
+        leases.release(slug, "failed", 1, "no feed could be read")
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    with Hook() as found:
+        yield found
+
+
+@pytest.fixture
+def mail() -> Iterator[tuple[Inbox, int]]:
+    with mail_server() as found:
+        yield found
+
+
+def webhook(hook: Hook) -> WebhookChannel:
+    return WebhookChannel(url=hook.url, allow_private=True, pauses=())
+
+
+def findings(database: Database) -> list[Finding]:
+    with database.reading() as session:
+        return list(session.scalars(select(Finding).order_by(Finding.id)))
+
+
+# Vitals ------------------------------------------------------------------------------------------
+
+
+def test_runs_of_a_day_are_added_up(database: Database) -> None:
+    registered(database, "ft")
+    ran(database, "ft", 1)
+    ran(database, "ft", 1, articles_new=2, vitals__read=10, vitals__characters=500)
+    assert refresh_vitals(database, datetime.now(UTC)) == 1
+    (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
+    assert (day.runs, day.failed_runs, day.new, day.read) == (2, 0, 42, 50)
+    assert (day.failed, day.refused, day.dropped) == (6, 2, 4)
+    assert day.characters == 3000  # the median, by pages
+    assert day.confidence == 0.95
+    assert day.text_share == pytest.approx(0.03)
+
+
+def test_adding_up_again_changes_nothing(database: Database) -> None:
+    registered(database, "ft")
+    ran(database, "ft", 0)
+    now = datetime.now(UTC)
+    refresh_vitals(database, now)
+    before = vitals(database, TODAY.date() - timedelta(days=7))
+    assert refresh_vitals(database, now) == 1
+    assert vitals(database, TODAY.date() - timedelta(days=7)) == before
+
+
+def test_only_sources_that_ran_since_are_added_up_again(database: Database) -> None:
+    registered(database, "ft", "bbc")
+    ran(database, "ft", 0)
+    ran(database, "bbc", 1)
+    refresh_vitals(database, datetime.now(UTC))
+    assert refresh_vitals(database, datetime.now(UTC), ended_after=TODAY) == 1
+
+
+def test_a_run_that_was_killed_counts_as_failed(database: Database) -> None:
+    registered(database, "ft")
+    database.start_run("ft")
+    refresh_vitals(database, datetime.now(UTC) + timedelta(hours=7))
+    (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
+    assert (day.runs, day.failed_runs) == (1, 1)
+
+
+# Findings ----------------------------------------------------------------------------------------
+
+
+def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook) -> None:
+    registered(database, "ft")
+    for days_ago in range(1, 20):
+        ran(database, "ft", days_ago)
+    inspect = Inspector(database, ["ft"], [webhook(hook)])
+    inspect()
+    assert hook.notices == []
+    ran(database, "ft", 0, vitals__characters=200, vitals__undated=40)
+    inspect()
+    (notice,) = hook.notices
+    assert notice["subject"] == "ft has changed its pages"
+    assert notice["cause"] == "ft/layout_changed"
+    assert "length of texts: 200, usually 3,000" in notice["text"]
+    (told,) = notice["facts"]["findings"]
+    assert told["characters"] == {"now": 200.0, "before": 3000.0}
+
+
+def test_a_trouble_is_told_once_and_so_is_its_end(
+    database: Database, hook: Hook, mail: tuple[Inbox, int]
+) -> None:
+    inbox, port = mail
+    leases = registered(database, "ft")
+    channels = [
+        LogChannel(),
+        MailChannel.of(f"smtp://127.0.0.1:{port}", "newscrawl@example.org", "desk@example.org"),
+        webhook(hook),
+    ]
+    inspect = Inspector(database, ["ft"], channels)
+    fail(leases, "ft", 3)
+    inspect()
+    fail(leases, "ft", 1)
+    inspect()
+    assert [notice["event"] for notice in hook.notices] == ["opened"]
+    leases.take("ft")
+    leases.release("ft", "done", 0, "")
+    ran(database, "ft", 0)
+    inspect()
+    inspect()
+    assert [(notice["event"], notice["cause"]) for notice in hook.notices] == [
+        ("opened", "ft/unreachable"),
+        ("recovered", "ft/unreachable"),
+    ]
+    assert [message["Subject"] for message in inbox.messages] == [
+        "ft can't be crawled",
+        "ft can be crawled again",
+    ]
+    (finding,) = findings(database)
+    assert finding.recovered_at is not None
+
+
+def test_a_trouble_that_comes_back_is_told_again(database: Database, hook: Hook) -> None:
+    leases = registered(database, "ft")
+    inspect = Inspector(database, ["ft"], [webhook(hook)])
+    for _ in range(2):
+        fail(leases, "ft", 3)
+        inspect()
+        leases.take("ft")
+        leases.release("ft", "done", 0, "")
+        ran(database, "ft", 0)
+        inspect()
+    assert [notice["event"] for notice in hook.notices] == ["opened", "recovered"] * 2
+
+
+def test_what_could_not_be_told_is_told_later(
+    database: Database, hook: Hook, caplog: pytest.LogCaptureFixture
+) -> None:
+    leases = registered(database, "ft")
+    fail(leases, "ft", 3)
+    hook.answers = [500]
+    inspect = Inspector(database, ["ft"], [LogChannel(), webhook(hook)])
+    with caplog.at_level(logging.ERROR):
+        inspect()
+    assert "No notice by webhook (127.0.0.1): the server answered 500" in caplog.text
+    inspect()
+    inspect()
+    assert len(hook.notices) == 2  # the one refused, and the one taken
+
+
+def test_what_most_sources_have_at_once_is_told_of_the_watch(
+    database: Database, hook: Hook
+) -> None:
+    slugs = [f"s{number}" for number in range(8)]
+    leases = registered(database, *slugs)
+    for slug in slugs[:6]:
+        fail(leases, slug, 3)
+    for slug in slugs:
+        ran(database, slug, 0)
+    Inspector(database, slugs, [webhook(hook)])()
+    (notice,) = hook.notices
+    assert notice["cause"] == "watch/unreachable"
+    assert "6 of 8 sources at once" in notice["text"]
+
+
+def test_many_findings_of_a_kind_come_in_one_notice(database: Database, hook: Hook) -> None:
+    slugs = [f"s{number:02}" for number in range(20)]
+    leases = registered(database, *slugs)
+    for slug in slugs[:7]:
+        fail(leases, slug, 3)
+    for slug in slugs:
+        ran(database, slug, 0)
+    Inspector(database, slugs, [webhook(hook)])()
+    (notice,) = hook.notices
+    assert notice["subject"] == "7 sources: can't be crawled"
+    assert notice["text"].count("\n") == 7
+
+
+def test_two_inspections_at_once_tell_it_once(database: Database) -> None:
+    registered(database, "ft")
+    trouble = Trouble(kind="stale", source="ft", note="nothing new")
+    record_findings(database, [trouble], set())
+    record_findings(database, [trouble], set())
+    first, second = claim_untold(database), claim_untold(database)
+    assert [one.cause for one in first[0]] == ["ft/stale"]
+    assert second == ([], [])
+
+
+def test_a_trouble_that_was_over_before_anybody_heard_is_not_told(database: Database) -> None:
+    registered(database, "ft")
+    record_findings(database, [Trouble(kind="stale", source="ft", note="x")], set())
+    record_findings(database, [], {"ft/stale"})
+    assert claim_untold(database) == ([], [])
+
+
+def test_what_cannot_be_judged_stays_open(database: Database) -> None:
+    registered(database, "ft")
+    record_findings(database, [Trouble(kind="stale", source="ft", note="x")], set())
+    record_findings(database, [], {"ft/missing"})
+    (finding,) = findings(database)
+    assert finding.recovered_at is None
+
+
+def test_a_watch_that_falls_behind_is_told() -> None:
+    late = [SourceStatus(slug=f"s{n}", late=n < 6) for n in range(20)]
+    troubles, _ = weigh([], [one.slug for one in late], late)
+    assert [(one.cause, one.facts) for one in troubles] == [("watch/behind", {"late": 6, "of": 20})]
+
+
+def test_a_watch_that_has_caught_up_is_cleared() -> None:
+    _, cleared = weigh([Verdict("a", "stale")], ["a"], [SourceStatus(slug="a")])
+    assert cleared == {"a/stale", "watch/stale", "watch/behind"}
+
+
+def test_nobody_to_tell_is_no_error(database: Database) -> None:
+    leases = registered(database, "ft")
+    fail(leases, "ft", 3)
+    channels: list[Channel] = []
+    Inspector(database, ["ft"], channels)()
+    assert [one.kind for one in findings(database)] == ["unreachable"]

@@ -1,0 +1,223 @@
+"""What is called wrong, judged by a source's own past, and what is left alone."""
+
+import random
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.monitoring.expecting import expected_articles
+from newscrawl.monitoring.judging import SourceRecord, judge
+from newscrawl.storage.findings import Trouble
+from newscrawl.storage.vitals import DayVitals
+
+MONDAY = date(2026, 11, 23)
+
+
+def usual(day: date, noise: random.Random | None = None, **other: object) -> DayVitals:
+    """A day like all others: 40 articles on weekdays, 8 on Sundays, pages as they always are."""
+    new = 8 if day.weekday() == 6 else 40
+    if noise:
+        new = max(0, round(noise.gauss(new, new**0.5)))
+    made = DayVitals(
+        day=day,
+        runs=20,
+        new=new,
+        fetched=new + 2,
+        dropped=2,
+        read=new,
+        undated=new // 20,
+        characters=3000.0 + (noise.gauss(0, 200) if noise else day.day * 10),
+        confidence=0.95,
+        text_share=0.05 + (noise.gauss(0, 0.004) if noise else day.day / 10_000),
+    )
+    return replace(made, **other)  # type: ignore[arg-type]
+
+
+def record(*last: DayVitals, weeks: int = 6, failures: int = 0, note: str = "") -> SourceRecord:
+    """A source with some usual weeks and then the days given."""
+    first = MONDAY - timedelta(weeks=weeks)
+    days = [usual(first + timedelta(days=n)) for n in range(weeks * 7)]
+    own = {one.day: one for one in last}
+    merged = [own.pop(one.day, one) for one in days] + list(own.values())
+    states = {one.day: "ok" for one in merged}
+    return SourceRecord(slug="ft", days=merged, coverage=states, failures=failures, note=note)
+
+
+def troubles(found: SourceRecord, today: date = MONDAY) -> dict[str, Trouble]:
+    return {one.kind: one.trouble for one in judge(found, today) if one.trouble}
+
+
+def cleared(found: SourceRecord, today: date = MONDAY) -> set[str]:
+    return {one.kind for one in judge(found, today) if not one.trouble}
+
+
+SUNDAY = MONDAY - timedelta(days=1)
+SATURDAY = MONDAY - timedelta(days=2)
+
+
+def test_a_usual_day_is_no_trouble() -> None:
+    found = record(usual(MONDAY))
+    assert troubles(found) == {}
+    assert cleared(found) == {
+        "unreachable",
+        "blocked",
+        "not_crawled",
+        "missing",
+        "stale",
+        "layout_changed",
+        "drift",
+    }
+
+
+def test_sundays_are_expected_to_be_quiet() -> None:
+    history = record().days
+    sunday, monday = expected_articles(history, SUNDAY), expected_articles(history, MONDAY)
+    assert sunday is not None
+    assert monday is not None
+    assert (sunday.number, monday.number) == (8, 40)
+
+
+def test_a_weekday_as_quiet_as_a_sunday_is_told() -> None:
+    found = troubles(record(usual(SATURDAY, new=8)), today=SUNDAY)
+    assert found["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
+    assert found["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
+
+
+def test_without_enough_history_nothing_is_expected() -> None:
+    found = record(usual(SUNDAY, new=0), weeks=1)
+    assert "missing" not in {one.kind for one in judge(found, MONDAY)}
+
+
+def test_a_day_on_which_every_crawl_failed_says_nothing_of_articles() -> None:
+    found = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
+    assert "missing" not in {one.kind for one in judge(found, MONDAY)}
+
+
+def test_a_feed_that_brings_nothing_any_more_is_stale() -> None:
+    quiet = [usual(SATURDAY, new=0), usual(SUNDAY, new=0)]
+    trouble = troubles(record(*quiet))["stale"]
+    assert trouble.note == "no new article since 2026-11-20, 48 were to be expected"
+
+
+def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
+    first = MONDAY - timedelta(weeks=6)
+    days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
+    days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
+    found = SourceRecord(slug="x", days=days, coverage={one.day: "ok" for one in days})
+    assert "stale" not in troubles(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "measure", "words"),
+    [
+        ({"characters": 700.0}, "characters", "length of texts: 700, usually 3,"),
+        ({"characters": 9000.0}, "characters", "length of texts: 9,000"),
+        ({"text_share": 0.01}, "text_share", "part of the page that is text: 1%, usually 5%"),
+        ({"undated": 38}, "undated", "articles without a date: 95%, usually 5%"),
+        ({"untitled": 20}, "untitled", "articles without a headline: 50%, usually 0%"),
+        ({"dropped": 38}, "dropped", "pages without an article: 49%, usually 5%"),
+        ({"confidence": 0.3}, "confidence", "confidence of the extraction: 30%, usually 95%"),
+    ],
+    ids=["short", "long", "clutter", "dates", "titles", "dropped", "confidence"],
+)
+def test_one_measure_that_moves_is_drift(
+    changes: dict[str, object], measure: str, words: str
+) -> None:
+    found = troubles(record(usual(MONDAY, **changes)))
+    assert set(found) == {"drift"}
+    assert words in found["drift"].note
+    assert measure in found["drift"].facts
+
+
+def test_several_measures_that_move_at_once_are_one_cause() -> None:
+    found = troubles(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
+    assert set(found) == {"layout_changed"}
+    assert found["layout_changed"].note.count(";") == 2
+
+
+def test_a_handful_of_pages_tells_nothing() -> None:
+    found = judge(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
+    drift = [one for one in found if one.kind == "drift"]
+    assert [one.trouble for one in drift] == [None]  # judged by yesterday
+
+
+def test_pages_that_are_refused_are_told_as_a_block() -> None:
+    found = troubles(record(usual(MONDAY, refused=60)))
+    assert found["blocked"].note == "59% of the pages are refused, usually 0%"
+
+
+def test_a_source_that_robots_txt_closes_is_told_as_a_block() -> None:
+    found = record(usual(MONDAY))
+    closed = replace(found, coverage={**found.coverage, MONDAY: "blocked_by_robots"})
+    assert set(troubles(closed)) == {"blocked"}
+
+
+@pytest.mark.parametrize(
+    ("failures", "told", "over"),
+    [(0, False, True), (2, False, False), (3, True, False), (9, True, False)],
+)
+def test_crawls_that_fail_in_a_row_are_told(failures: int, told: bool, over: bool) -> None:
+    found = record(usual(MONDAY), failures=failures, note="no feed could be read")
+    assert ("unreachable" in troubles(found)) is told
+    assert ("unreachable" in cleared(found)) is over
+
+
+def test_a_source_that_nobody_looked_at_since_saturday_is_told() -> None:
+    known = record()
+    days = {day: state for day, state in known.coverage.items() if day < SUNDAY}
+    found = troubles(replace(known, coverage=days))
+    assert found["not_crawled"].note == "no crawl has ended since 2026-11-21"
+
+
+def test_a_new_source_was_never_left_out() -> None:
+    new = SourceRecord(slug="x", days=[usual(MONDAY)], coverage={MONDAY: "ok"})
+    assert troubles(new) == {}
+
+
+def test_chance_alone_seldom_makes_an_alarm() -> None:
+    noise = random.Random(7)  # noqa: S311 - a test's dice
+    first, alarms, judged = MONDAY - timedelta(weeks=60), 0, 0
+    days = [usual(first + timedelta(days=n), noise) for n in range(60 * 7)]
+    for number in range(56, len(days)):
+        today = days[number].day
+        past = days[number - 56 : number + 1]
+        found = SourceRecord(slug="x", days=past, coverage={one.day: "ok" for one in past})
+        alarms += len(troubles(found, today))
+        judged += 1
+    assert judged == 364
+    assert alarms <= 1
+
+
+@given(
+    st.lists(
+        st.builds(
+            DayVitals,
+            day=st.dates(MONDAY - timedelta(days=30), MONDAY),
+            runs=st.integers(0, 5),
+            failed_runs=st.integers(0, 5),
+            new=st.integers(0, 10**6),
+            fetched=st.integers(0, 10**6),
+            refused=st.integers(0, 10**6),
+            dropped=st.integers(0, 10**6),
+            read=st.integers(0, 10**6),
+            undated=st.integers(0, 10**6),
+            untitled=st.integers(0, 10**6),
+            characters=st.none() | st.floats(0, 10**7),
+            confidence=st.none() | st.floats(0, 1),
+            text_share=st.none() | st.floats(0, 1),
+        ),
+        max_size=40,
+        unique_by=lambda one: one.day,
+    ),
+    st.integers(0, 10),
+)
+def test_any_past_is_judged(days: list[DayVitals], failures: int) -> None:
+    ordered = sorted(days, key=lambda one: one.day)
+    found = SourceRecord(
+        slug="x", days=ordered, coverage={one.day: "ok" for one in days}, failures=failures
+    )
+    kinds = [one.kind for one in judge(found, MONDAY)]
+    assert len(kinds) == len(set(kinds))
