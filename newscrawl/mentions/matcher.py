@@ -82,29 +82,33 @@ class Matcher:
 
     def _sift(
         self, text: str, candidates: Iterable[Candidate], own: frozenset[int]
-    ) -> tuple[list[Place], set[str]]:
-        """Places where a form stands, longest first, and the forms that name a person here.
+    ) -> tuple[list[Place], dict[str, int]]:
+        """Places where a form stands, longest first, and the forms that name a person here,
+        each with the place where it first does.
 
         What is excluded still takes its place: "Deutsche Bank Park" leaves no "Deutsche Bank".
         An acronym that the article spells out as something else counts nowhere in it.
         """
         places: list[Place] = []
-        persons: Counter[str] = Counter()
+        persons: dict[str, list[int]] = defaultdict(list)
         foreign = set()
         for rivals in _longest(candidates):
             first = rivals[0]
             if spells_out(text, first) and not _is_apposition(places, rivals):
                 foreign.add(text[first.start : first.end])
             elif self._surroundings.is_person(text, first):
-                persons[first.form.text] += 1
+                persons[first.form.text].append(first.start)
             elif not self._surroundings.is_other(text, first):
                 left = [rival for rival in rivals if not self._is_else(text, rival, own)]
                 if left:
                     places.append(left)
         kept = [p for p in places if text[p[0].start : p[0].end] not in foreign]
         times = Counter(place[0].form.text for place in kept)
-        meant = {form for form, count in persons.items() if count * BARE_SURNAMES >= times[form]}
-        return kept, meant
+        return kept, {
+            form: starts[0]
+            for form, starts in persons.items()
+            if len(starts) * BARE_SURNAMES >= times[form]
+        }
 
     def _is_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
         """Is it an excluded phrase, or a newspaper named for its work?"""
@@ -130,7 +134,7 @@ class Matcher:
         certain: Sequence[Candidate],
         tickers: Sequence[TickerHit],
         doubtful: list[Place],
-        persons: set[str],
+        persons: Mapping[str, int],
     ) -> Evidence:
         wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
         return Evidence(
@@ -212,18 +216,19 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
 
 
 def _parted(
-    places: Iterable[Place], persons: set[str], language: str | None
+    places: Iterable[Place], persons: Mapping[str, int], language: str | None
 ) -> tuple[list[Candidate], list[Place]]:
     """The places beyond doubt, and those that need support.
 
-    A form that names a person in this article is in doubt elsewhere in it; one that two
+    A form that names a person in this article is in doubt from there on; one that two
     companies share always is.
     """
     certain = []
     doubtful = []
     for rivals in places:
         sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
-        if len(sure) == 1 and sure[0].form.text not in persons:
+        person = persons.get(sure[0].form.text) if sure else None
+        if len(sure) == 1 and (person is None or sure[0].start < person):
             certain.append(sure[0])
         else:
             doubtful.append(rivals)

@@ -35,10 +35,11 @@ _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
+_APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
-_NEXT_SMALL = re.compile(r" ([a-z]+)\b")
+_NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -64,7 +65,21 @@ class Surroundings:
         """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
         if candidate.compound or self._cue_before(text, candidate.start, language):
             return True
+        if self._is_explained(text, candidate, language):
+            return True
         return self._cue_after(text, candidate, language)
+
+    def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """ "Mango, la firma catalana": is it said behind a comma what it is?"""
+        found = _APPOSITION.match(text, candidate.end, candidate.end + _REACH)
+        if not found or not self.words.is_article(found[1], language):
+            return False
+        for word in found[2].lower().split():
+            if word in self.words.before:
+                return True
+            if word in self.words.function_words:
+                return False
+        return False
 
     def _cue_before(self, text: str, start: int, language: str | None) -> bool:
         words = [word.lower() for word in _words_before(text, start, 3)]
@@ -168,8 +183,14 @@ class Surroundings:
             return False
         left = max(0, candidate.start - _REACH)
         amid = _SMALL_BEFORE.search(text, left, candidate.start) is not None
+        begins = _SENTENCE_START.search(text, left, candidate.start) is not None
         if candidate.form.text.isupper():
-            return amid or _SENTENCE_START.search(text, left, candidate.start) is not None
+            return amid or begins
+        everyday = self.words.is_everyday(candidate.form.text, language)
+        if language == "de" and begins and not everyday:
+            # "Uber darf", "Continental trennt sich": German puts an article before a noun.
+            verb = _NEXT_SMALL.match(text, candidate.end)
+            return verb is not None and (verb[1] in self.words.auxiliaries or _acts(verb[1]))
         if not amid:
             return False
         # "Das Target" is no German noun, so that an article tells nothing there.
@@ -219,6 +240,11 @@ class Surroundings:
             return True
         before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before
+
+
+def _acts(word: str) -> bool:
+    """Has a German word the ending of a verb in the third person? "ist" says too little."""
+    return word.endswith("t") and len(word) > 3
 
 
 def _is_hyphenated(text: str, start: int) -> bool:
