@@ -1,6 +1,6 @@
 """Signing in, where the application was started with a token."""
 
-import time
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
@@ -23,7 +23,7 @@ def ask(request: Request, then: str = "/") -> HTMLResponse:
 
 
 @router.post("/sign-in", response_class=HTMLResponse)
-def take(
+async def take(
     request: Request,
     token: Annotated[str, Form(max_length=500)] = "",
     then: Annotated[str, Form(max_length=2000)] = "/",
@@ -34,7 +34,7 @@ def take(
     if not desk.seal.holds(request, seal):
         raise HTTPException(403, "Load the page anew and send the form again.")
     if desk.config.token is None or not same(token.strip(), desk.config.token):
-        time.sleep(WRONG_PAUSE)
+        await asyncio.sleep(WRONG_PAUSE)
         return render(request, "sign_in.html", status=401, then=_here(then), wrong=True)
     answer = RedirectResponse(_here(then), status_code=303)
     answer.set_cookie(
