@@ -7,7 +7,7 @@ CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-peers clean
+.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-peers clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -16,6 +16,7 @@ help:
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
 	@echo "make bench        score and time our methods on labelled pages"
+	@echo "make bench-crawl  crawl a local news world, beside a bare download of the same pages"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make clean        remove what make made"
@@ -67,6 +68,12 @@ pages: setup
 
 bench: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)"
+
+# SITES=5 ARTICLES=500 makes it small. Without the corpus the pages of tests/pages are served.
+SITES ?= 50
+ARTICLES ?= 10000
+bench-crawl: dev
+	$(BIN)/python -m tests.bench.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(NEWSCRAWL_CORPUS)"
 
 bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install
