@@ -65,7 +65,7 @@ def test_a_person_sees_what_needs_attention(store: Database, newscrawl: Newscraw
     ran = newscrawl("status")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert "1 workers on 1 machines crawl 0 of 4 sources at a time." in ran.out
+    assert "1 worker on 1 machine: 0 of 4 crawls at a time, 0 in the queue." in ran.out
     assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 ok" in ran.out
     (failing,) = (line for line in lines if line.lstrip().startswith("c "))
     assert "failing" in failing

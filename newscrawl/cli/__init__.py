@@ -22,6 +22,7 @@ from newscrawl.cli import (
     label,
     mentions,
     monitor,
+    metrics,
     plots,
     reextract,
     rematch,
@@ -48,6 +49,7 @@ app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE)(status.status)
 app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
+app.command("metrics", epilog=metrics.EXAMPLE)(metrics.metrics)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
 app.command("reextract", epilog=reextract.EXAMPLE)(reextract.reextract)

@@ -67,7 +67,7 @@ def status(
     if watch and form != "table":
         raise InputError(f"--watch shows a table, --format {form} is for programs: choose one")
     with open_for_reading(database) as store:
-        slugs = _slugs(source or (), store)
+        slugs = slugs_of(source or (), store)
         if watch:
             _keep_showing(store, slugs, every, everything=everything)
             return
@@ -84,7 +84,7 @@ def _status(database: "Database", slugs: Sequence[str]) -> "WatchStatus":
     return watch_status(database, slugs)
 
 
-def _slugs(wanted: Sequence[str], database: "Database") -> list[str]:
+def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
     """The sources asked for, or all active ones and those in the database besides."""
     from newscrawl.sources import load_sources
     from newscrawl.storage import queries
@@ -170,8 +170,13 @@ def _workers(found: "WatchStatus") -> str:
         return "No worker is up: newscrawl monitor starts one."
     busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
     hosts = len({one.host for one in alive})
-    text = f"{len(alive)} workers on {hosts} machines crawl {busy} of {slots} sources at a time"
+    text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: {busy} of {slots} "
+    text += f"crawls at a time, {found.queued} in the queue"
     return text + (f"; {silent} fell silent." if silent else ".")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _totals(sources: Sequence["SourceStatus"]) -> str:
@@ -240,6 +245,7 @@ def _record(found: "WatchStatus") -> dict[str, object]:
 
     return {
         "moment": found.moment,
+        "queued": found.queued,
         "articles_hour": sum(one.new_hour for one in found.sources),
         "articles_day": sum(one.new_day for one in found.sources),
         "workers": [asdict(one) for one in found.workers],

@@ -183,6 +183,17 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
     return None
 
 
+def articles_so_far(database: Database) -> dict[str, int]:
+    """How many new articles each source has brought since its days are kept."""
+    query = (
+        select(Source.slug, func.sum(Vitals.new))
+        .join(Vitals, Vitals.source_id == Source.id)
+        .group_by(Source.slug)
+    )
+    with database.reading() as session:
+        return {slug: int(number) for slug, number in session.execute(query)}
+
+
 def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:
     """Each source's states on the days since then that a crawl of it was recorded."""
     query = (

@@ -87,9 +87,10 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchStatus:
-    """The watch at one moment."""
+    """The watch at one moment; `queued` sources wait for a worker."""
 
     moment: datetime
+    queued: int
     workers: tuple[WorkerStatus, ...]
     sources: tuple[SourceStatus, ...]
     findings: tuple[OpenFinding, ...]
@@ -107,12 +108,16 @@ def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
             _causes(session, now),
         ]
         workers, findings = _workers(session, now), _findings(session)
+        waiting = select(func.count()).where(Lease.queued_until > now)
+        queued = session.scalars(waiting).one()
     parts.append(_due(database, slugs, now))
     sources = tuple(
         SourceStatus(slug=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
         for slug in slugs
     )
-    return WatchStatus(moment=now, workers=workers, sources=sources, findings=findings)
+    return WatchStatus(
+        moment=now, queued=queued, workers=workers, sources=sources, findings=findings
+    )
 
 
 def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,118 @@
+"""newscrawl metrics: what Prometheus reads."""
+
+import os
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from newscrawl.monitoring.metrics import exposition
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
+from newscrawl.storage.vitals import refresh_vitals
+from tests.conftest import Newscrawl
+from tests.receivers import free_port
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Database:
+    database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
+    leases = Leases(database, "host:1:x", Terms(length=timedelta(minutes=2)))
+    leases.enrol(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
+    sign_on(database, "host:1:x", "host", 1, 4, "0.1.0")
+    run = database.start_run("a")
+    counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3}
+    database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})
+    refresh_vitals(database, datetime.now(UTC))
+    leases.take("b")
+    leases.place(["c"], 1)
+    record_findings(database, [Trouble(kind="stale", source="a", note="nothing new")], set())
+    return database
+
+
+def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
+    """Values by name and the values of the labels, in the order of these."""
+    families = text_string_to_metric_families(text)
+    found: list[Sample] = [sample for family in families for sample in family.samples]
+    return {
+        (one.name, tuple(one.labels[key] for key in sorted(one.labels))): one.value for one in found
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "value"),
+    [
+        ("newscrawl_up", (), 1),
+        ("newscrawl_articles_total", ("a",), 12),
+        ("newscrawl_new_articles_hour", ("a",), 12),
+        ("newscrawl_pages_failed_day", ("a",), 3),
+        ("newscrawl_source_state", ("a", "ok"), 1),
+        ("newscrawl_source_state", ("a", "failing"), 0),
+        ("newscrawl_crawl_failures", ("a",), 0),
+        ("newscrawl_workers", (), 1),
+        ("newscrawl_slots", (), 4),
+        ("newscrawl_slots_busy", (), 1),
+        ("newscrawl_queue_size", (), 1),
+        ("newscrawl_findings", ("stale", "a"), 1),
+    ],
+)
+def test_metrics_say_what_is_in_the_database(
+    store: Database, newscrawl: Newscrawl, name: str, labels: tuple[str, ...], value: float
+) -> None:
+    ran = newscrawl("metrics")
+    assert ran.code == 0
+    assert samples(ran.out)[name, labels] == value
+
+
+def test_the_last_success_is_a_moment(store: Database, newscrawl: Newscrawl) -> None:
+    found = samples(newscrawl("metrics").out)
+    moment = found["newscrawl_last_success_timestamp_seconds", ("a",)]
+    assert abs(datetime.now(UTC).timestamp() - moment) < 60
+    assert ("newscrawl_last_success_timestamp_seconds", ("c",)) not in found
+
+
+def test_a_database_that_fails_is_told_as_down(tmp_path: Path) -> None:
+    database = open_database(f"sqlite:///{tmp_path}/news.sqlite")
+    database.close()
+    (tmp_path / "news.sqlite").write_bytes(b"no database at all" * 100)
+    for leftover in tmp_path.glob("news.sqlite-*"):
+        leftover.unlink()
+    assert samples(exposition(database, ["a"])) == {("newscrawl_up", ()): 0}
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    port = free_port()
+    command = [sys.executable, "-m", "newscrawl.cli", "metrics", "--serve", str(port)]
+    environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{folder}/newscrawl.sqlite"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert server.stderr is not None
+            assert server.stderr.readline() == f"Metrics at http://127.0.0.1:{port}/metrics\n"
+            yield f"http://127.0.0.1:{port}/metrics"
+        finally:
+            server.terminate()
+
+
+def scrape(url: str) -> dict[tuple[str, tuple[str, ...]], float]:
+    with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310 - our own server
+        return samples(answer.read().decode())
+
+
+def test_metrics_are_served_anew_at_each_scrape(store: Database, tmp_path: Path) -> None:
+    with served(tmp_path) as url:
+        before = scrape(url)
+        record_findings(store, [Trouble(kind="blocked", source="b", note="x")], set())
+        after = scrape(url)
+    assert ("newscrawl_findings", ("blocked", "b")) not in before
+    assert after["newscrawl_findings", ("blocked", "b")] == 1
