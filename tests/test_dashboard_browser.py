@@ -203,7 +203,7 @@ def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Loo
 
 def test_a_chart_is_drawn_anew_when_it_is_parted(look: Look) -> None:
     page = look("/company/Siemens").page
-    page.get_by_role("radio", name="By language").check()
+    page.get_by_role("radio", name="Language").check()
     expect(page.locator(".key-list li")).to_have_count(6)
     page.get_by_role("radio", name="Weeks").check()
     page.wait_for_url(re.compile("by=week"))

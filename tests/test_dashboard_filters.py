@@ -69,8 +69,9 @@ def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> N
             "days": st.sampled_from(["7", "30", "365"]),
             "source": st.text(st.characters(exclude_characters="\0"), max_size=20),
             "language": st.sampled_from(["de", "en", ""]),
+            "country": st.sampled_from(["de", "gb"]),
             "count": st.sampled_from(["articles", "mentions", "stories"]),
-            "split": st.sampled_from(["whole", "source", "language"]),
+            "split": st.sampled_from(["whole", "source", "language", "country"]),
             "by": st.sampled_from(["day", "week", "month"]),
         },
     )

@@ -10,12 +10,12 @@ from shutil import copyfile
 import pytest
 from starlette.testclient import TestClient
 
-from newscrawl.dashboard import create_app
+from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
 from newscrawl.items import Mention
-from newscrawl.storage import Database, open_database
+from newscrawl.storage import Database, open_database, upgrade_database
 from tests.dashboards import TODAY, config_of
-from tests.worlds import LONG, NOON, body, document, headline, register
+from tests.worlds import LONG, NOON, body, document, headline
 
 Texts = list[str]
 
@@ -39,7 +39,14 @@ def client(file: Path) -> Iterator[TestClient]:
         yield opened
 
 
-def save(database: Database, back: int, *mentions: Mention, source: str = "ft") -> None:
+def save(
+    database: Database,
+    back: int,
+    *mentions: Mention,
+    source: str = "ft",
+    language: str = "en",
+    country: str = "gb",
+) -> None:
     """An article of so many days ago."""
     moment = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day) - timedelta(days=back)
     path = f"{back}-{len(mentions)}-{mentions[0].company if mentions else ''}"
@@ -52,8 +59,12 @@ def save(database: Database, back: int, *mentions: Mention, source: str = "ft") 
         mentions=mentions,
         published=moment,
         fetched_at=moment,
+        language=language,
     )
-    run = register(database, source)
+    database.register_source(
+        source, source.upper(), country, language, f"https://{source}.example/"
+    )
+    run = database.start_run(source)
     database.save(item, run)
     database.record_coverage(source, moment.date(), "ok", 1, 1)
 
@@ -123,7 +134,7 @@ def test_older_articles_are_a_page_away(client: TestClient, database: Database) 
 
 
 @pytest.mark.parametrize("count", ["articles", "mentions", "stories"])
-@pytest.mark.parametrize("split", ["whole", "source", "language"])
+@pytest.mark.parametrize("split", ["whole", "source", "language", "country"])
 @pytest.mark.parametrize("by", ["day", "week", "month"])
 def test_every_way_of_counting_has_a_chart(
     client: TestClient, database: Database, count: str, split: str, by: str
@@ -132,6 +143,16 @@ def test_every_way_of_counting_has_a_chart(
     answer = client.get(f"/company/Siemens?count={count}&split={split}&by={by}")
     assert answer.status_code == 200
     assert 'data-chart="bars"' in answer.text
+
+
+@pytest.mark.parametrize("split", ["source", "language", "country"])
+def test_the_parts_add_up_to_the_whole(client: TestClient, database: Database, split: str) -> None:
+    for slug, language, country in (("ft", "en", "gb"), ("faz", "de", "de"), ("nzz", "de", "ch")):
+        save(database, 1, headline("Siemens"), source=slug, language=language, country=country)
+    text = client.get(f"/company/Siemens?split={split}&days=2").text
+    row = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1]
+    values = [int(part.split('"')[0]) for part in row.split('data-value="')[1:]]
+    assert values == ([2, 1] if split == "language" else [1, 1, 1])
 
 
 def test_what_is_beyond_the_most_parts_is_summed_up_as_others(
@@ -256,3 +277,27 @@ def test_only_pages_of_stored_articles_are_explained(file: Path, database: Datab
     with TestClient(app, base_url="http://localhost") as client:
         assert client.get("/article/explanation?url=http://10.0.0.1/admin").status_code == 404
         assert asked == []
+
+
+# Both kinds of database --------------------------------------------------------------------------
+
+
+def test_every_page_works_on_both_kinds_of_database(database_url: str, tmp_path: Path) -> None:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        save(database, 1, headline("Siemens"), body("Bosch", 8))
+    config = Config(database_url=database_url, companies=tmp_path / "mine.toml")
+    paths = (
+        "/",
+        "/company/Siemens?split=source&count=stories",
+        "/compare?company=Siemens&company=Bosch",
+        "/article?url=https://ft.example/1-2-Siemens",
+        "/sources",
+        "/search?q=siemens",
+        "/registry",
+        "/api/counts?company=%ff%00",
+    )
+    app = create_app(config)
+    with TestClient(app, base_url="http://localhost") as client:
+        codes = [client.get(path).status_code for path in paths]
+    assert codes == [200] * 7 + [422]

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from newscrawl.storage.queries import Scope
 
 Count = Literal["articles", "mentions", "stories"]
-Split = Literal["whole", "source", "language"]
+Split = Literal["whole", "source", "language", "country"]
 Step = Literal["day", "week", "month"]
 
 PERIODS = (7, 30, 90, 365)  # days, today among them
@@ -34,6 +34,7 @@ class Filters:
     days: int | None = None
     source: str | None = None
     language: str | None = None
+    country: str | None = None
     count: Count = "articles"
     split: Split = "whole"
     by: Step = "day"
@@ -41,7 +42,13 @@ class Filters:
 
     @property
     def scope(self) -> Scope:
-        return Scope(since=self.since, until=self.until, source=self.source, language=self.language)
+        return Scope(
+            since=self.since,
+            until=self.until,
+            source=self.source,
+            language=self.language,
+            country=self.country,
+        )
 
     @property
     def length(self) -> int:
@@ -56,7 +63,11 @@ class Filters:
 
     def address(self, **changes: object) -> str:
         """The query string of this question, with changes; what is as usual is left out."""
-        values: dict[str, object] = {"source": self.source, "language": self.language}
+        values: dict[str, object] = {
+            "source": self.source,
+            "language": self.language,
+            "country": self.country,
+        }
         if self.days is None:
             values |= {"since": self.since, "until": self.until}
         elif self.days != DEFAULT_PERIOD:
@@ -87,6 +98,7 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         days=days,
         source=values.get("source"),
         language=language,
+        country=values.get("country", "").lower() or None,
         count=_choice(values, "count", get_args(Count)),
         split=_choice(values, "split", get_args(Split)),
         by=_choice(values, "by", get_args(Step)),

@@ -1,4 +1,4 @@
-"""A company's counts over time, as one chart: whole, or parted by source or language."""
+"""A company's counts over time, as one chart: whole, or parted by source, language or country."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,6 +35,11 @@ def over_time(
     return Chart((*keys, OTHERS), tuple(rows))
 
 
+def total(counts: Sequence[MentionCount]) -> Hits:
+    """All groups together."""
+    return sum((count.hits for count in counts if count.hits), Hits())
+
+
 def number(hits: Hits | None, count: Count) -> int:
     """What is counted; 0 where nobody looked."""
     return 0 if hits is None else (getattr(hits, count) or 0)
@@ -58,8 +63,13 @@ def _row(count: MentionCount, filters: Filters, values: tuple[int, ...]) -> Row:
 
 def _narrowed(filters: Filters, key: str) -> Filters:
     """The filters for one of the parts."""
-    by_source = filters.split == "source"
-    return replace(filters, source=key) if by_source else replace(filters, language=key)
+    match filters.split:
+        case "source":
+            return replace(filters, source=key)
+        case "language":
+            return replace(filters, language=key)
+        case _:
+            return replace(filters, country=key)
 
 
 def _counts(database: Database, name: str, filters: Filters) -> list[MentionCount]:

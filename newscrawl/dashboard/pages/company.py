@@ -9,14 +9,16 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard import series
 from newscrawl.dashboard.filters import Count, read_filters
 from newscrawl.dashboard.pages.choices import choices
+from newscrawl.dashboard.pages.registry import bundled
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import queries
-from newscrawl.storage.queries import Hits, MentionCount
+from newscrawl.storage.queries import Group, MentionCount
 
 router = APIRouter()
 
 LATEST = 12  # articles a page
-BESIDE = 10  # companies, sources and languages in a list
+BESIDE = 10  # companies, sources, languages and countries in a list
+GROUPS: tuple[Group, ...] = ("source", "language", "country")
 
 
 @router.get("/company/{name:path}", response_class=HTMLResponse)
@@ -31,9 +33,9 @@ def company(request: Request, name: str) -> HTMLResponse:
             by: queries.mention_counts(
                 database, by, company=name, scope=scope, stories=filters.count == "stories"
             )
-            for by in ("source", "language")
+            for by in GROUPS
         }
-        groups: Sequence[MentionCount] = parts.get(filters.split, ())
+        groups: Sequence[MentionCount] = parts[filters.split] if filters.split != "whole" else ()
         return render(
             request,
             "company.html",
@@ -41,7 +43,11 @@ def company(request: Request, name: str) -> HTMLResponse:
             filters=filters,
             choices=choices(database),
             chart=series.over_time(database, name, filters, groups),
-            hits=sum((each.hits for each in parts["source"] if each.hits), Hits()),
+            facts=_facts(request, name),
+            hits=series.total(parts["source"]),
+            before=series.total(
+                queries.mention_counts(database, "source", company=name, scope=filters.before.scope)
+            ),
             reach=queries.reach(database, scope=scope),
             clutter=queries.clutter(database, company=name, scope=scope),
             parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
@@ -56,6 +62,17 @@ def company(request: Request, name: str) -> HTMLResponse:
             ),
             shown=LATEST,
         )
+
+
+def _facts(request: Request, name: str) -> list[str]:
+    """What the registry tells of the company: of the user's file, or of the bundled one."""
+    file = desk_of(request).registry
+    own = file.open().companies if file else ()
+    found = next((each for each in own if each.name == name), None) or bundled().named(name)
+    if found is None:
+        return []
+    told = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
+    return [fact for fact in told if fact]
 
 
 def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
