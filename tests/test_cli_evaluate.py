@@ -12,7 +12,7 @@ from newscrawl.training.metadata_peers import fields_of, score_peers
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parent / "corpus"
-PARTS = ["development", "held-out", "second"]
+PARTS = ["development", "held-out", "second", "held-out-2"]
 
 
 def store(folder: Path, tool: str, pages: list[GoldPage], *fields: str) -> None:

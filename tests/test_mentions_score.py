@@ -41,9 +41,14 @@ def test_mentions_are_found_in_each_language(companies, labelled, language):
     assert scores[language].overlap.f1 >= (0.97 if language == "all" else 0.95)
 
 
-def test_the_held_out_texts_score_as_the_docs_say(companies, labelled):
-    held_out = [text for text in labelled if text.part == "held-out"]
-    assert score_mentions(companies, held_out)[-1].overlap.f1 >= 0.94
+@pytest.mark.parametrize(
+    ("language", "least"),
+    [("all", 0.97), ("en", 0.95), ("de", 0.95), ("fr", 0.95), ("es", 0.95), ("it", 0.95)],
+)
+def test_texts_whose_mistakes_nobody_has_seen_score_alike(companies, labelled, language, least):
+    unseen = [text for text in labelled if text.part.startswith("held-out")]
+    scores = {score.group: score for score in score_mentions(companies, unseen)}
+    assert scores[language].overlap.f1 >= least
 
 
 def test_a_score_counts_what_was_missed_and_what_was_made_up(companies, tmp_path):

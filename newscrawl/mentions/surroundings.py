@@ -34,6 +34,8 @@ _LIFE = re.compile(
 _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
+# Years of founders' lives, not of news.
+_LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
 _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
@@ -135,7 +137,7 @@ class Surroundings:
 
     def is_person(self, text: str, candidate: Candidate) -> bool:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
-        if _LIFE.match(text, candidate.end):
+        if _LIFE.match(text, candidate.end) or self._is_founder(text, candidate):
             return True
         if self._is_given_name(text, candidate):
             return True
@@ -154,6 +156,17 @@ class Surroundings:
             # "el presidente de Ferrovial" heads the company, "Frau von Siemens" is a person.
             or (last.lower() in self.words.titles and particle not in _GENITIVES)
         )
+
+    def _is_founder(self, text: str, candidate: Candidate) -> bool:
+        """ "Philip Morris opened his shop in 1847": a person's full name, in a year long ago."""
+        if candidate.form.text.partition(" ")[0] not in self.words.given_names:
+            return False
+        if " " not in candidate.form.text:
+            return False
+        left = max(0, candidate.start - _REACH, text.rfind(". ", 0, candidate.start) + 1)
+        stop = text.find(". ", candidate.end)
+        right = min(len(text) if stop < 0 else stop, candidate.end + 2 * _REACH)
+        return _LONG_AGO.search(text, left, right) is not None
 
     def _is_given_name(self, text: str, candidate: Candidate) -> bool:
         """ "Rafael del Pino", "Wandę Siemaszkową": forms that are given names, a surname behind."""

@@ -3,7 +3,8 @@
 The texts and their labels are ours (data/mentions.jsonl, one object a line: `id, part,
 language, text`, `title` where there is one, `mentions` as pairs of company and surface in
 reading order). They were labelled before any matcher ran on them; the matcher may be mended
-after a look at the parts "development" and "second", never after one at "held-out".
+after a look at the parts "development" and "second", never after one at
+"held-out" and "held-out-2".
 """
 
 import json
