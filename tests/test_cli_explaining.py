@@ -1,0 +1,64 @@
+"""Explanations for the dashboard: from an archive that grows, or fetched anew."""
+
+from pathlib import Path
+
+import pytest
+
+from newscrawl import settings
+from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.cli import explaining
+from newscrawl.cli.explaining import Explainer
+from newscrawl.dashboard import UnexplainedError
+from tests.archives import capture
+from tests.site.server import SiteServer
+
+URL = "https://news.example/a"
+PAGE = (
+    "<html><body><nav><a href=/>Home</a></nav><h1>A tram for Zürich</h1>"
+    "<p>The council of Zürich voted for the tram on Tuesday, after two hours of talk.</p>"
+    "<p>It is to run in spring, and it costs nine million.</p></body></html>"
+)
+LATIN = (("Content-Type", "text/html; charset=iso-8859-1"),)
+
+
+def store(folder: Path, url: str, name: str = "crawl") -> None:
+    with ArchiveWriter(folder, name, max_bytes=1 << 20) as writer:
+        writer.write(capture(url, PAGE.encode("latin-1"), headers=LATIN))
+
+
+def test_a_page_is_found_by_any_of_its_addresses_and_read_in_its_charset(tmp_path: Path) -> None:
+    store(tmp_path, f"{URL}?print=1")
+    found = Explainer(tmp_path)([URL, f"{URL}?print=1"], False)
+    assert "The council of Zürich voted" in found.document
+    assert "kept" in found.document
+
+
+def test_what_a_crawl_adds_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explaining, "READ_AGAIN", 0.0)
+    store(tmp_path, "https://news.example/other")
+    explain = Explainer(tmp_path)
+    with pytest.raises(UnexplainedError, match="not in the archive"):
+        explain([URL], False)
+    store(tmp_path, URL, "later")
+    assert "Zürich" in explain([URL], False).document
+
+
+@pytest.mark.parametrize("folder", [None, Path("nowhere")], ids=["none", "missing"])
+def test_without_an_archive_it_says_so(folder: Path | None) -> None:
+    with pytest.raises(UnexplainedError, match=r"archive|no folder nowhere"):
+        Explainer(folder)([URL], False)
+
+
+def test_a_page_is_fetched_as_a_crawl_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    with SiteServer() as site:
+        url = f"{site.url}/en/harbour-software.html"
+        with pytest.raises(UnexplainedError, match="private address"):
+            Explainer(None)([url], True)
+        monkeypatch.setattr(settings, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
+        assert "Saltmere" in Explainer(None)([url], True).document
+
+
+def test_a_page_that_is_forbidden_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
+    with SiteServer() as site, pytest.raises(UnexplainedError, match=r"robots\.txt forbids"):
+        Explainer(None)([f"{site.url}/members/x.html"], True)
