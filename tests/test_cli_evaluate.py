@@ -38,7 +38,7 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     assert ran.code == 0
     rows = {row["group"]: row for row in json.loads(ran.out)}
     assert {"en", "de", "fr", "es", "it"} <= set(rows)
-    assert list(rows)[-4:] == ["all", *PARTS]
+    assert list(rows)[-5:] == ["all", *PARTS]
     languages = [row for group, row in rows.items() if group not in ("all", *PARTS)]
     assert rows["all"]["mentions"] == sum(row["mentions"] for row in languages)
     assert 0 < rows["held-out"]["texts"] < rows["all"]["texts"]

@@ -69,6 +69,7 @@ def test_time_grows_linearly_with_the_article(many):
     ],
 )
 def test_a_hostile_text_costs_seconds_not_minutes(many, text):
-    start = time.perf_counter()
+    # Time of this process: the machine may be busy with others.
+    start = time.process_time()
     many.find(text, language="en")
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

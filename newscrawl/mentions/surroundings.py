@@ -243,13 +243,20 @@ class Surroundings:
         """Does the name stand for something else here: an arena, a family?"""
         return self.is_namesake(text, candidate) or self.is_family(text, candidate)
 
+    def _is_honoured(self, text: str, candidate: Candidate) -> bool:
+        """ "Robert-Bosch-Straße": is a given name joined to it?"""
+        start = candidate.start
+        if not start or text[start - 1] != "-":
+            return False
+        found = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
+        return found is not None and found[1] in self.words.given_names
+
     def is_namesake(self, text: str, candidate: Candidate) -> bool:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if found and found[2].rstrip(".").split("-")[0] in self.words.namesakes_after:
             return True
-        honoured = _NAMED_AFTER.search(text, max(0, candidate.start - _REACH), candidate.start)
-        if honoured and honoured[1] in self.words.given_names:
+        if self._is_honoured(text, candidate):
             return True
         before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before
