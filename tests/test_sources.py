@@ -360,6 +360,13 @@ def test_what_is_no_feed_is_refused(body: bytes) -> None:
         parse_feed(body, "https://n.example/feed")
 
 
+def test_no_more_entries_of_a_feed_are_read_than_any_has() -> None:
+    items = "".join(f"<item><link>/a{number}</link></item>" for number in range(2_100))
+    body = f"<rss><channel>{items}</channel></rss>".encode()
+    feed = parse_feed(body, "https://n.example/feed")
+    assert (len(feed.entries), feed.unusable) == (2_000, 100)
+
+
 @settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_feed_or_a_feed_error(body: bytes) -> None:

@@ -1,0 +1,15 @@
+"""docs/faults.md names tests that are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+DOCUMENT = (TESTS.parent / "docs" / "faults.md").read_text("utf-8")
+NAMED = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", DOCUMENT)))
+
+
+@pytest.mark.parametrize(("file", "test"), NAMED, ids=[test for _, test in NAMED])
+def test_a_named_test_is_there(file: str, test: str) -> None:
+    assert f"\ndef {test}(" in (TESTS / file).read_text("utf-8")
