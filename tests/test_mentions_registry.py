@@ -1,8 +1,15 @@
 """Companies files: what they may say, and how a fault in one is named."""
 
 import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
 
 from newscrawl.mentions import CompaniesError, load_companies
+from newscrawl.settings import SettingError
+from newscrawl.storage import noticing, open_database, queries
+from pipelines.mentions import MentionsPipeline
+from tests.worlds import body, document, register
 
 
 def write(folder, text, name="mine.toml"):
@@ -78,6 +85,9 @@ FAULTS = [
     pytest.param(entry(name="apple"), 2, "common word", id="common word in small letters"),
     pytest.param(entry(name="X"), 2, "single letter", id="single letter"),
     pytest.param(entry(name="24"), 2, "no letter", id="digits"),
+    pytest.param(entry(name="Acme", aliases=["CEO"]), 3, "abbreviation", id="abbreviation"),
+    pytest.param(entry(name="Berlin"), 2, "is a place", id="place"),
+    pytest.param(entry(name="Acme", aliases=["Peter"]), 3, "given name", id="given name"),
     pytest.param(entry(name="abc"), 2, "short word in small letters", id="short small letters"),
     pytest.param(entry(name="A" * 200), 2, "over 120 characters", id="endless name"),
     pytest.param(entry(aliases=["Acme"]), 1, "without a name", id="no name"),
@@ -143,3 +153,41 @@ def test_an_unreadable_file_is_named(tmp_path, name, content, fault):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CompaniesError, match="no such file"):
         load_companies(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("name", ["USB", "Paris", "Peter", "Next"])
+def test_what_many_bear_may_be_a_name_in_doubt(tmp_path, name):
+    file = write(tmp_path, entry(name=name, ambiguous=[name], context=["rocket*"]))
+    companies = load_companies(file)
+    assert not companies.find(f"They spoke of {name} for days.", language="en")
+    assert companies.find(f"A rocket by the firm {name} rose.", language="en")
+
+
+BROKEN = '[[company]]\nname = "Acme Rockets"\n\n[[company]]\nname = "Acme\n'
+
+
+def test_a_crawl_with_an_unreadable_registry_does_not_begin(tmp_path):
+    file = write(tmp_path, BROKEN)
+    crawler = Crawler(Spider, Settings({"NEWSCRAWL_COMPANIES": str(file)}))
+    with pytest.raises(SettingError) as caught:
+        MentionsPipeline.from_crawler(crawler)
+    assert str(caught.value).startswith(f"NEWSCRAWL_COMPANIES: {file}, line 5: not TOML")
+
+
+def test_an_unreadable_registry_is_named_on_the_command_line(newscrawl, tmp_path):
+    file = write(tmp_path, BROKEN)
+    for arguments in (("check", file), ("find", "Siemens", "--companies", file)):
+        ran = newscrawl("companies", *arguments)
+        assert ran.code == 2
+        assert ran.err.count("\n") == 1
+        assert f"{file}, line 5: not TOML" in ran.err
+
+
+def test_an_unreadable_registry_changes_nothing(newscrawl, tmp_path):
+    file = write(tmp_path, BROKEN)
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        database.save(document(mentions=[body("Siemens")]), register(database))
+        before = queries.company_ranking(database)
+        assert newscrawl("alerts", "watch", "Siemens", "--companies", file).code == 2
+        assert noticing.watched(database) == []
+        assert queries.company_ranking(database) == before

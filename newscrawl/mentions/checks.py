@@ -1,7 +1,7 @@
 """What a companies file may not say: definitions that would flood, clash or never match."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from newscrawl.mentions.reading import Entry
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
@@ -60,6 +60,7 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
             "is a common word",
             "list it in ambiguous too and give context words",
         ),
+        *_names_of_all(bare, words, doubtful=doubtful),
         (
             bare.isalpha() and bare.isascii() and bare.islower() and len(bare) < 4 and not doubtful,
             "is a short word in small letters",
@@ -67,6 +68,19 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
         ),
     )
     return next(((fault, advice) for holds, fault, advice in faults if holds), None)
+
+
+def _names_of_all(
+    bare: str, words: Vocabulary, *, doubtful: bool
+) -> Iterator[tuple[bool, str, str]]:
+    """Names that so many bear that the bare word tells nothing."""
+    for known, fault in (
+        (words.abbreviations, "is an abbreviation that stands in many articles"),
+        (words.places, "is a place"),
+        (words.given_names, "is a given name"),
+    ):
+        holds = not doubtful and bare in known
+        yield holds, fault, "list it in ambiguous too and give context words"
 
 
 def _check_exclusions(entry: Entry) -> None:

@@ -26,7 +26,8 @@ class Vocabulary:
     `boilerplate` tells a newspaper's sentences about itself ("all rights reserved").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
-    `function_words` can be no form at all, `common_words` in small letters only ambiguous ones.
+    `function_words` can be no form at all, `abbreviations`, `places` and given names by
+    themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `topics` are word groups that a context names with "@".
     """
 
@@ -47,6 +48,8 @@ class Vocabulary:
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]
+    abbreviations: frozenset[str]
+    places: frozenset[str]
     common_words: frozenset[str]
     topics: Mapping[str, tuple[str, ...]]
 
