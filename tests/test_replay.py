@@ -1,15 +1,27 @@
 """A crawl is archived, the server goes away, and the archive gives the same articles again."""
 
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from newscrawl.archive.line import Recipe
 from newscrawl.archive.lookup import Archive
+from newscrawl.archive.reextraction import Reextraction
+from newscrawl.reading import PageReader
+from newscrawl.storage import open_database
 from tests.site import content
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
 from tests.site.demo import SOURCE, demo_settings
+from tests.site.faults import Answer, story
 from tests.site.server import SiteServer
+from tests.test_crawl_interrupted import PATHS, stored, twelve_stories
 
 FACTS = content.facts()
 SINCE = f"since={min(page.moment for page in FACTS):%Y-%m-%d}"
@@ -114,3 +126,94 @@ def test_a_page_that_is_missing_is_a_plain_failure(world: World, tmp_path: Path)
     assert f"Can't read {world.url}/elsewhere.xml: not in the archive" in done.output
     assert done.errors == []
     assert done.counts["newscrawl/articles_new"] > 0
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"NEWSCRAWL_ARCHIVE": "{file}"}, "NEWSCRAWL_ARCHIVE: can't write to {file}: "),
+        ({"NEWSCRAWL_REPLAY": "{empty}"}, "NEWSCRAWL_REPLAY: no WARC file"),
+        ({"NEWSCRAWL_REPLAY": "{empty}/none"}, "NEWSCRAWL_REPLAY: no folder {empty}/none"),
+        (
+            {"NEWSCRAWL_ARCHIVE": "{empty}", "NEWSCRAWL_ARCHIVE_MB": "much"},
+            "NEWSCRAWL_ARCHIVE_MB=much: not a whole number above 0",
+        ),
+    ],
+    ids=["archive", "nothing to replay", "nowhere", "size"],
+)
+def test_a_wrong_folder_ends_the_crawl_in_one_line(
+    tmp_path: Path, settings: dict[str, str], message: str
+) -> None:
+    places = {"file": str(tmp_path / "file"), "empty": str(tmp_path / "empty")}
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    given = {name: value.format(**places) for name, value in settings.items()}
+    with SiteServer() as site:
+        feed = f"feeds={site.url}/feed.xml"
+        done = crawl("ft", feed, database=tmp_path / "news.sqlite", settings=given)
+        assert site.visits == []
+    assert done.code == 2
+    assert message.format(**places) in done.output
+    assert "Traceback" not in done.output
+
+
+def test_an_archive_that_fails_ends_the_crawl(tmp_path: Path) -> None:
+    """A folder goes away while the crawl writes files of a megabyte into it."""
+    archive = tmp_path / "archive"
+
+    def loses_its_folder(_visit: int) -> Answer:
+        shutil.rmtree(archive)
+        archive.write_text("a file now")
+        noise = random.Random(1).randbytes(1_500_000)  # noqa: S311 - can't be packed
+        return Answer(body=story("Large", "Siemens") + noise)
+
+    with twelve_stories() as site:
+        site.routes[PATHS[4]] = loses_its_folder
+        done = crawl(
+            "ft",
+            f"feeds={site.url}/feed.xml",
+            database=tmp_path / "news.sqlite",
+            settings={"NEWSCRAWL_ARCHIVE": str(archive), "NEWSCRAWL_ARCHIVE_MB": "1"},
+        )
+        assert PATHS[-1] not in site.paths()
+    assert done.code == 1
+    (line,) = (line for line in done.output.splitlines() if "The crawl stops: " in line)
+    assert f"can't write to {archive}" in line
+    assert "Traceback" not in done.output
+
+
+def test_the_archive_of_a_killed_crawl_holds_all_that_was_stored(tmp_path: Path) -> None:
+    database, archive = tmp_path / "news.sqlite", tmp_path / "archive"
+    environment = crawl_environment(database) | {"NEWSCRAWL_ARCHIVE": str(archive)}
+    with twelve_stories() as site:
+        command = crawl_command("ft", [f"feeds={site.url}/feed.xml"])
+        with subprocess.Popen(
+            command, cwd=PROJECT, env=environment, stderr=subprocess.DEVNULL
+        ) as run:
+            deadline = time.monotonic() + 60
+            while stored(database) < 3 and time.monotonic() < deadline:
+                time.sleep(0.02)
+            os.kill(run.pid, signal.SIGKILL)
+        crawl("ft", f"feeds={site.url}/feed.xml", database=database, environment=environment)
+        url = site.url
+    found = Archive(archive)
+    assert len(found.files) == 2
+    for path in PATHS:
+        assert b"Siemens" in found.find(url + path).body
+
+
+def test_pages_of_a_crawl_are_extracted_anew_as_they_were(world: World) -> None:
+    """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
+    with open_database(f"sqlite:///{world.crawled.database}") as database:
+        recipe = Recipe(
+            reader=PageReader(method="combined", least=120),
+            sources=Path(world.environment["NEWSCRAWL_SOURCES"]),
+        )
+        task = Reextraction(database, Archive(world.archive), recipe)
+        changes = list(task.run())
+    pages = {page.path for page in FACTS if page.outcome == "article"}
+    assert {change.url.removeprefix(world.url) for change in changes} == pages
+    assert {change.outcome for change in changes} == {"unchanged"}

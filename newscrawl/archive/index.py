@@ -15,6 +15,8 @@ from newscrawl.archive.captures import Capture
 
 SUFFIX: Final = ".cdxj"
 _NOT_MODIFIED = 304
+# What may be an HTML page; "unk" is said where the server said nothing.
+_PAGES = {"unk", "text/html", "application/xhtml+xml"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,11 @@ class IndexLine:
     def answers(self) -> bool:
         """Whether it can stand for the page: a 304 has no body, a HEAD neither."""
         return self.method == "GET" and self.status != _NOT_MODIFIED
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it may be an HTML page that the server gave."""
+        return self.answers and self.status == 200 and self.mime in _PAGES
 
 
 def index_path(warc: Path) -> Path:

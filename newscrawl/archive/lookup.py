@@ -20,6 +20,7 @@ class _Held:
     merit: tuple[bool, str]
     file: int
     offset: int
+    is_page: bool
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,10 +56,6 @@ class Archive:
         """The number of URLs."""
         return len(self._held)
 
-    def __contains__(self, url: str) -> bool:
-        """Whether there is a capture of the URL."""
-        return url in self._held
-
     def _add(self, line: IndexLine, file: int) -> None:
         if not line.answers:
             return
@@ -66,7 +63,7 @@ class Archive:
         self._newest[host] = max(self._newest.get(host, ""), line.timestamp)
         held = self._held.get(line.url)
         if held is None or line.merit >= held.merit:
-            self._held[line.url] = _Held(line.merit, file, line.offset)
+            self._held[line.url] = _Held(line.merit, file, line.offset, line.is_page)
 
     def find(self, url: str, *, max_bytes: int = MAX_BYTES) -> Capture:
         """The capture of a URL; raises NotArchivedError where there is none, and ArchiveError
@@ -76,11 +73,12 @@ class Archive:
             raise NotArchivedError(f"not in the archive {self.folder}")
         return read_at(self.files[held.file], held.offset, max_bytes=max_bytes)
 
-    def spots(self) -> list[Spot]:
-        """Where the captures that `find` returns lie, in the order in which disks like to read."""
+    def pages(self) -> list[Spot]:
+        """Where the captures of HTML pages lie, in the order in which disks like to read."""
         return sorted(
             Spot(self.files[held.file], held.offset, url, held.merit[1])
             for url, held in self._held.items()
+            if held.is_page
         )
 
     def newest(self, hosts: Collection[str]) -> datetime | None:

@@ -21,12 +21,13 @@ from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.intake import Intake, Origin
 from newscrawl.storage.progress import Step, forget_task, progress_of
-from newscrawl.storage.versions import StoredVersion, listed_at, versions_at
+from newscrawl.storage.versions import StoredVersion, articles_at, listed_at, versions_at
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]
 
 # Ours: pages in one batch, which is one transaction.
 AT_ONCE: Final = 50
+_URLS_PER_QUERY: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +89,16 @@ class Reextraction:
         self._recipe = recipe
         self._source = source
         self._since = since
-        self._archive = archive
-        self._spots = archive.spots()
-        self._task = self._name()
+        self._pages = _best_pages(database, archive)
+        self._task = self._name(archive)
 
     def __len__(self) -> int:
-        """The number of captures, wanted or not."""
-        return len(self._spots)
+        """The number of pages, wanted or not."""
+        return len(self._pages)
 
     @property
     def done_before(self) -> int:
-        """How many captures a run before this one, broken off, has done."""
+        """How many pages a run before this one, broken off, has done."""
         return progress_of(self._database, self._task).position
 
     def run(
@@ -106,10 +106,10 @@ class Reextraction:
         *,
         workers: int = 1,
         dry_run: bool = False,
-        on_progress: Callable[[int], None] = lambda _captures: None,
+        on_progress: Callable[[int], None] = lambda _pages: None,
     ) -> Iterator[Change]:
-        """Read them; what becomes of each article. `on_progress` hears how many captures more
-        are done. Raises StorageError."""
+        """Read them; what becomes of each article. `on_progress` hears how many pages more are
+        done. Raises StorageError."""
         done = 0 if dry_run else self.done_before
         on_progress(done)
         intake = Intake(self._database, "reextracted")
@@ -137,43 +137,66 @@ class Reextraction:
         intake.store([document for document, _ in documents], origins, step_of)
 
     def _parts(self, start: int) -> Iterator[Part]:
-        for begin in range(start, len(self._spots), AT_ONCE):
-            stop = min(begin + AT_ONCE, len(self._spots))
-            yield Part(stop, tuple(self._wanted(self._spots[begin:stop])))
+        for begin in range(start, len(self._pages), AT_ONCE):
+            stop = min(begin + AT_ONCE, len(self._pages))
+            yield Part(stop, tuple(self._wanted(self._pages[begin:stop])))
 
-    def _wanted(self, spots: Sequence[Spot]) -> Iterator[Wanted]:
-        urls = dict(_with_urls(spots))
-        stored = versions_at(self._database, list(urls.values()))
-        listed = listed_at(self._database, list(urls.values()))
-        for spot, url in urls.items():
+    def _wanted(self, pages: Sequence[tuple[Spot, str]]) -> Iterator[Wanted]:
+        urls = [url for _, url in pages]
+        stored = versions_at(self._database, urls)
+        listed = listed_at(self._database, urls)
+        for spot, url in pages:
             version = stored.get(url)
             source = version.source if version else listed.get(url)
             if source is None or self._source not in {None, source}:
                 continue
-            if version is None or self._is_wanted(spot, url, version):
+            if version is None or self._is_wanted(spot, version):
                 yield Wanted(spot=spot, url=url, source=source, stored=version)
 
-    def _is_wanted(self, spot: Spot, url: str, version: StoredVersion) -> bool:
+    def _is_wanted(self, spot: Spot, version: StoredVersion) -> bool:
         if version.access != "open" or (self._since and version.day < self._since):
             return False
-        if url != version.url and version.url in self._archive:
-            return False  # a print view or the like: the same in slightly other words
         captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         return captured >= version.seen_at.replace(microsecond=0)
 
-    def _name(self) -> str:
+    def _name(self, archive: Archive) -> str:
         """The name of the task: another archive, another scope or version makes another one."""
-        last = self._spots[-1] if self._spots else None
+        last = self._pages[-1][1] if self._pages else None
         facts = {
             "newscrawl": newscrawl.__version__,
             "method": self._recipe.reader.method,
-            "archive": str(self._archive.folder.resolve()),
-            "captures": len(self._spots),
-            "last": last and last.url,
+            "archive": str(archive.folder.resolve()),
+            "pages": len(self._pages),
+            "last": last,
             "source": self._source,
             "since": self._since and self._since.isoformat(),
         }
         return f"reextract {json.dumps(facts, sort_keys=True)}"
+
+
+def _best_pages(database: Database, archive: Archive) -> list[tuple[Spot, str]]:
+    """The captures of pages with their canonical URLs; of an article's captures only the best.
+
+    That is the newest one under the article's own URL, else under another: a print view says
+    the same in slightly other words, which is no change of the article.
+    """
+    pages = list(_with_urls(archive.pages()))
+    best: dict[int, tuple[bool, bool, str, str]] = {}
+    places: dict[str, tuple[int, str]] = {}
+    for start in range(0, len(pages), _URLS_PER_QUERY):
+        some = pages[start : start + _URLS_PER_QUERY]
+        found = articles_at(database, [url for _, url in some])
+        places.update(found)
+        for spot, url in some:
+            if url in found:
+                number, own = found[url]
+                merit = (spot.url == own, url == own, spot.timestamp, spot.url)
+                best[number] = max(merit, best.get(number, merit))
+    return [
+        (spot, url)
+        for spot, url in pages
+        if url not in places or best[places[url][0]][-1] == spot.url
+    ]
 
 
 def _with_urls(spots: Sequence[Spot]) -> Iterator[tuple[Spot, str]]:

@@ -79,8 +79,8 @@ def reextract(
             store, Archive(Path(folder)), recipe, source=scope.source, since=scope.since
         )
         if not dry_run and task.done_before:
-            say(f"Going on where the last run was broken off, at {task.done_before:,} captures.")
-        with counting_bar("captures", len(task)) as advance:
+            say(f"Going on where the last run was broken off, after {task.done_before:,} pages.")
+        with counting_bar("pages", len(task)) as advance:
             number = workers or cores()
             found = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
     _report(found, form, every=every)

@@ -23,7 +23,6 @@ class StoredVersion:
     says how much of the article it holds (see documents.rank).
     """
 
-    url: str
     source: str
     day: date
     facts: Hints
@@ -41,6 +40,17 @@ class StoredVersion:
     def gives_way_to(self, document: Document) -> bool:
         """Whether the document holds as much of the article; raises UnstorableDocument."""
         return record_of(document).rank >= self.rank
+
+
+def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """The numbers of the articles under canonical URLs, and the URLs that are their own."""
+    query = (
+        select(ArticleUrl.url, Article.id, Article.url)
+        .join(Article, Article.id == ArticleUrl.article_id)
+        .where(ArticleUrl.url.in_(urls))
+    )
+    with database.reading() as session:
+        return {url: (number, own) for url, number, own in session.execute(query)}
 
 
 def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
@@ -80,7 +90,6 @@ def _version(article: Article, slug: str, companies: Counter[str]) -> StoredVers
         language=article.language,
     )
     return StoredVersion(
-        url=article.url,
         source=slug,
         day=article.day,
         facts=facts,
