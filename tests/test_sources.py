@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -271,6 +272,31 @@ def test_a_canonical_url_is_its_own_canonical_url_or_an_error(rest: str) -> None
 def test_a_page_may_claim_a_url_of_its_own_site(claim: str, expected: str | None) -> None:
     html = f'<html><head><link rel="canonical" href="{claim}"></head>'.encode()
     assert declared_url(html, "https://n.example/print/story") == expected
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<!-- <link rel="canonical" href="/old"> --><link rel="canonical" href="/story">',
+        "<link rel='shortlink' href='/x'><LINK href=/story REL=canonical>",
+        '<link rel="alternate canonical" data-x="1"\n href="/story" />',
+        '<link rel="canonical"><link rel="canonical" href="/story">',
+        '<link rel="preload" href="/canonical.css"><link rel=canonical href="/story">',
+    ],
+)
+def test_the_claim_is_found_however_it_is_written(head: str) -> None:
+    assert declared_url(f"<html><head>{head}".encode(), "https://n.example/x") == (
+        "https://n.example/story"
+    )
+
+
+@pytest.mark.parametrize(
+    "junk", ["<link canonical ", "<link rel=canonical>", "<!-- <link rel=canonical href=/a>"]
+)
+def test_a_head_of_nothing_but_links_takes_no_time(junk: str) -> None:
+    started = time.process_time()
+    declared_url(junk.encode() * 100_000, "https://n.example/x")
+    assert time.process_time() - started < 2.0
 
 
 # --- Feeds --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNOR
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # Bytes within which a page says in its head which URL is its own.
 _HEAD = 64 * 1024
+_LINK = re.compile(rb"<link\b[^<>]{0,4000}>", re.IGNORECASE)
 
 
 class UrlError(ValueError):
@@ -94,15 +95,27 @@ def declared_url(html: bytes, url: str) -> str | None:
     A claim counts only within the page's own site, and never for the site's front page: sites
     that name it on every page would make all their articles one.
     """
-    link = LexborHTMLParser(html[:_HEAD]).css_first('link[rel~="canonical"][href]')
-    target = (link and link.attributes.get("href")) or ""
+    target = _canonical_link(html[:_HEAD])
     try:
+        if not target or not _same_site(web_url(target, url), url):
+            return None
         claim = canonical_url(target, url)
     except UrlError:
         return None
-    if not target.strip() or not _same_site(claim, url) or urlsplit(claim).path in {"", "/"}:
-        return None
-    return claim
+    return None if urlsplit(claim).path in {"", "/"} else claim
+
+
+def _canonical_link(head: bytes) -> str:
+    """Return the address of the first link that says canonical; it alone is parsed."""
+    for found in _LINK.finditer(head):
+        if b"canonical" not in found[0].lower():
+            continue
+        if head.rfind(b"<!--", 0, found.start()) > head.rfind(b"-->", 0, found.start()):
+            continue
+        link = LexborHTMLParser(found[0]).css_first('link[rel~="canonical"][href]')
+        if link is not None:
+            return (link.attributes.get("href") or "").strip()
+    return ""
 
 
 def site_name(url: str) -> str | None:
