@@ -38,6 +38,8 @@ def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
     fields = {"polls": "only_due"}
     values: dict[str, Any] = {}
     for name, text in given.items():
+        if name.startswith("_"):
+            continue  # Scrapyd adds its job's number as _job
         if name not in parsers:
             raise SettingError(f"-a {name}=: no such argument; as in {_EXAMPLE}")
         try:

@@ -70,6 +70,7 @@ def test_arguments_are_read() -> None:
     assert arguments.sitemaps == ()
     assert not arguments.only_due
     assert parse_arguments({"polls": "due"}).only_due
+    assert parse_arguments({"_job": "6487ec79947edab326d6db28a2d86511"}) == parse_arguments({})
 
 
 @pytest.mark.parametrize(
