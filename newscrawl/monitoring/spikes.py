@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from newscrawl.monitoring.surprise import HISTORY_DAYS, DayCount, Surprise, surprise
+from newscrawl.monitoring.surprise import FEWEST, HISTORY_DAYS, DayCount, Surprise, surprise
 from newscrawl.storage import Database, noticing, queries
 from newscrawl.storage.noticing import KeptNotice, Noticed, Watched
 from newscrawl.storage.queries import FoundArticle, Scope
@@ -14,7 +14,7 @@ SAME_BURST = timedelta(days=3)
 HIGHER = 2.0
 # A day that isn't over is judged when so much of what such a day brings has been read.
 READ_ENOUGH = 0.5
-# With all companies watched: those named less often today can't be a spike anyway.
+# The articles that an alert shows, and those that are looked through for a pair.
 _ARTICLES_SHOWN = 5
 _ARTICLES_SEARCHED = 200
 
@@ -141,5 +141,7 @@ def _usually_read(history: Sequence[DayCount], day: date) -> float:
 
 
 def _named_on(database: Database, today: date) -> list[str]:
+    """The companies with enough articles in two days that one of these may be a spike."""
     scope = Scope(since=today - timedelta(days=1), until=today)
-    return [row.company for row in queries.company_ranking(database, scope=scope)]
+    ranked = queries.company_ranking(database, scope=scope)
+    return [row.company for row in ranked if row.hits.articles >= FEWEST]
