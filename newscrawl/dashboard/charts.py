@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from newscrawl.storage.queries import CoverageDay
+
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
+DAY_WIDTH, STRIP_HEIGHT = 8, 20
+READ = {"ok", "paywalled"}  # the states of a day on which a source was read
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +74,31 @@ def spark(values: Sequence[int | None]) -> list[str]:
         paths[-1].append(f"{_PAD + i * step:.1f} {_PAD + height:.1f}")
     # A single point is drawn as a short line, or it would not be seen.
     return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Paths of a strip of days: bars for what was found, crosses for days that failed, frames
+    for days without a crawl."""
+
+    bars: str
+    crosses: str
+    frames: str
+    width: int
+
+
+def strip(days: Sequence[CoverageDay], number: int) -> Strip:
+    """The last `number` days of a source, the last at the right end; one path for all days of a
+    kind, for a page may show hundreds of sources."""
+    top = max((day.found for day in days), default=0) or 1
+    bars, crosses, frames = [], [], []
+    for place, day in enumerate(days[-number:], start=number - len(days[-number:])):
+        x = place * DAY_WIDTH
+        if day.state in READ:
+            height = 3 + (STRIP_HEIGHT - 5) * day.found / top
+            bars.append(f"M{x + 0.5} {STRIP_HEIGHT - 1}v{-height:.1f}h6v{height:.1f}z")
+        elif day.state is not None:
+            crosses.append(f"M{x + 1} 13l5 5m0 -5l-5 5")
+        else:
+            frames.append(f"M{x + 1} 13h5v5h-5z")
+    return Strip("".join(bars), "".join(crosses), "".join(frames), number * DAY_WIDTH)

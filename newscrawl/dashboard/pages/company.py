@@ -46,7 +46,7 @@ def company(request: Request, name: str) -> HTMLResponse:
             facts=_facts(request, name),
             hits=series.total(parts["source"]),
             before=series.total(
-                queries.mention_counts(database, "source", company=name, scope=filters.before.scope)
+                queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
             ),
             reach=queries.reach(database, scope=scope),
             clutter=queries.clutter(database, company=name, scope=scope),

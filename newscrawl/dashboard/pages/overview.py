@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from newscrawl.dashboard.charts import spark
+from newscrawl.dashboard.charts import READ, spark
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
@@ -18,8 +18,8 @@ router = APIRouter()
 SHOWN = 25  # companies
 # A source whose last good day lies further back than yesterday is told of on the first page.
 SILENT_AFTER = 1  # days
+TOLD = 5  # silent sources by name
 LOOKED_BACK = 14  # days for which its silence is followed back
-READ = {"ok", "paywalled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,14 @@ class Silent:
     source: str
     since: date
     last: CoverageDay
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The number of sources that are not read at present, and some of them."""
+
+    number: int
+    told: tuple[Silent, ...]
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -45,23 +53,32 @@ def overview(request: Request) -> HTMLResponse:
             found=found,
             lines={row.company: spark(row.spark) for row in found.companies},
             clutter=queries.clutter(database, scope=filters.scope),
-            silent=_silent(database, filters),
+            silence=_silence(database, filters),
         )
 
 
-def _silent(database: Database, filters: Filters) -> list[Silent]:
+def _silence(database: Database, filters: Filters) -> Silence:
     """The sources in scope that are not read on the period's last days."""
-    since = filters.until - timedelta(days=LOOKED_BACK - 1)
-    days: dict[str, list[CoverageDay]] = {}
+    last: dict[str, list[CoverageDay]] = {}
+    since = filters.until - timedelta(days=SILENT_AFTER)
     for day in queries.coverage(database, scope=replace(filters.scope, since=since)):
-        days.setdefault(day.source, []).append(day)
-    found = []
-    for source, known in days.items():
-        bad = 0
-        while bad < len(known) and known[-1 - bad].state not in READ:
-            bad += 1
-        # Today's crawl may be yet to come; a failure is told at once.
-        if bad > SILENT_AFTER or (bad and known[-1].state is not None):
-            told = next((day for day in reversed(known) if day.state), known[-1])
-            found.append(Silent(source, known[-bad].day, told))
-    return sorted(found, key=lambda each: each.since)
+        last.setdefault(day.source, []).append(day)
+    # Today's crawl may be yet to come; a failure is told at once.
+    found = [
+        source
+        for source, days in last.items()
+        if days[-1].state not in READ
+        and (days[-1].state is not None or (len(days) > SILENT_AFTER and days[0].state not in READ))
+    ]
+    return Silence(len(found), tuple(_told(database, filters, source) for source in found[:TOLD]))
+
+
+def _told(database: Database, filters: Filters, source: str) -> Silent:
+    since = filters.until - timedelta(days=LOOKED_BACK - 1)
+    scope = replace(filters.scope, since=since, source=source)
+    bad: list[CoverageDay] = []
+    for day in reversed(queries.coverage(database, scope=scope)):
+        if day.state in READ:
+            break
+        bad.append(day)
+    return Silent(source, bad[-1].day, next((day for day in bad if day.state), bad[0]))

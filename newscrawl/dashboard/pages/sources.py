@@ -1,13 +1,14 @@
 """The sources' page: was each read every day, and did it give what it usually gives?"""
 
 from collections import defaultdict
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.filters import read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
@@ -17,7 +18,6 @@ from newscrawl.storage.queries import CoverageDay
 router = APIRouter()
 
 SHOWN_DAYS = 30
-READ = {"ok", "paywalled"}
 LOW = 0.5  # of what is expected; ours
 
 
@@ -38,8 +38,14 @@ class Health:
         return sum(day.state in READ for day in self.days)
 
     @property
-    def highest(self) -> int:
-        return max((day.found for day in self.days), default=0) or 1
+    def strip(self) -> Strip:
+        return strip(self.days, SHOWN_DAYS)
+
+    @property
+    def faults(self) -> str:
+        """The days that were not read, in words."""
+        told = [f"{day.day.day} {day.day:%b}" for day in self.days if day.state not in READ]
+        return ", ".join(told)
 
     @property
     def is_low(self) -> bool:
@@ -52,15 +58,16 @@ class Health:
 def sources(request: Request) -> HTMLResponse:
     """All sources."""
     filters = read_filters(request.query_params)
+    first = max(filters.since, filters.until - timedelta(days=SHOWN_DAYS - 1))
     with desk_of(request).store.reading() as database:
-        found = queries.coverage(database, scope=filters.scope)
+        found = queries.coverage(database, scope=replace(filters.scope, since=first))
         return render(
             request,
             "sources.html",
             filters=filters,
             choices=choices(database),
             sources=_health(found),
-            width=min(SHOWN_DAYS, filters.length),
+            number=min(SHOWN_DAYS, filters.length),
         )
 
 
@@ -71,7 +78,7 @@ def _health(found: list[CoverageDay]) -> list[Health]:
     rows = [
         Health(
             source,
-            days[-SHOWN_DAYS:],
+            days,
             round(median(good)) if (good := [d.found for d in days if d.state in READ]) else None,
         )
         for source, days in by_source.items()
