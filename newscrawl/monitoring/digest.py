@@ -102,7 +102,7 @@ def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
     by_day = {date.fromisoformat(row.key): row for row in rows}
     now = [row for day, row in by_day.items() if first <= day <= last]
     before = [row for day, row in by_day.items() if first - _WEEK <= day <= last - _WEEK]
-    newest = queries.company_articles(database, company, scope=scope, limit=ARTICLES, each=1)
+    newest = queries.company_articles(database, company, scope=scope, limit=ARTICLES, each=2)
     told = queries.stories(database, company=company, scope=scope, limit=10_000)
     return CompanyDigest(
         company=company,

@@ -62,7 +62,7 @@ def markdown_articles(found: Sequence[FoundArticle]) -> list[str]:
         article = one.article
         head = markdown_link(title_of(article), article.url)
         lines.append(f"- {head} ({markdown(article.source)}, {article.day})")
-        lines += [f"  > {_bold(snippet)}" for snippet in one.snippets[:1]]
+        lines += [f"  > {_bold(snippet)}" for snippet in _sentence(one)]
     return lines
 
 
@@ -75,7 +75,7 @@ def articles(found: Sequence[FoundArticle]) -> etree._Element:
             link(title_of(article), article.url),
             E.span(f" {article.source}, {article.day}", style=_SMALL),
         )
-        item.extend(_marked(snippet) for snippet in one.snippets[:1])
+        item.extend(_marked(snippet) for snippet in _sentence(one))
         items.append(item)
     return E.ul(*items, style="padding-left:18px;")
 
@@ -115,6 +115,11 @@ def _bar(count: int, most: int) -> str:
 
 def _style(column: int) -> str:
     return _NUMBER if column else _CELL
+
+
+def _sentence(found: FoundArticle) -> list[Snippet]:
+    """The first sentence of the text that names the company; the headline is shown anyway."""
+    return [snippet for snippet in found.snippets if snippet.section == "body"][:1]
 
 
 def _bold(snippet: Snippet) -> str:

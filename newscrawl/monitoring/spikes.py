@@ -48,7 +48,7 @@ def articles_behind(database: Database, noticed: Noticed) -> Behind:
     """The articles of a notice's day, newest first; for a pair those that name both."""
     scope = Scope(since=noticed.day, until=noticed.day)
     limit = _ARTICLES_SEARCHED if noticed.other else _ARTICLES_SHOWN
-    found = queries.company_articles(database, noticed.company, scope=scope, limit=limit, each=1)
+    found = queries.company_articles(database, noticed.company, scope=scope, limit=limit, each=2)
     if noticed.other:
         found = [one for one in found if noticed.other in one.article.companies]
         return Behind(articles=tuple(found[:_ARTICLES_SHOWN]), number=len(found))
