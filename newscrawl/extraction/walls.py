@@ -8,7 +8,7 @@ import tomllib
 from importlib.resources import files
 from typing import Final
 
-from ahocorasick_rs import AhoCorasick
+from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.decoding import decode
@@ -21,6 +21,10 @@ _LISTS: Final[dict[str, list[str]]] = tomllib.loads(
 )
 _ACCEPT: Final = frozenset(_LISTS["accept"])
 _GATES: Final = AhoCorasick(_LISTS["gates"])
+# The same over bytes, whose lower() knows ASCII alone: with the first letter large, too.
+_GATES_IN_BYTES: Final = BytesAhoCorasick(
+    [form.encode() for gate in _LISTS["gates"] for form in {gate, gate[0].upper() + gate[1:]}]
+)
 _CONSENT: Final = words("phrases", "consent")
 _SPACE: Final = re.compile(r"\s+")
 _CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button]"
@@ -33,6 +37,9 @@ _ARTICLE: Final = re.compile(
 # last paragraph that are looked at for a gate.
 _LOOKED_AT: Final = 400
 _BEHIND: Final = 600
+# Ours: bytes of markup in which those characters stand, and characters that find a place again.
+_MARKUP: Final = 32 * 1024
+_END: Final = 24
 # Ours: different words of consent in a text that make it worth a second look.
 _WORDS_OF_CONSENT: Final = 2
 
@@ -50,8 +57,8 @@ def wall_before(html: bytes, encoding: str | None, article: Article) -> Kind | N
             return "consent"
     if short:
         page = decode(html, encoding).utf8
-        said = page.decode("utf-8", "replace").lower()
-        if _GATES.find_matches_as_indexes(said) and _gate_behind(page, article):
+        near = _markup_behind(page, article).lower()
+        if _GATES_IN_BYTES.find_matches_as_indexes(near) and _gate_behind(page, article):
             return "paywall"
     return None
 
@@ -68,6 +75,13 @@ def _begins(control: LexborNode) -> bool:
 def _label(control: LexborNode) -> str:
     text = control.text() or control.attributes.get("value") or ""
     return _SPACE.sub(" ", text).strip().lower()[:60]
+
+
+def _markup_behind(page: bytes, article: Article) -> bytes:
+    """Return what stands behind the last paragraph, or the page where its end isn't found."""
+    end = article.paragraphs[-1][-_END:].encode() if article.paragraphs else b""
+    place = page.rfind(end) if end else -1
+    return page[place : place + _MARKUP] if place >= 0 else page
 
 
 def _gate_behind(page: bytes, article: Article) -> bool:
