@@ -15,8 +15,8 @@ from spiders.failures import Cause
 
 # Pages taken from the queue at once, and the number on their way below which more are taken:
 # enough to keep any polite crawl busy, few enough to keep memory flat.
-BATCH = 50
-LOW_WATER = 25
+BATCH = 100
+LOW_WATER = 50
 
 
 class QueueSpider(Spider):
