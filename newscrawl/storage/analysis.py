@@ -4,7 +4,7 @@ A transaction that adds or changes articles makes one `Analysis`, tells it of ea
 `write`. All that it keeps follows from `articles`, `mentions` and `clutter`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy import BindParameter, Connection, bindparam, select
 from newscrawl.storage import search_index
 from newscrawl.storage.models import Article, CountedArticle
 from newscrawl.storage.search_index import Searchable
-from newscrawl.storage.stories import forget, moved_story, story_of
+from newscrawl.storage.stories import Telling, forget, stories_of
 from newscrawl.storage.tallies import Sums, Tally, enter, tallies_of, withdraw
 from newscrawl.storage.words import folded_words
 
@@ -30,15 +30,11 @@ class Analysis:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._sums = Sums()
-        self._entries: list[tuple[Tally, int]] = []
-        self._searchable: list[Searchable] = []
+        self._new: list[tuple[Tally, Searchable]] = []
 
     def add(self, tally: Tally, title: str | None, text: str) -> None:
         """Enters an article that was stored just now."""
-        headline, body = folded_words(title or ""), folded_words(text)
-        words = Searchable(tally.article_id, tally.minute, headline, body)
-        story = story_of(self._connection, tally.article_id, tally.minute, words.body)
-        self._gather(tally, words, story)
+        self._new.append((tally, _searchable(tally, title, text)))
 
     @contextmanager
     def changing(self, numbers: Sequence[int]) -> Iterator[None]:
@@ -70,59 +66,55 @@ class Analysis:
         stays in its story if it has one."""
         tallies = {tally.article_id: tally for tally in tallies_of(self._connection, numbers)}
         words = self._words(tallies)
-        told = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
+        stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
         withdraw(self._connection, numbers)
-        for number, tally in sorted(tallies.items()):
-            story = told.get(number)
-            if story is None:
-                forget(self._connection, number)
-                story = story_of(self._connection, number, tally.minute, words[number].body)
-            self._gather(tally, words[number], story)
+        without = [words[number] for number in sorted(tallies.keys() - stories.keys())]
+        for entry in without:
+            forget(self._connection, entry.article_id)
+        stories |= stories_of(self._connection, list(map(_telling, without)))
+        self._enter([(tally, words[number]) for number, tally in sorted(tallies.items())], stories)
 
     def write(self) -> None:
         """Writes what was gathered: the last act of the transaction."""
         self._flush()
         self._sums.write(self._connection)
 
-    def _gather(self, tally: Tally, words: Searchable, story: int) -> None:
-        self._sums.add(tally)
-        self._entries.append((tally, story))
-        self._searchable.append(words)
-
     def _flush(self) -> None:
-        enter(self._connection, self._entries)
-        search_index.add(self._connection, self._searchable)
-        self._entries, self._searchable = [], []
+        new, self._new = self._new, []
+        self._enter(new, stories_of(self._connection, [_telling(words) for _, words in new]))
 
-    def _words(self, tallies: dict[int, Tally]) -> dict[int, Searchable]:
+    def _enter(
+        self, entries: Sequence[tuple[Tally, Searchable]], stories: Mapping[int, int]
+    ) -> None:
+        for tally, _ in entries:
+            self._sums.add(tally)
+        told = [(tally, stories[tally.article_id]) for tally, _ in entries]
+        enter(self._connection, told)
+        search_index.add(self._connection, [words for _, words in entries])
+
+    def _words(self, tallies: Mapping[int, Tally]) -> dict[int, Searchable]:
         rows = self._connection.execute(_TEXTS, {"numbers": list(tallies)})
-        return {
-            number: Searchable(
-                number, tallies[number].minute, folded_words(title or ""), folded_words(text)
-            )
-            for number, title, text in rows
-        }
+        return {number: _searchable(tallies[number], title, text) for number, title, text in rows}
 
     def _stories(
         self,
-        before: dict[int, Tally],
-        after: dict[int, Tally],
-        old_words: dict[int, Searchable],
-        words: dict[int, Searchable],
+        before: Mapping[int, Tally],
+        after: Mapping[int, Tally],
+        old_words: Mapping[int, Searchable],
+        words: Mapping[int, Searchable],
     ) -> dict[int, int]:
         """The story of each article that counts after the change."""
         told = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
-        for number in before.keys() - after.keys():
+        moved = [number for number in sorted(after) if old_words.get(number) != words[number]]
+        for number in (*moved, *sorted(before.keys() - after.keys())):
             forget(self._connection, number)
-        stories = {}
-        for number, tally in sorted(after.items()):
-            body = words[number].body
-            if number not in told:
-                stories[number] = story_of(self._connection, number, tally.minute, body)
-            elif old_words[number] == words[number]:
-                stories[number] = told[number]
-            else:
-                stories[number] = moved_story(
-                    self._connection, number, tally.minute, body, told[number]
-                )
-        return stories
+        tellings = [_telling(words[number], told.get(number)) for number in moved]
+        return told | stories_of(self._connection, tellings)
+
+
+def _searchable(tally: Tally, title: str | None, text: str) -> Searchable:
+    return Searchable(tally.article_id, tally.minute, folded_words(title or ""), folded_words(text))
+
+
+def _telling(words: Searchable, before: int | None = None) -> Telling:
+    return Telling(words.article_id, words.minute, words.body, before)

@@ -22,7 +22,7 @@ from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
 from newscrawl.storage.frontier.queue import Settlement, settle_saved
 from newscrawl.storage.rebuilding import rebuild
-from newscrawl.storage.saving import Saved, replace_mentions, save_record
+from newscrawl.storage.saving import Saved, replace_mentions, save_record, save_records
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
@@ -254,7 +254,7 @@ class Database:
         def work(session: Session) -> list[Saved]:
             connection = session.connection()
             analysis = Analysis(connection)
-            saved = [save_record(connection, record, run_id, analysis) for record in records]
+            saved = save_records(connection, [(record, run_id) for record in records], analysis)
             analysis.write()
             return saved
 

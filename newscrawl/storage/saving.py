@@ -4,14 +4,13 @@ It is the write that a crawl waits for, so it speaks SQLAlchemy's Core: objects 
 would cost as much again as the database.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy import (
     Connection,
-    Insert,
     Row,
     bindparam,
     delete,
@@ -21,16 +20,16 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Mention
 from newscrawl.storage import models
+from newscrawl.storage.adding import Origin, add_articles, add_urls, new_ones
 from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.documents import Record, clean, day_of, minute_of, rank
+from newscrawl.storage.documents import Record, day_of, rank
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.models import Article, ArticleUrl, Company, Revision, Run, Source
+from newscrawl.storage.models import Article, ArticleUrl, Revision, Run, Source
 from newscrawl.storage.models.base import UtcDateTime
-from newscrawl.storage.tallies import Tally, counts
+from newscrawl.storage.occurrences import write_clutter, write_mentions
 
 Outcome = Literal["new", "revised", "unchanged"]
 
@@ -62,27 +61,16 @@ _ARTICLE_AT = (
 _TWIN = select(func.min(Article.id)).where(
     Article.source_id == bindparam("source_id"), Article.fingerprint == bindparam("fingerprint")
 )
-_ADD_ARTICLE = insert(Article).returning(Article.id)
 _TOUCH = (
     update(Article)
     .where(Article.id == bindparam("article_id"), Article.last_seen_at < bindparam("seen_at"))
     .values(last_seen_at=bindparam("seen_at"))
 )
-_COMPANY_IDS = select(Company.name, Company.id).where(
-    Company.name.in_(bindparam("names", expanding=True))
-)
-_ADD_MENTIONS = insert(models.Mention)
 _OCCURRENCES = (
     select(models.Mention.company_id, func.count())
     .where(models.Mention.article_id == bindparam("article_id"))
     .group_by(models.Mention.company_id)
 )
-# An INSERT that passes over rows that are there; both databases say it in one way.
-_ADD_IF_NEW: Mapping[tuple[str, type[models.Base]], Insert] = {
-    (dialect, table): said_by.insert(table).on_conflict_do_nothing()
-    for dialect, said_by in (("sqlite", sqlite), ("postgresql", postgresql))
-    for table in (ArticleUrl, Company)
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +81,39 @@ class Saved:
     mentions: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    source_id: int
-    run_id: int
+def save_records(
+    connection: Connection, records: Sequence[tuple[Record, int]], analysis: Analysis
+) -> list[Saved]:
+    """Stores records, each with the number of its run; see `Database.save`.
+
+    Raises StorageError for an unknown source or run.
+    """
+    origins: dict[tuple[str, int], Origin] = {}
+    # Sorted, so that two writers lock their sources in one order.
+    for slug, run_id in sorted({(record.source, run_id) for record, run_id in records}):
+        origins[slug, run_id] = _origin(connection, slug, run_id)
+    incoming = [(record, origins[record.source, run_id]) for record, run_id in records]
+    new = new_ones(connection, incoming)
+    add_articles(
+        connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], analysis
+    )
+    return [
+        Saved("new", len(record.mentions))
+        if is_new
+        else _save_known(connection, record, origin, analysis)
+        for (record, origin), is_new in zip(incoming, new, strict=True)
+    ]
 
 
 def save_record(connection: Connection, record: Record, run_id: int, analysis: Analysis) -> Saved:
-    """See `Database.save`; raises StorageError for an unknown source or run."""
-    origin = _origin(connection, record.source, run_id)
+    """As `save_records`, a single one."""
+    return save_records(connection, [(record, run_id)], analysis)[0]
+
+
+def _save_known(
+    connection: Connection, record: Record, origin: Origin, analysis: Analysis
+) -> Saved:
+    """Stores a record whose address or text is stored, or was stored right before it."""
     stored, known = _article_at(connection, record.urls)
     saved = Saved("unchanged", 0)
     if stored is not None:
@@ -110,12 +122,12 @@ def save_record(connection: Connection, record: Record, run_id: int, analysis: A
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
-        article_id, saved = _add_new(connection, record, origin, analysis)
-    if saved.outcome != "new":
-        _touch(connection, article_id, record)
-    if unknown := [url for url in record.urls if url not in known]:
-        rows = [{"url": url, "article_id": article_id} for url in unknown]
-        _add_if_new(connection, ArticleUrl, rows)
+        # It was like one right before it that has become a revision since.
+        add_articles(connection, [(record, origin)], analysis)
+        return Saved("new", len(record.mentions))
+    _touch(connection, article_id, record)
+    unknown = [url for url in record.urls if url not in known]
+    add_urls(connection, [{"url": url, "article_id": article_id} for url in unknown])
     return saved
 
 
@@ -125,10 +137,10 @@ def replace_mentions(
     """See `Database.replace_mentions`."""
     with analysis.changing([article_id]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
-        _add_mentions(connection, article_id, mentions)
+        write_mentions(connection, {article_id: mentions})
 
 
-def _origin(connection: Connection, slug: str, run_id: int) -> _Origin:
+def _origin(connection: Connection, slug: str, run_id: int) -> Origin:
     """The source's and the run's number.
 
     On PostgreSQL the lock on the source's row makes its writers take turns, so that two of
@@ -140,7 +152,7 @@ def _origin(connection: Connection, slug: str, run_id: int) -> _Origin:
         raise StorageError(f"no source {slug!r} in the database: register_source adds it")
     if found[1] is None:
         raise StorageError(f"no run {run_id} in the database: start_run gives one")
-    return _Origin(found[0], found[1])
+    return Origin(found[0], found[1])
 
 
 def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored | None, set[str]]:
@@ -150,7 +162,7 @@ def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored 
     return next((found[url] for url in urls if url in found), None), set(found)
 
 
-def _twin(connection: Connection, record: Record, origin: _Origin) -> int | None:
+def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
     """The source's article with the same text under another address."""
     if record.fingerprint is None:
         return None
@@ -158,42 +170,8 @@ def _twin(connection: Connection, record: Record, origin: _Origin) -> int | None
     return connection.execute(_TWIN, asked).scalar()
 
 
-def _add_new(
-    connection: Connection, record: Record, origin: _Origin, analysis: Analysis
-) -> tuple[int, Saved]:
-    columns = record.columns
-    row = {
-        **columns,
-        "source_id": origin.source_id,
-        "run_id": origin.run_id,
-        "day": day_of(columns["published_at"], record.seen_at),
-        "content_hash": record.content_hash,
-        "fingerprint": record.fingerprint,
-        "revision": 1,
-        "first_seen_at": record.seen_at,
-        "last_seen_at": record.seen_at,
-    }
-    article_id = connection.execute(_ADD_ARTICLE, row).scalar_one()
-    companies = _add_mentions(connection, article_id, record.mentions)
-    clutter = _add_clutter(connection, article_id, record.clutter)
-    if counts(columns["access"], columns["kind"]):
-        tally = Tally(
-            article_id=article_id,
-            source_id=origin.source_id,
-            day=row["day"],
-            minute=minute_of(columns["published_at"] or record.seen_at),
-            language=columns["language"] or "",
-            section=columns["section"] or "",
-            limited=columns["access"] != "open",
-            companies=companies,
-            clutter=clutter,
-        )
-        analysis.add(tally, columns["title"], columns["text"])
-    return article_id, Saved("new", len(record.mentions))
-
-
 def _take_over(
-    connection: Connection, record: Record, stored: _Stored, origin: _Origin, analysis: Analysis
+    connection: Connection, record: Record, stored: _Stored, origin: Origin, analysis: Analysis
 ) -> Saved:
     held = rank(stored.access, stored.kind, has_text=stored.has_text)
     if stored.source_id != origin.source_id or record.rank < held:
@@ -209,7 +187,7 @@ def _take_over(
     return Saved("unchanged", 0)
 
 
-def _revise(connection: Connection, record: Record, stored: _Stored, origin: _Origin) -> None:
+def _revise(connection: Connection, record: Record, stored: _Stored, origin: Origin) -> None:
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
@@ -230,9 +208,9 @@ def _revise(connection: Connection, record: Record, stored: _Stored, origin: _Or
     before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
     for table in (models.Mention, models.Clutter):
         connection.execute(delete(table).where(table.article_id == stored.id))
-    companies = _add_mentions(connection, stored.id, record.mentions)
-    _add_clutter(connection, stored.id, record.clutter)
-    after = {company: sum(found) for company, found in companies.items()}
+    named = write_mentions(connection, {stored.id: record.mentions})[stored.id]
+    write_clutter(connection, {stored.id: record.clutter})
+    after = {company: sum(found) for company, found in named.items()}
     differences = [
         {
             "article_id": stored.id,
@@ -264,67 +242,3 @@ def _keep_revision(connection: Connection, record: Record, article_id: int) -> N
 
 def _touch(connection: Connection, article_id: int, record: Record) -> None:
     connection.execute(_TOUCH, {"article_id": article_id, "seen_at": record.seen_at})
-
-
-def _add_if_new(
-    connection: Connection, table: type[models.Base], rows: list[dict[str, Any]]
-) -> None:
-    connection.execute(_ADD_IF_NEW[connection.dialect.name, table], rows)
-
-
-def _add_mentions(
-    connection: Connection, article_id: int, mentions: Sequence[Mention]
-) -> dict[int, tuple[int, int]]:
-    """Writes the mentions; gives the occurrences in headline and body by company."""
-    if not mentions:
-        return {}
-    ids = _company_ids(connection, {clean(mention.company) for mention in mentions})
-    rows = [
-        {
-            "article_id": article_id,
-            "company_id": ids[clean(mention.company)],
-            "section": mention.section,
-            "start_offset": mention.start,
-            "end_offset": mention.end,
-            "surface": clean(mention.surface),
-            "rule": mention.rule,
-        }
-        for mention in mentions
-    ]
-    connection.execute(_ADD_MENTIONS, rows)
-    found: dict[int, tuple[int, int]] = {}
-    for mention in mentions:
-        company = ids[clean(mention.company)]
-        in_title, in_body = found.get(company, (0, 0))
-        headline = mention.section == "title"
-        found[company] = (in_title + headline, in_body + (not headline))
-    return found
-
-
-def _add_clutter(
-    connection: Connection, article_id: int, clutter: Mapping[str, int]
-) -> dict[int, int]:
-    """Writes what stands outside the article; gives it by company."""
-    found = {clean(name): number for name, number in clutter.items() if number > 0}
-    if not found:
-        return {}
-    ids = _company_ids(connection, set(found))
-    numbers = {ids[name]: number for name, number in found.items()}
-    connection.execute(
-        insert(models.Clutter),
-        [
-            {"article_id": article_id, "company_id": company, "number": number}
-            for company, number in numbers.items()
-        ],
-    )
-    return numbers
-
-
-def _company_ids(connection: Connection, names: set[str]) -> dict[str, int]:
-    asked = {"names": list(names)}
-    ids = dict(connection.execute(_COMPANY_IDS, asked).all())
-    if missing := sorted(names - ids.keys()):
-        # Sorted, so that two writers that add the same names can't wait for each other.
-        _add_if_new(connection, Company, [{"name": name} for name in missing])
-        ids = dict(connection.execute(_COMPANY_IDS, asked).all())
-    return ids

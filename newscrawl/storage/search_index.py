@@ -72,11 +72,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if connection.dialect.name == "sqlite":
         connection.execute(_SQLITE_ADD, [_sqlite_row(entry) for entry in entries])
         return
-    rows = [
-        {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
-        for entry in entries
-    ]
-    connection.execute(_POSTGRES_ADD, rows)
+    connection.execute(_POSTGRES_ADD, [postgres_row(entry) for entry in entries])
 
 
 def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
@@ -93,6 +89,11 @@ def clear(connection: Connection) -> None:
     """Empties the index."""
     sqlite = connection.dialect.name == "sqlite"
     connection.execute(_SQLITE_CLEAR if sqlite else delete(POSTGRES_SEARCH))
+
+
+def postgres_row(entry: Searchable) -> dict[str, Any]:
+    """The row of PostgreSQL's index."""
+    return {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
 
 
 def _sqlite_row(entry: Searchable) -> dict[str, object]:

@@ -89,7 +89,8 @@ def same_story(one: Sketch, other: Sketch) -> float:
 
 
 def _is_by_characters(words: Sequence[str]) -> bool:
-    return 2 * sum(map(writes_no_blanks, words[:100])) > len(words[:100])
+    some = words[:100]
+    return 2 * sum(len(word) == 1 and writes_no_blanks(word) for word in some) > len(some)
 
 
 def _shingle_hashes(words: Sequence[str], width: int) -> Values:

@@ -6,10 +6,11 @@ their sketches. A phrase that many texts share leads nowhere: past MOST_UNDER_A_
 further ones are not found by it. So the time for an article stays the same however many there are.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, select
 
@@ -21,59 +22,142 @@ from newscrawl.storage.sketching import Sketch, same_story, sketch
 # ones; and of all that share a value, so many that share most of them are compared.
 MOST_UNDER_A_VALUE = 200
 MOST_COMPARED = 20
-_MINUTES_PER_WEEK = 7 * 24 * 60
+_MINUTES_PER_DAY = 24 * 60
+_MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
-_NEAR = select(SketchValue.article_id, SketchValue.week, SketchValue.value).where(
+_NEAR = select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
     SketchValue.week.in_(bindparam("weeks", expanding=True)),
     SketchValue.value.in_(bindparam("values", expanding=True)),
 )
 _SKETCHES = select(
     SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
 ).where(SketchRow.article_id.in_(bindparam("numbers", expanding=True)))
-_ADD_STORY = insert(Story).returning(Story.id)
-_ADD_SKETCH = insert(SketchRow)
+_ADD_STORIES = insert(Story).returning(Story.id, sort_by_parameter_order=True)
+_ADD_SKETCHES = insert(SketchRow)
 _ADD_VALUES = insert(SketchValue)
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """An article without a story: its time, and its text's folded words. It comes from the
+    story `before` if it had one, and then stays there if it is alone or alike."""
+
+    article_id: int
+    minute: int
+    words: Sequence[str]
+    before: int | None = None
+
+    @property
+    def week(self) -> int:
+        return self.minute // _MINUTES_PER_WEEK
+
+
+@dataclass(slots=True)
+class _Told:
+    """A story while it is being found out which: an old one, or one that gets its number later."""
+
+    story_id: int | None
+    day: date
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     article_id: int
-    story_id: int
     sketch: Sketch
+    told: _Told
 
 
-def story_of(connection: Connection, article_id: int, minute: int, words: Sequence[str]) -> int:
-    """The number of the story of an article that has none yet; its text's folded words are
-    put into the index."""
-    made = sketch(words)
-    if made is None:
-        return _found_story(connection, minute)
-    week = minute // _MINUTES_PER_WEEK
-    near = _near(connection, week, made)
-    alike = _alike(connection, made, near)
-    story = alike[0].story_id if alike else _found_story(connection, minute)
-    _keep(connection, article_id, story, week, made, near)
-    return story
+class _Neighbourhood:
+    """The part of the index that some texts lead to, and what was put into it since."""
+
+    def __init__(self, connection: Connection, asked: Sequence[tuple[Telling, Sketch]]) -> None:
+        self._under: dict[tuple[int, int], list[int]] = defaultdict(list)
+        self._known: dict[int, _Known] = {}
+        self._new: list[tuple[Telling, _Known]] = []
+        self._new_values: list[dict[str, int]] = []
+        if not asked:
+            return
+        weeks = {
+            week + step for week in {telling.week for telling, _ in asked} for step in (-1, 0, 1)
+        }
+        values = {value for _, made in asked for value in made.index}
+        found = connection.execute(_NEAR, {"weeks": sorted(weeks), "values": sorted(values)})
+        for week, value, article_id in found:
+            self._under[week, value].append(article_id)
+        near = {number for telling, made in asked for number in self._nearest(telling, made)}
+        told: dict[int, _Told] = {}
+        for row in connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ():
+            story = told.setdefault(row.story_id, _Told(row.story_id, date.min))
+            made = Sketch.from_bytes(row.shingles, row.smallest)
+            self._known[row.article_id] = _Known(row.article_id, made, story)
+
+    def alike(self, telling: Telling, made: Sketch) -> list[_Told]:
+        """The stories that the text may belong to, the most alike first, then the oldest."""
+        known = [self._known[number] for number in self._nearest(telling, made)]
+        pairs = [(same_story(made, other.sketch), other) for other in known]
+        pairs.sort(key=lambda pair: (-pair[0], pair[1].article_id))
+        return [other.told for resemblance, other in pairs if resemblance > 0]
+
+    def put(self, telling: Telling, made: Sketch, told: _Told) -> None:
+        """Lets the text be found by those that come after it."""
+        known = _Known(telling.article_id, made, told)
+        self._known[telling.article_id] = known
+        self._new.append((telling, known))
+        for value in made.index:
+            there = self._under[telling.week, value]
+            if len(there) < MOST_UNDER_A_VALUE:
+                there.append(telling.article_id)
+                row = {"week": telling.week, "value": value, "article_id": telling.article_id}
+                self._new_values.append(row)
+
+    def write(self, connection: Connection) -> None:
+        """Writes what was put in; its stories must have their numbers."""
+        rows = [
+            {
+                "article_id": telling.article_id,
+                "story_id": known.told.story_id,
+                "week": telling.week,
+                "shingles": known.sketch.shingles,
+                "smallest": known.sketch.to_bytes(),
+            }
+            for telling, known in self._new
+        ]
+        if rows:
+            connection.execute(_ADD_SKETCHES, rows)
+        if self._new_values:
+            connection.execute(_ADD_VALUES, self._new_values)
+
+    def _nearest(self, telling: Telling, made: Sketch) -> list[int]:
+        shared: dict[int, int] = {}
+        for week in (telling.week - 1, telling.week, telling.week + 1):
+            for value in made.index:
+                for number in self._under.get((week, value), ()):
+                    shared[number] = shared.get(number, 0) + 1
+        return sorted(shared, key=lambda number: (-shared[number], number))[:MOST_COMPARED]
 
 
-def moved_story(
-    connection: Connection, article_id: int, minute: int, words: Sequence[str], story: int
-) -> int:
-    """As `story_of`, for an article whose text or time has changed. It stays in its story if it
-    is alone there or still like another article of it."""
-    forget(connection, article_id)
-    made = sketch(words)
-    alone = not _others(connection, story)
-    if made is None:
-        return story if alone else _found_story(connection, minute)
-    week = minute // _MINUTES_PER_WEEK
-    near = _near(connection, week, made)
-    alike = _alike(connection, made, near)
-    stays = (alone and not alike) or any(known.story_id == story for known in alike)
-    if not stays:
-        story = alike[0].story_id if alike else _found_story(connection, minute)
-    _keep(connection, article_id, story, week, made, near)
-    return story
+def stories_of(connection: Connection, tellings: Sequence[Telling]) -> dict[int, int]:
+    """The number of each article's story; the texts are put into the index.
+
+    They are looked at in the order in which they are given, each beside those before it.
+    """
+    sketches = {telling.article_id: sketch(telling.words) for telling in tellings}
+    asked = [
+        (telling, made)
+        for telling in tellings
+        if (made := sketches[telling.article_id]) is not None
+    ]
+    near = _Neighbourhood(connection, asked)
+    told: dict[int, _Told] = {}
+    for telling in tellings:
+        made = sketches[telling.article_id]
+        story = _story(connection, telling, near.alike(telling, made) if made else [])
+        told[telling.article_id] = story
+        if made is not None:
+            near.put(telling, made, story)
+    _number(connection, told.values())
+    near.write(connection)
+    return {number: story.story_id for number, story in told.items() if story.story_id is not None}
 
 
 def forget(connection: Connection, article_id: int) -> None:
@@ -91,59 +175,28 @@ def forget(connection: Connection, article_id: int) -> None:
         connection.execute(delete(SketchRow).where(SketchRow.article_id == article_id))
 
 
-def _found_story(connection: Connection, minute: int) -> int:
-    day = date.fromordinal(minute // (24 * 60) + 1)
-    return connection.execute(_ADD_STORY, {"founded_on": day}).scalar_one()
+def _story(connection: Connection, telling: Telling, alike: Sequence[_Told]) -> _Told:
+    day = date.fromordinal(telling.minute // _MINUTES_PER_DAY + 1)
+    if telling.before is not None:
+        stays = next((told for told in alike if told.story_id == telling.before), None)
+        if stays is not None:
+            return stays
+        if not alike and not _is_told(connection, telling.before):
+            return _Told(telling.before, day)
+    return alike[0] if alike else _Told(None, day)
 
 
-def _others(connection: Connection, story: int) -> bool:
+def _is_told(connection: Connection, story: int) -> bool:
+    """Whether another article tells the story: the one that asks is out of the index."""
     query = select(SketchRow.article_id).where(SketchRow.story_id == story).limit(1)
     return connection.execute(query).first() is not None
 
 
-def _near(connection: Connection, week: int, made: Sketch) -> list[tuple[int, int, int]]:
-    """The articles that share a value: article, week, value."""
-    asked = {"weeks": [week - 1, week, week + 1], "values": made.index}
-    return [(number, week, value) for number, week, value in connection.execute(_NEAR, asked)]
-
-
-def _alike(
-    connection: Connection, made: Sketch, near: Sequence[tuple[int, int, int]]
-) -> list[_Known]:
-    """The near ones that tell the same story, the most alike first, then the oldest."""
-    if not near:
-        return []
-    shared = Counter(article_id for article_id, _, _ in near)
-    nearest = sorted(shared, key=lambda number: (-shared[number], number))[:MOST_COMPARED]
-    known = [
-        _Known(row.article_id, row.story_id, Sketch.from_bytes(row.shingles, row.smallest))
-        for row in connection.execute(_SKETCHES, {"numbers": nearest})
-    ]
-    alike = [(same_story(made, other.sketch), other) for other in known]
-    alike.sort(key=lambda pair: (-pair[0], pair[1].article_id))
-    return [other for resemblance, other in alike if resemblance > 0]
-
-
-def _keep(
-    connection: Connection,
-    article_id: int,
-    story: int,
-    week: int,
-    made: Sketch,
-    near: Sequence[tuple[int, int, int]],
-) -> None:
-    row = {
-        "article_id": article_id,
-        "story_id": story,
-        "week": week,
-        "shingles": made.shingles,
-        "smallest": made.to_bytes(),
-    }
-    connection.execute(_ADD_SKETCH, row)
-    full = Counter(value for _, found_in, value in near if found_in == week)
-    values = [value for value in made.index if full[value] < MOST_UNDER_A_VALUE]
-    if values:
-        connection.execute(
-            _ADD_VALUES,
-            [{"week": week, "value": value, "article_id": article_id} for value in values],
-        )
+def _number(connection: Connection, told: Iterable[_Told]) -> None:
+    """Gives new stories their numbers."""
+    new = list({id(story): story for story in told if story.story_id is None}.values())
+    if not new:
+        return
+    rows: list[dict[str, Any]] = [{"founded_on": story.day} for story in new]
+    for story, number in zip(new, connection.scalars(_ADD_STORIES, rows), strict=True):
+        story.story_id = number
