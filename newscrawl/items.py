@@ -3,6 +3,7 @@
 Frozen dataclasses without behaviour; this module imports nothing of ours.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -93,6 +94,18 @@ class Article:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What the pages of a source have in common (newscrawl.extraction.memory).
+
+    `seen` tells on how many of the `pages` a block's text stood, by its fingerprint; both counts
+    are aged.
+    """
+
+    pages: int = 0
+    seen: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
     """A company named in an article.
 
@@ -113,10 +126,12 @@ class Document:
     """A page on its way through the pipelines: with its article, then with mentions.
 
     `clutter` are the companies named elsewhere on the page, each with the number of its
-    occurrences: in menus, teasers and the like, which count for nothing.
+    occurrences: in menus, teasers and the like, which count for nothing. `blocks` are the
+    fingerprints of the page's texts, from which its source's memory learns.
     """
 
     page: Page
     article: Article
     mentions: tuple[Mention, ...] = ()
     clutter: tuple[tuple[str, int], ...] = ()
+    blocks: tuple[int, ...] = ()

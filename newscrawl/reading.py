@@ -4,13 +4,16 @@ A crawl, the ingestion of archives and a new extraction all read pages by this.
 """
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-import newscrawl
+from newscrawl.extraction.article import article_of
 from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.memory import fingerprints
+from newscrawl.extraction.methods import look
 from newscrawl.extraction.walls import wall_before
-from newscrawl.items import Article, Document, Hints, Kind, Page
+from newscrawl.items import Article, Document, Hints, Kind, Memory, Page
 from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
@@ -32,10 +35,12 @@ class NoArticleError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReader:
-    """How pages are read: `method` of extraction, and the `least` characters of an article."""
+    """How pages are read: `method` of extraction, the `least` characters of an article, and what
+    the pages of each source, by its slug, have in common."""
 
     method: str
     least: int
+    memories: Mapping[str, Memory] = field(default_factory=dict, hash=False)
 
     def read(self, page: Page) -> Document:
         """The page with its article, still without mentions; raises NoArticleError.
@@ -47,15 +52,16 @@ class PageReader:
         if not _TAG.search(page.html[:_SNIFFED].replace(b"\0", b"")):
             message = "no HTML in the response" if page.html else "an empty response"
             raise NoArticleError("NotHtml", message)
-        article = newscrawl.extract(
-            page.html, page.url, encoding=page.encoding, language=page.language, method=self.method
-        )
+        view = look(page.html, page.url, encoding=page.encoding, language=page.language)
+        memory = self.memories.get(page.source)
+        article = article_of(view, page.url, method=self.method, memory=memory)
         if wall := wall_before(page.html, page.encoding, article):
             article = replace(article, kind=wall)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled(page, article)
         self._check(article)
-        return Document(page=page, article=completed(article, page))
+        blocks = fingerprints(view.candidates.page.texts)
+        return Document(page=page, article=completed(article, page), blocks=blocks)
 
     def _check(self, article: Article) -> None:
         if article.kind in _NOT_ARTICLES:

@@ -1,12 +1,14 @@
 """A page becomes an article, or is dropped for a reason that is counted."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
+from newscrawl.extraction.memory import templates
 from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Document, Page
 from newscrawl.reading import NoArticleError, PageReader, Reason
@@ -66,9 +68,11 @@ _DROPS: Mapping[Reason, type[DropItem]] = {
 class ExtractionPipeline:
     """Page → Document. Extraction runs beside the event loop, so that downloads go on."""
 
-    def __init__(self, crawler: Crawler, readers: Readers) -> None:
+    def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
         self._crawler = crawler
-        self._readers = readers
+        self._reader = reader
+        self._processes = processes
+        self._readers = Readers(reader, processes)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -79,7 +83,14 @@ class ExtractionPipeline:
         least = crawler.settings["NEWSCRAWL_MIN_CHARACTERS"]
         least = whole_number("NEWSCRAWL_MIN_CHARACTERS", least)
         processes = processes_of(crawler.settings["NEWSCRAWL_READERS"])
-        return cls(crawler, Readers(PageReader(method=method, least=least), processes))
+        return cls(crawler, PageReader(method=method, least=least), processes)
+
+    def open_spider(self) -> None:
+        """Read all pages of this crawl with what the crawls before it have learned."""
+        source, memory = (getattr(self._crawler.spider, key, None) for key in ("source", "memory"))
+        if source and memory:
+            reader = replace(self._reader, memories={source.slug: templates(memory)})
+            self._readers = Readers(reader, self._processes)
 
     def close_spider(self) -> None:
         """Let the readers go."""

@@ -12,11 +12,13 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from newscrawl.items import Article, Document, Page
+from newscrawl.extraction.memory import with_page
+from newscrawl.items import Article, Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source
 from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument, open_database
 from newscrawl.storage.frontier import Frontier, Outcome, Schedule
+from newscrawl.storage.memory import keep_memory, memory_of
 from newscrawl.storage.writing import Writer
 from pipelines.outcome import Counts, state_of, summary
 
@@ -46,6 +48,9 @@ class StoragePipeline:
     frontier: Frontier
 
     def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
+        """The crawl's pages are read with `memory`; what they teach is for the next crawl."""
+        self.memory = memory_of(database, slug)
+        self._learned: Memory = self.memory
         self._crawler = crawler
         self._database = database
         self._slug = slug
@@ -67,9 +72,11 @@ class StoragePipeline:
             database.register_source(
                 source.slug, source.name, source.country, source.languages[0], source.home
             )
+            pipeline = cls(crawler, database, source.slug)
         except StorageError as error:
             raise SettingError(str(error)) from error
-        pipeline = cls(crawler, database, source.slug)
+        spider: Any = crawler.spider
+        spider.memory = pipeline.memory
         crawler.signals.connect(pipeline.item_dropped, signal=signals.item_dropped)
         crawler.signals.connect(pipeline.item_error, signal=signals.item_error)
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)
@@ -94,6 +101,8 @@ class StoragePipeline:
         stats = self._crawler.stats
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
+        if saved.outcome == "new" and document.blocks:
+            self._learned = with_page(self._learned, document.blocks)
         if document.page.visit and not document.page.visit.first:
             stats.inc_value("newscrawl/revisits_stored")
         return document
@@ -160,6 +169,8 @@ class StoragePipeline:
                 self._slug, today.date(), state, counts.found, counts.stored, note
             )
             self.frontier.finish(spider.polled)
+            if self._learned is not self.memory:
+                keep_memory(self._database, self._slug, self._learned)
             self._database.finish_run(self._run, reason, numbers)
         except StorageError as error:
             logger.critical("The end of the run is not recorded: %s", error)

@@ -2,8 +2,9 @@
 
 from newscrawl.extraction import metadata
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.methods import METHODS, look
-from newscrawl.items import Article
+from newscrawl.extraction.memory import without_templates
+from newscrawl.extraction.methods import METHODS, View, look
+from newscrawl.items import Article, Memory
 
 
 def extract(
@@ -13,28 +14,38 @@ def extract(
     encoding: str | None = None,
     language: str | None = None,
     method: str = "combined",
+    memory: Memory | None = None,
 ) -> Article:
     """Take the article out of a page. Never raises for any page; an empty one gives an empty text.
 
     `encoding` is the charset of the HTTP header, `language` what is known of the site. `method`
-    is one of `methods.METHODS`; another one raises ValueError.
+    is one of `methods.METHODS`; another one raises ValueError. What `memory` knows from other
+    pages of the site is left out (`memory.with_page` makes one).
     """
-    take_body = METHODS.get(method)
-    if take_body is None:
+    if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; use one of {', '.join(METHODS)}")
     view = look(html, url, encoding=encoding, language=language)
+    return article_of(view, url, method=method, memory=memory)
+
+
+def article_of(
+    view: View, url: str | None = None, *, method: str = "combined", memory: Memory | None = None
+) -> Article:
+    """Take the article out of a page that was looked at already; else as `extract`."""
     facts = view.facts
-    body = take_body(view)
-    text = "\n\n".join(body.paragraphs)
+    body = METHODS[method](view)
+    paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
+    counted = body.counted if len(paragraphs) == len(body.paragraphs) else None
+    text = "\n\n".join(paragraphs)
     return Article(
         url=url,
         title=facts.title,
         text=text,
-        paragraphs=tuple(body.paragraphs),
+        paragraphs=tuple(paragraphs),
         authors=facts.authors,
         published=facts.published,
         modified=facts.modified,
-        language=settle_language(facts.language, text, body.counted),
+        language=settle_language(facts.language, text, counted),
         section=facts.section,
         site_name=facts.site_name,
         image=facts.image,

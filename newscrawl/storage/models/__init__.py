@@ -26,6 +26,7 @@ from newscrawl.storage.models.articles import (
 )
 from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
+from newscrawl.storage.models.memory import TemplateMemory
 from newscrawl.storage.models.progress import Progress
 from newscrawl.storage.models.sources_health import SourceHealth
 from newscrawl.storage.models.watch import Finding, Lease, Vitals, Worker
@@ -59,6 +60,7 @@ __all__ = [
     "Source",
     "SourceHealth",
     "Story",
+    "TemplateMemory",
     "Vitals",
     "Watch",
     "Worker",

@@ -1,0 +1,87 @@
+"""What a site repeats from page to page is no article: template memory.
+
+A single page can't tell a disclaimer or a call to subscribe from an article's last paragraph; a
+second and a third page with the same words can. What was seen is an explicit value: a page read
+with the same memory gives the same article, in whatever order pages come.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from typing import Final
+
+from newscrawl.items import Memory
+
+NOTHING: Final = Memory()
+
+# A text is a template's from so many pages on, and from this share of all pages on: a paragraph
+# of background that a running story repeats is on some pages of hundreds. The first is fitted
+# on the development corpus by `newscrawl train-network --folds 5 --memory`, the second ours.
+LEAST_PAGES: Final = 3
+LEAST_SHARE: Final = 0.02
+SHORTEST: Final = 6  # characters; ours: shorter ones are cells of tables
+# Ours. What is no longer seen is forgotten: all counts are halved when so many pages have been
+# learned from. A page teaches so many texts at most, a memory holds so many, some 100 KB.
+HALVED_AT: Final = 400
+MOST_OF_PAGE: Final = 1000
+MOST_TEXTS: Final = 5000
+
+
+def fingerprints(texts: Iterable[str]) -> tuple[int, ...]:
+    """Numbers of 64 bits for the different texts of a page's blocks, those too short left out."""
+    different = dict.fromkeys(text for text in texts if len(text) >= SHORTEST)
+    return tuple(_fingerprint(text) for text in islice(different, MOST_OF_PAGE))
+
+
+def with_page(memory: Memory, page: Collection[int]) -> Memory:
+    """The memory after one more page, of whose blocks these are the fingerprints.
+
+    It must be another page than those before: one that is read again would make its own article
+    look like a template.
+    """
+    seen = dict(memory.seen)
+    for fingerprint in page:
+        # What was seen last stands last.
+        seen[fingerprint] = seen.pop(fingerprint, 0) + 1
+    grown = replace(memory, pages=memory.pages + 1, seen=seen)
+    return _bounded(_halved(grown) if grown.pages >= HALVED_AT else grown)
+
+
+def templates(memory: Memory) -> Memory:
+    """The part of a memory by which pages are read: a fraction of it, to be sent to readers."""
+    least = _least(memory)
+    return replace(memory, seen={key: n for key, n in memory.seen.items() if n >= least})
+
+
+def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
+    """The paragraphs that are not known from other pages; all of them where none is left."""
+    least = _least(memory)
+    own = [
+        text
+        for text in paragraphs
+        if len(text) < SHORTEST or memory.seen.get(_fingerprint(text), 0) < least
+    ]
+    return own or list(paragraphs)
+
+
+def _least(memory: Memory) -> float:
+    return max(LEAST_PAGES, LEAST_SHARE * memory.pages)
+
+
+def _halved(memory: Memory) -> Memory:
+    seen = {key: count // 2 for key, count in memory.seen.items() if count > 1}
+    return Memory(pages=memory.pages // 2, seen=seen)
+
+
+def _bounded(memory: Memory) -> Memory:
+    """Without the rarest texts that are too many, of those the ones seen longest ago."""
+    excess = len(memory.seen) - MOST_TEXTS
+    if excess <= 0:
+        return memory
+    dropped = set(sorted(memory.seen, key=memory.seen.__getitem__)[:excess])
+    return replace(memory, seen={k: n for k, n in memory.seen.items() if k not in dropped})
+
+
+def _fingerprint(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
