@@ -111,6 +111,7 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("Rafael del Pino habla.", "es", [], id="given name"),
         pytest.param("Hugo Boss cut his first suit in 1924.", "en", [], id="founder"),
         pytest.param("aktorkę Wandę Siemaszkową", "pl", [], id="declined given name"),
+        pytest.param("年薪勉强生活", "zh", [], id="across two Chinese words"),
         pytest.param("some 4.3M users", "en", [], id="number"),
         pytest.param("Next chunk, then the store.", "en", [], id="everyday word before a noun"),
         pytest.param("le niveau Orange dans le Gard", "fr", [], id="colour"),

@@ -1,6 +1,7 @@
 """What analysts are told of, on both databases, by a real mail server and a real webhook."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -207,6 +208,20 @@ def test_what_one_worker_tells_no_other_does(world):
     notice_all(world, today=TODAY)
     assert len(noticing.claim(world)) == 1
     assert noticing.claim(world) == []
+
+
+def test_workers_at_the_same_moment_tell_it_once(world):
+    noticing.watch(world, "Siemens")
+    burst(world)
+
+    def work(_number: int) -> int:
+        notice_all(world, today=TODAY)
+        return tell_all(world, (hooking,)).alerts
+
+    with webhook() as (taken, url), ThreadPoolExecutor(4) as pool:
+        hooking = hook(url)
+        assert sum(pool.map(work, range(4))) == 1
+        assert len(taken) == 1
 
 
 def test_what_was_noticed_too_long_ago_is_no_news(world, monkeypatch):

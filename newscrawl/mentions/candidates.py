@@ -84,10 +84,13 @@ def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     alternatives = []
     for phrase in sorted(phrases, key=len, reverse=True):
         escaped = re.escape(phrase.replace("’", "'")).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
-        alternatives.append(escaped)
-    # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
-    stop = r"(?!\w|-(?-i:[A-ZÄÖÜ]))"
-    return re.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?:s|es|n)?{stop}", re.IGNORECASE)
+        # Chinese and Japanese part no words: a phrase is found between any two letters.
+        begin = "" if script(phrase[0]) in _UNSPACED else r"(?<!\w)"
+        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
+        spaced = script(phrase[-1]) not in _UNSPACED
+        stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
+        alternatives.append(f"{begin}{escaped}{stop}")
+    return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
