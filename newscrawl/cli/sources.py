@@ -74,12 +74,12 @@ def list_sources(
         and (language is None or language.lower() in source.languages)
     ]
     columns = (
-        Column(key="slug", heading="slug", wide=True),
+        Column(key="slug", heading="slug"),
         Column(key="name", heading="name", wide=True),
-        Column(key="country", heading="country"),
-        Column(key="languages", heading="languages", wide=True),
+        Column(key="country", heading="from"),
+        Column(key="languages", heading="in", wide=True),
         Column(key="status", heading="", table=False),
-        Column(key="state", heading="last check", show=sources_check.state_text),
+        Column(key="state", heading="check", show=sources_check.state_text),
         Column(key="last_ok", heading="last ok", show=shown_day),
         Column(key="checked_at", heading="", table=False),
         Column(key="home", heading="", table=False),

@@ -111,7 +111,7 @@ def _show(source: "Source", found: "Found", form: Format) -> None:
             heading="newest",
             show=lambda moment: f"{moment:%Y-%m-%d}" if moment else "–",
         ),
-        Column(key="found", heading="found by", wide=True),
+        Column(key="found", heading="", table=False),
     )
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
     title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"

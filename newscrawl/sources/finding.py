@@ -209,4 +209,5 @@ def home_of(url: str) -> str:
     A bare host is meant as https.
     """
     text = url.strip()
-    return web_url(text if "://" in text else f"https://{text}")
+    home = web_url(text if "://" in text else f"https://{text}")
+    return home if urlsplit(home).path else f"{home}/"
