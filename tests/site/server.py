@@ -1,5 +1,6 @@
 """The demo site over HTTP on 127.0.0.1, and faults that real sites have."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -45,7 +46,7 @@ class SiteServer:
         class Handler(_Handler):
             owner = site
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
 
     @property
@@ -97,6 +98,13 @@ class SiteServer:
                 # No charset here: a legacy page tells it in its own head.
                 return Answer(body=content.page_bytes(page, self.url), kind="text/html")
         return Answer(status=404, body=b"<html><title>Not found</title><h1>Not found</h1></html>")
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of visitors who are gone; they may have been killed."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
