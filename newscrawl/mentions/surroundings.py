@@ -37,6 +37,14 @@ _SURNAME = re.compile(
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
+# Prices of shares, and posts that are cut or made; a total or a gap has such figures, too.
+_COUNTED = frozenset({"total", "gap", "gas natural", "target", "general", "free", "best", "dow"})
+_FIGURES = re.compile(
+    r" (?:[^\W\d_]+ ){1,4}(?:\d[\d.,]* ?(?:%|percent\b|per cent\b|pc\b|Prozent\b|pour cent\b"
+    r"|por ciento\b|per cento\b|punkt)"
+    r"|\d[\d.,]* (?:jobs|staff|workers|posts|employees|stores|Stellen|Arbeitsplätze|Jobs|Filialen"
+    r"|emplois|postes|salariés|empleos|trabajadores|puestos|posti|lavoratori|dipendenti|esuberi))"
+)
 _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
@@ -67,9 +75,15 @@ class Surroundings:
         """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
         if candidate.compound or self._cue_before(text, candidate.start, language):
             return True
-        if self._is_explained(text, candidate, language):
+        if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
             return True
         return self._cue_after(text, candidate, language)
+
+    def _has_figures(self, text: str, candidate: Candidate) -> bool:
+        """ "Orange fell 2 percent", "Sky to axe 1,000 jobs": what is counted of companies."""
+        if candidate.form.text.lower() in _COUNTED:
+            return False
+        return _FIGURES.match(text, candidate.end, candidate.end + _REACH) is not None
 
     def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """ "Mango, la firma catalana": is it said behind a comma what it is?"""
