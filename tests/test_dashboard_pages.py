@@ -14,6 +14,7 @@ from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
 from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
+from newscrawl.storage.findings import Trouble, record_findings
 from tests.dashboards import TODAY, config_of
 from tests.worlds import LONG, NOON, body, document, headline
 
@@ -120,6 +121,18 @@ def test_a_source_that_fails_is_told_on_the_first_page(
 def test_todays_crawl_may_be_yet_to_come(client: TestClient, database: Database) -> None:
     save(database, 1, headline("Siemens"))
     assert "not read at present" not in client.get("/").text
+
+
+def test_what_the_watch_found_stands_above_the_sources(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 1, headline("Siemens"))
+    record_findings(
+        database, [Trouble(source="ft", kind="silent", note="nothing for two days")], ()
+    )
+    text = client.get("/sources").text
+    assert "1 open finding of the watch" in text
+    assert "ft: silent, nothing for two days" in text
 
 
 def test_older_articles_are_a_page_away(client: TestClient, database: Database) -> None:

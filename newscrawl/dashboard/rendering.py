@@ -75,6 +75,7 @@ def make_templates() -> Environment:
         "percent": percent,
         "day": day,
         "moment": moment,
+        "clock": clock,
         "web": web,
         "highlighted": lambda snippet: highlighted(snippet.text, snippet.marks),
     }
@@ -115,6 +116,14 @@ def moment(value: datetime | None) -> str:
         return "–"
     at = value.astimezone(UTC)
     return f"{day(at)}, {at:%H:%M} UTC"
+
+
+def clock(value: datetime | None) -> str:
+    """As 7 Nov, 09:30; for what happened lately."""
+    if value is None:
+        return "–"
+    at = value.astimezone(UTC)
+    return f"{at.day} {at:%b, %H:%M}"
 
 
 def web(url: str | None) -> str | None:

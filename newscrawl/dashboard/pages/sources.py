@@ -14,6 +14,7 @@ from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import queries
 from newscrawl.storage.queries import CoverageDay
+from newscrawl.storage.watching import watch_status
 
 router = APIRouter()
 
@@ -61,12 +62,15 @@ def sources(request: Request) -> HTMLResponse:
     first = max(filters.since, filters.until - timedelta(days=SHOWN_DAYS - 1))
     with desk_of(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))
+        watch = watch_status(database, sorted({day.source for day in found}))
         return render(
             request,
             "sources.html",
             filters=filters,
             choices=choices(database),
             sources=_health(found),
+            watch={status.slug: status for status in watch.sources},
+            findings=watch.findings,
             number=min(SHOWN_DAYS, filters.length),
         )
 
