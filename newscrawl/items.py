@@ -125,9 +125,10 @@ class Mention:
 class Document:
     """A page on its way through the pipelines: with its article, then with mentions.
 
-    `clutter` are the companies named elsewhere on the page, each with the number of its
-    occurrences: in menus, teasers and the like, which count for nothing. `blocks` are the
-    fingerprints of the page's texts, from which its source's memory learns.
+    `rest` is the text of the page outside the article, until companies were looked for in it;
+    `clutter` are those found there, each with the number of its occurrences: in menus, teasers
+    and the like, which count for nothing. `blocks` are the fingerprints of the page's texts,
+    from which its source's memory learns.
     """
 
     page: Page
@@ -135,3 +136,4 @@ class Document:
     mentions: tuple[Mention, ...] = ()
     clutter: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()
+    rest: str = ""

@@ -4,7 +4,7 @@ A crawl, the ingestion of archives and a new extraction all read pages by this.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -61,7 +61,12 @@ class PageReader:
             return _paywalled(page, article)
         self._check(article)
         blocks = fingerprints(view.candidates.page.texts)
-        return Document(page=page, article=completed(article, page), blocks=blocks)
+        return Document(
+            page=page,
+            article=completed(article, page),
+            blocks=blocks,
+            rest=rest_of(view.blocks.texts, article),
+        )
 
     def _check(self, article: Article) -> None:
         if article.kind in _NOT_ARTICLES:
@@ -70,6 +75,12 @@ class PageReader:
             raise NoArticleError("Empty", "no text found")
         if len(article.text) < self.least:
             raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
+
+
+def rest_of(blocks: Sequence[str], article: Article) -> str:
+    """The blocks of a page that are neither the article's headline nor one of its paragraphs."""
+    own = {*article.paragraphs, article.title, ""}
+    return "\n\n".join(block for block in blocks if block not in own)
 
 
 def _paywalled(page: Page, article: Article) -> Document:

@@ -1,13 +1,12 @@
 """The companies that an article itself names."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 from scrapy.crawler import Crawler
 
 from newscrawl.items import Document
-from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.settings import SettingError
 
 
@@ -28,12 +27,5 @@ class MentionsPipeline:
             raise SettingError(f"{setting}{error}") from error
 
     def process_item(self, document: Document) -> Document:
-        """Find the companies in headline and text."""
-        article = document.article
-        found = self._companies.find(
-            article.text,
-            title=article.title or "",
-            language=article.language,
-            source=document.page.url,
-        )
-        return replace(document, mentions=tuple(found))
+        """Find the companies in headline and text, and those on the rest of the page."""
+        return with_mentions(document, self._companies)

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newscrawl.items import Article, Hints, Page
-from newscrawl.reading import article_of_hints, completed
+from newscrawl.mentions import load_companies, with_mentions
+from newscrawl.reading import PageReader, article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
 from pipelines.outcome import Counts, state_of, summary
 
@@ -127,3 +128,24 @@ def test_an_article_is_known_by_the_url_that_its_page_claims() -> None:
     assert completed(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
     bare = replace(PAGE, html=b"<html></html>")
     assert completed(Article(url=PAGE.url), bare).url == "https://n.example/a"
+
+
+# --- What stands outside the article ---
+
+TEASERS = b"""<html><head><title>Siemens builds trains</title></head><body>
+<nav><ul><li><a href=/1>Volkswagen recalls cars</a></li><li><a href=/2>Home</a></li></ul></nav>
+<article><h1>Siemens builds trains</h1>
+<p>Siemens has won an order for forty trains in the north of the country, it said on
+Tuesday. They are to run from the spring of next year, and will be built at two of its plants.</p>
+<p>The order is worth some hundreds of millions, people who know the contract said, and is one of
+the largest of the year. The shares of Siemens rose by two per cent on Tuesday.</p></article>
+<aside><p><a href=/3>Volkswagen and Siemens agree on charging stations</a></p></aside>
+</body></html>"""
+
+
+def test_companies_outside_the_article_are_counted_apart() -> None:
+    page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
+    document = with_mentions(PageReader(method="combined", least=100).read(page), load_companies())
+    assert {mention.company for mention in document.mentions} == {"Siemens"}
+    assert dict(document.clutter) == {"Volkswagen": 2, "Siemens": 1}
+    assert document.rest == ""

@@ -13,7 +13,7 @@ from newscrawl.archive.origins import OriginFinder
 from newscrawl.archive.reading import WarcReader
 from newscrawl.archive.selection import Selection, is_page
 from newscrawl.items import Document, Hints, Page
-from newscrawl.mentions import Companies, load_companies
+from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import UrlError, canonical_url, load_sources
 from newscrawl.storage.intake import Origin
@@ -78,15 +78,8 @@ class Line:
     def document(self, page: Page) -> Document:
         """The page's article with its mentions, without the page's bytes; NoArticleError."""
         document = self._recipe.reader.read(page)
-        article = document.article
-        found = self._companies.find(
-            article.text,
-            title=article.title or "",
-            language=article.language,
-            source=page.url,
-        )
-        bare = replace(document.page, html=b"")
-        return replace(document, page=bare, mentions=tuple(found))
+        bare = replace(document, page=replace(document.page, html=b""))
+        return with_mentions(bare, self._companies)
 
     def origin(self, document: Document) -> Origin:
         """The source of a document."""
