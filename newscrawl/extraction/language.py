@@ -18,8 +18,6 @@ SURE_WORDS: Final = 40
 # A declared language stands if it has at least this share of the winner's stop words: close
 # relatives (Danish and Norwegian, Czech and Slovak) share most of theirs.
 CLOSE: Final = 0.8
-# With less than this share it falls; between the two a second opinion is asked for.
-FAR: Final = 0.25
 # Scripts in Unicode's blocks; kana among Chinese characters make a text Japanese.
 SCRIPTS: Final = {
     "ja": ((0x3040, 0x30FF),),
@@ -59,17 +57,14 @@ def settle_language(declared: str | None, text: str, counted: Counted | None = N
     if not words:
         return declared
     winner = int(stop_words.argmax())
-    best = own = int(stop_words[winner])
+    best = int(stop_words[winner])
     sure = words >= SURE_WORDS and best >= SURE_SHARE * words
     if not sure and (told := _of_script(text[:READ])):
         return told
-    if declared is None:
-        own = 0
-    elif declared in languages():
+    if declared in languages():
         own = int(stop_words[languages().index(declared)])
-        if not sure or own >= CLOSE * best:
-            return declared
-    if sure and own < FAR * best:
+        return declared if not sure or own >= CLOSE * best else languages()[winner]
+    if sure and declared is None:
         return languages()[winner]
     if words < SURE_WORDS and declared is not None:
         return declared
