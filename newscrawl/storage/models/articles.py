@@ -144,9 +144,10 @@ class Coverage(Base):
     """What became of a source on a day: the answer to "did we look at all?"."""
 
     __tablename__ = "coverage"
+    __table_args__ = (Index(None, "day", "state"),)
 
     source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
-    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
     state: Mapped[str]
     found: Mapped[int]
     stored: Mapped[int]
