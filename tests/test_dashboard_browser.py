@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -353,6 +354,47 @@ def test_a_definition_is_tried_out_while_it_is_written_and_saved(look: Look) -> 
     assert page.get_by_text("Harbour Courier Holding").count() == 0
     # The browser notes aloud that the first try was refused.
     watched.said = [line for line in watched.said if "422" not in line]
+
+
+# Doors and weather -------------------------------------------------------------------------------
+
+
+def test_without_scripts_a_button_applies_the_filters(look: Look) -> None:
+    page = look("/", java_script_enabled=False).page
+    page.get_by_label("Language").select_option("de")
+    page.get_by_role("button", name="Apply").click()
+    page.wait_for_url(re.compile("language=de"))
+    expect(page.get_by_label("Language")).to_have_value("de")
+
+
+def test_a_visitor_signs_in_once(browser: Browser, tmp_path: Path, sqlite_template: Path) -> None:
+    copyfile(sqlite_template, tmp_path / "news.sqlite")
+    with serving(config_of(tmp_path / "news.sqlite", token="correct horse battery")) as url:  # noqa: S106
+        page = Watched(browser.new_page(), url).open("/sources")
+        page.get_by_label("Token").fill("a wrong horse")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("That is not the token.")).to_be_visible()
+        page.get_by_label("Token").fill("correct horse battery")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("heading", name="Sources")).to_be_visible()
+        page.goto(url)
+        expect(page.get_by_role("heading", name="Who was in the news")).to_be_visible()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Token")).to_be_visible()
+        page.close()
+
+
+def test_a_page_comes_back_by_itself_when_the_database_does(
+    browser: Browser, tmp_path: Path, sqlite_template: Path
+) -> None:
+    file = tmp_path / "news.sqlite"
+    with serving(config_of(file)) as url:
+        page = Watched(browser.new_page(), url).open("/")
+        expect(page.get_by_role("heading", name="The database is out of reach")).to_be_visible()
+        copyfile(sqlite_template, file)
+        heading = page.get_by_role("heading", name="Who was in the news")
+        expect(heading).to_be_visible(timeout=20_000)
+        page.close()
 
 
 # Screenshots -------------------------------------------------------------------------------------
