@@ -81,7 +81,9 @@ def _serve() -> None:
 
 def _import_all() -> None:
     """Load what a crawl loads, its models and word lists too, except for the reactor."""
-    import scrapy.cmdline  # noqa: F401, PLC0415
+    import scrapy.cmdline  # noqa: PLC0415
+    import scrapy.commands.parse  # noqa: F401, PLC0415
+    from scrapy.utils.misc import load_object  # noqa: PLC0415
     from scrapy.utils.project import get_project_settings  # noqa: PLC0415
     from sqlalchemy.dialects import postgresql, sqlite  # noqa: F401, PLC0415
 
@@ -91,7 +93,13 @@ def _import_all() -> None:
     import pipelines.storage  # noqa: F401, PLC0415
     from spiders.registry import RegistrySpiderLoader  # noqa: PLC0415
 
-    RegistrySpiderLoader(get_project_settings())
+    settings = get_project_settings()
+    RegistrySpiderLoader(settings)
+    for kind in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "DOWNLOAD_HANDLERS"):
+        for named in (*settings[f"{kind}_BASE"], *settings[f"{kind}_BASE"].values()):
+            if isinstance(named, str) and named.startswith("scrapy."):
+                load_object(named)
+    assert "twisted.internet.reactor" not in sys.modules
     newscrawl.extract("<html><body><article><h1>One</h1><p>Two words.</p></article></body></html>")
 
 
