@@ -7,7 +7,7 @@ CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-peers clean
+.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-ingest bench-peers clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -17,6 +17,7 @@ help:
 	@echo "make dev          only the environment that development needs"
 	@echo "make bench        score and time our methods on labelled pages"
 	@echo "make bench-crawl  crawl a local news world, beside a bare download of the same pages"
+	@echo "make bench-ingest take in a WARC of labelled pages, beside one process that extracts them"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make clean        remove what make made"
@@ -74,6 +75,9 @@ SITES ?= 50
 ARTICLES ?= 10000
 bench-crawl: dev
 	$(BIN)/python -m tests.bench.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(NEWSCRAWL_CORPUS)"
+
+bench-ingest: dev
+	$(BIN)/python -m tests.bench.ingest --corpus "$(NEWSCRAWL_CORPUS)"
 
 bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install

@@ -1,0 +1,34 @@
+"""The bench of ingestion, on the pages of the test site."""
+
+import json
+import subprocess
+import sys
+
+from tests.bench.ingest import Result, Run, show
+from tests.site import content
+from tests.site.crawling import PROJECT
+
+
+def test_ingestion_is_timed_beside_one_process() -> None:
+    command = [sys.executable, "-m", "tests.bench.ingest", "--workers", "2", "--json"]
+    done = subprocess.run(
+        command,
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+        env={},
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    runs = [figures[name] for name in ("extraction", "line", "ingestion")]
+    assert [run["pages"] for run in runs] == [len(content.facts())] * 3
+    assert all(run["seconds"] > 0 and run["processor"] > 0 for run in runs)
+
+
+def test_shares_are_those_of_all_workers() -> None:
+    result = Result(2, Run(100, 1.0, 1.0), Run(100, 1.25, 1.25), Run(100, 0.8, 1.4))
+    assert round(result.share(result.extraction), 3) == 0.625
+    assert round(result.efficiency(result.line), 3) == 0.893
+    assert "Of 2 × the same line: 78% (by processor time 89%)" in show(result)
