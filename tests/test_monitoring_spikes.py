@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import LogChannel
 from newscrawl.monitoring.spikes import articles_behind, judge, notice_all
-from newscrawl.monitoring.telling import tell_all
+from newscrawl.monitoring.telling import look_and_tell, tell_all
 from newscrawl.monitoring.webhook import WebhookChannel
 from newscrawl.storage import Database, noticing
 from tests.receiving import Inbox, mail_server, webhook
@@ -222,6 +223,20 @@ def test_workers_at_the_same_moment_tell_it_once(world):
         hooking = hook(url)
         assert sum(pool.map(work, range(4))) == 1
         assert len(taken) == 1
+
+
+def test_an_inspection_tells_what_is_watched(database):
+    now = datetime.now(UTC)
+    run = register(database)
+    bosch = document("b", text="Bosch.", mentions=[body("Bosch")], published=now, fetched_at=now)
+    with webhook() as (taken, url):
+        look_and_tell(database, (hook(url),))
+        noticing.watch(database, "Bosch")
+        later = datetime.now(UTC)
+        bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
+        database.save(bosch, run)
+        look_and_tell(database, (hook(url),))
+    assert [notice["subject"] for notice in taken] == ["First article that names Bosch"]
 
 
 def test_what_was_noticed_too_long_ago_is_no_news(world, monkeypatch):

@@ -12,8 +12,10 @@ from newscrawl import settings
 from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from newscrawl.monitoring.notify import Channel
+    from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
 
 EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
@@ -49,7 +51,6 @@ def monitor(
     from newscrawl.monitoring.attending import Limits
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.crawling import Command
-    from newscrawl.monitoring.inspecting import Inspector
     from newscrawl.monitoring.queue import open_queue
     from newscrawl.monitoring.watch import Plan, Watch
     from newscrawl.storage import open_database
@@ -76,12 +77,28 @@ def monitor(
             limits=Limits(longest=_seconds("NEWSCRAWL_LONGEST_CRAWL")),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
-            inspect=Inspector(store, [one.slug for one in chosen], channels),
+            inspect=_inspection(store, chosen, channels),
         )
         watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
         watch.run()
     if once and watch.failed:
         raise typer.Exit(1)
+
+
+def _inspection(
+    store: "Database", chosen: "Sequence[SourceFacts]", channels: "Sequence[Channel]"
+) -> "Callable[[], None]":
+    """Looks at how the sources fare, then at what analysts wait for."""
+    from newscrawl.monitoring.inspecting import Inspector
+    from newscrawl.monitoring.telling import look_and_tell
+
+    inspector = Inspector(store, [one.slug for one in chosen], channels)
+
+    def inspect() -> None:
+        inspector()
+        look_and_tell(store, channels)
+
+    return inspect
 
 
 def _chosen(slugs: "Sequence[str]") -> "list[SourceFacts]":

@@ -8,7 +8,7 @@ from lxml.builder import E
 
 from newscrawl.monitoring import markup
 from newscrawl.monitoring.notify import Channel, DeliveryError, Notice, Undelivered
-from newscrawl.monitoring.spikes import Behind, articles_behind
+from newscrawl.monitoring.spikes import Behind, articles_behind, notice_all
 from newscrawl.storage import Database, noticing
 from newscrawl.storage.noticing import KeptNotice, Noticed
 
@@ -35,6 +35,13 @@ def tell_all(database: Database, channels: Iterable[Channel]) -> Told:
         alerts += not missed
         failed += missed
     return Told(alerts, tuple(failed))
+
+
+def look_and_tell(database: Database, channels: Iterable[Channel]) -> None:
+    """What `newscrawl monitor` does with each inspection, where anything is watched."""
+    if noticing.watched(database):
+        notice_all(database)
+        tell_all(database, channels)
 
 
 def tell_digest(
