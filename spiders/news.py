@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
@@ -103,6 +104,12 @@ class NewsSpider(SectionSpider):
                 "NEWSCRAWL_CONTACT is not set; name a URL or an e-mail address under which sites "
                 "can reach you"
             )
+        if not hasattr(self, "frontier"):
+            self.logger.critical(
+                "The crawl stops: its queue is in the database, and "
+                "pipelines.storage.StoragePipeline is not among ITEM_PIPELINES"
+            )
+            raise CloseSpider("no_storage")
         archives = set(self.listings) - {
             *self.source.on(*self._days()).feeds,
             *self.arguments.feeds,

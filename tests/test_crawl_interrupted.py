@@ -100,6 +100,20 @@ def test_a_database_that_fails_ends_the_crawl_with_one_line(tmp_path: Path) -> N
     assert kept == done.counts["newscrawl/articles_new"] >= 3
 
 
+def test_a_crawl_without_storage_says_what_it_lacks(tmp_path: Path) -> None:
+    with twelve_stories() as site:
+        done = crawl(
+            "ft",
+            f"feeds={site.url}/feed.xml",
+            database=tmp_path / "news.sqlite",
+            settings={"ITEM_PIPELINES": '{"pipelines.storage.StoragePipeline": null}'},
+        )
+        assert site.visits == []
+    assert done.code == 1
+    assert "pipelines.storage.StoragePipeline is not among ITEM_PIPELINES" in done.output
+    assert "Traceback" not in done.output
+
+
 def test_a_source_of_which_nothing_can_be_read_is_a_failure(tmp_path: Path) -> None:
     with twelve_stories() as site:
         site.routes["/feed.xml"] = lambda _: Answer(status=410)

@@ -14,7 +14,8 @@ Result = TypeVar("Result")
 class Writer:
     """Carries out writes in their order, beside the event loop that asks for them.
 
-    `on_failure` hears, in the event loop, of every StorageError that stops more than one document.
+    `on_failure` hears, in the event loop, of each StorageError but those that concern one document
+    alone and are raised to whoever waits.
     """
 
     def __init__(self, on_failure: Callable[[StorageError], None]) -> None:

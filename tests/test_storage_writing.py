@@ -1,0 +1,91 @@
+"""The one thread that writes for a crawl."""
+
+import asyncio
+import threading
+
+import pytest
+
+from newscrawl.storage import StorageError, UnstorableDocument
+from newscrawl.storage.writing import Writer
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def test_all_work_is_done_in_its_order_in_one_thread() -> None:
+    threads: list[int] = []
+    done: list[int] = []
+
+    def work(number: int) -> int:
+        threads.append(threading.get_ident())
+        done.append(number)
+        return number * 2
+
+    async def scenario() -> int:
+        writer = Writer(fail)
+        for number in range(5):
+            writer.later(work, number)
+        result = await writer.do(work, 5)
+        writer.close()
+        return result
+
+    assert asyncio.run(scenario()) == 10
+    assert done == [0, 1, 2, 3, 4, 5]
+    assert set(threads) != {threading.get_ident()}
+    assert len(set(threads)) == 1
+
+
+def test_closing_waits_for_what_was_put_off() -> None:
+    done: list[str] = []
+
+    async def scenario() -> None:
+        writer = Writer(fail)
+        writer.later(done.append, "later")
+        writer.close()
+
+    asyncio.run(scenario())
+    assert done == ["later"]
+
+
+@pytest.mark.parametrize("put_off", [False, True], ids=["waited for", "put off"])
+@pytest.mark.parametrize(
+    ("error", "heard"),
+    [(StorageError("the disk is full"), True), (UnstorableDocument("no URL"), False)],
+    ids=["database", "document"],
+)
+def test_a_failure_is_heard_of_unless_it_concerns_one_document_that_is_waited_for(
+    error: StorageError, heard: bool, put_off: bool
+) -> None:
+    told: list[StorageError] = []
+
+    async def scenario() -> None:
+        writer = Writer(told.append)
+        if put_off:
+            writer.later(fail, error)
+        else:
+            with pytest.raises(StorageError, match=str(error)):
+                await writer.do(fail, error)
+        await writer.do(int)
+        await asyncio.sleep(0)
+        writer.close()
+
+    asyncio.run(scenario())
+    assert told == ([error] if heard or put_off else [])
+
+
+def test_a_mistake_of_ours_in_put_off_work_is_not_lost() -> None:
+    seen: list[object] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: seen.append(context["exception"])
+        )
+        writer = Writer(fail)
+        writer.later(fail, KeyError("oops"))
+        await writer.do(int)
+        await asyncio.sleep(0)
+        writer.close()
+
+    asyncio.run(scenario())
+    assert [type(error) for error in seen] == [KeyError]
