@@ -104,9 +104,9 @@ NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")
 # Seconds of Crawl-delay, at most; a source that asks for more is not crawled.
 NEWSCRAWL_CRAWL_DELAY_MAX = _env("NEWSCRAWL_CRAWL_DELAY_MAX", "120")
 # A page is looked at again when its article is so old, for corrections, and tried again so long
-# after each failure; after the last one it is left.
+# after each failure; after the last one it is left. A server may be down over a weekend.
 NEWSCRAWL_REVISITS = _env("NEWSCRAWL_REVISITS", "1h 6h 1d 3d 7d")
-NEWSCRAWL_RETRIES = _env("NEWSCRAWL_RETRIES", "10m 1h 6h")
+NEWSCRAWL_RETRIES = _env("NEWSCRAWL_RETRIES", "10m 1h 6h 1d 3d")
 # Time between two polls of a feed or sitemap: about that between two articles, within bounds.
 NEWSCRAWL_POLL_MIN = _env("NEWSCRAWL_POLL_MIN", "10m")
 NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
