@@ -7,6 +7,7 @@ a whole. Neighbours are the model's business.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
@@ -83,7 +84,7 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     """All evidence for the candidates of a page, whose features these are."""
     page = candidates.page
     paths, elements = _paths(page)
-    columns: dict[str, FloatArray] = {}
+    columns: dict[str, NDArray[Any]] = {}
     columns |= _of_block(page, features)
     columns |= _of_ratios(page, features)
     columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
@@ -103,9 +104,22 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     )
 
 
-def _as_columns(columns: dict[str, FloatArray], rows: int) -> NDArray[np.float32]:
-    joined = np.concatenate(list(columns.values()), dtype=np.float32)
-    return np.ascontiguousarray(joined.reshape(len(columns), rows).T)
+def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
+    """Side by side; of counts and other unbounded values the logarithms."""
+    table = np.concatenate(list(columns.values()), dtype=np.float32).reshape(len(columns), rows)
+    unbounded = [position for position, name in enumerate(columns) if name in _UNBOUNDED]
+    table[unbounded] = np.log1p(np.maximum(table[unbounded], 0))
+    return np.ascontiguousarray(table.T)
+
+
+_UNBOUNDED: Final = frozenset(
+    (
+        "words", "unlinked_words", "chars", "sentence_length", "sentences", "tags", "ratio",
+        "smoothed", "derivative", "depth", "left_out_before", "left_out_after", "page_words",
+        "page_blocks", *(f"prose_per_block_{step}" for step in range(ANCESTORS)),
+        *(f"blocks_{step}" for step in range(ANCESTORS)),
+    )
+)  # fmt: skip
 
 
 def opening_words(features: Features) -> list[list[str]]:
@@ -139,10 +153,10 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For each block the rows of the elements around it, and which elements the rows are; row 0
     is no element and stands for the root among elements."""
     parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
-    steps = [page.owners.astype(np.int64)]
+    steps = [page.owners]
     for _ in range(ANCESTORS_NAMED - 1):
         steps.append(parents[steps[-1]])
-    around = np.stack(steps, axis=1)
+    around = np.array(steps).T
     named = np.zeros(len(parents), dtype=bool)
     named[around] = True
     named[-1] = False
@@ -192,11 +206,7 @@ _MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
 
 
-def _log(values: NDArray[Any]) -> FloatArray:
-    return np.asarray(np.log1p(np.maximum(values, 0)), dtype=np.float64)
-
-
-def _of_block(page: BlockPage, features: Features) -> dict[str, FloatArray]:
+def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     tokens, values = features.tokens, features.values
     chars = tokens.chars
     visible = np.maximum(chars.sum(axis=1) - chars[:, Char.MARK], 1)
@@ -204,11 +214,11 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     endings = [raw.rstrip("\x03\x02 \"'”»’)")[-1:] for raw in page.raw]
     main_language = int(tokens.stop_words.sum(axis=0).argmax()) if len(page) else 0
     return {
-        "words": _log(tokens.words),
-        "unlinked_words": _log(tokens.words - tokens.linked),
-        "chars": _log(visible),
-        "sentence_length": _log(values[:, 0]),
-        "sentences": _log(chars[:, Char.SENTENCE_END]),
+        "words": tokens.words,
+        "unlinked_words": tokens.words - tokens.linked,
+        "chars": visible,
+        "sentence_length": values[:, 0],
+        "sentences": chars[:, Char.SENTENCE_END],
         "characters": values[:, 2],
         "stop_words": values[:, 3],
         "stop_words_of_page": tokens.stop_words[:, main_language] / words,
@@ -223,10 +233,10 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, FloatArray]:
         "separators": chars[:, Char.SEPARATOR] / words,
         "others": chars[:, Char.OTHER] / words,
         "word_length": tokens.letters_in_words / words,
-        "ends_sentence": np.array([last in _ENDS for last in endings], dtype=np.float64),
-        "ends_colon": np.array([last in _COLONS for last in endings], dtype=np.float64),
-        "after_break": page.breaks.astype(np.float64),
-        "images": np.minimum(page.images, 3).astype(np.float64),
+        "ends_sentence": np.array([last in _ENDS for last in endings], dtype=bool),
+        "ends_colon": np.array([last in _COLONS for last in endings], dtype=bool),
+        "after_break": page.breaks,
+        "images": np.minimum(page.images, 3),
     }
 
 
@@ -234,7 +244,7 @@ _ENDS: Final = frozenset(".!?…。！？;।")
 _COLONS: Final = frozenset(":：")
 
 
-def _of_ratios(page: BlockPage, features: Features) -> dict[str, FloatArray]:
+def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     """CETR with blocks in the place of lines."""
     chars = features.tokens.chars
     ratios = (chars.sum(axis=1) - chars[:, Char.MARK]) / np.maximum(page.tags, 1)
@@ -242,38 +252,35 @@ def _of_ratios(page: BlockPage, features: Features) -> dict[str, FloatArray]:
     derivative = cetr.derivatives(smoothed)
     deviation = float(ratios.std()) or 1.0 if len(ratios) else 1.0
     return {
-        "tags": _log(page.tags),
-        "ratio": _log(ratios),
-        "smoothed": _log(smoothed),
+        "tags": page.tags,
+        "ratio": ratios,
+        "smoothed": smoothed,
         "smoothed_over_deviation": np.minimum(smoothed / deviation, 5.0),
-        "derivative": _log(derivative),
+        "derivative": derivative,
     }
 
 
 def _of_tree(
     page: BlockPage, features: Features, around: NDArray[np.int64]
-) -> dict[str, FloatArray]:
+) -> dict[str, NDArray[Any]]:
     """Of the elements `around` each block: how much prose stands in them, how many links."""
     elements = page.elements
     tokens = features.tokens
-    unlinked = (tokens.words - tokens.linked).astype(np.float64)
+    unlinked = tokens.words - tokens.linked
     prose = unlinked * (tokens.chars[:, Char.SENTENCE_END] > 0) * (features.values[:, 4] < 0.5)
-    columns = np.stack((tokens.words, tokens.linked, prose, np.ones(len(page))), axis=1)
-    within = _sums_within(page, columns)
-    total = max(float(within[0, 2]), 1.0)
-    words, linked, mass, blocks = np.moveaxis(within[around], 2, 0)
+    within = _sums_within(page, (tokens.words, tokens.linked, prose, np.ones(len(page))))
+    total = max(float(within[2, 0]), 1.0)
+    words, linked, mass, blocks = within[:, around.T]
     tree = {
         "prose_share": mass / total,
         "link_share": linked / np.maximum(words, 1.0),
-        "prose_per_block": _log(mass / np.maximum(blocks, 1.0)),
-        "blocks": _log(blocks),
+        "prose_per_block": mass / np.maximum(blocks, 1.0),
+        "blocks": blocks,
     }
     result = {
-        f"{name}_{step}": values[:, step]
-        for name, values in tree.items()
-        for step in range(ANCESTORS)
+        f"{name}_{step}": values[step] for name, values in tree.items() for step in range(ANCESTORS)
     }
-    result["depth"] = _log(elements.depths[page.owners])
+    result["depth"] = elements.depths[page.owners]
     tags, depths = elements.tags[page.owners], elements.depths[page.owners]
     place = np.minimum(tags, MOST_TAGS - 1) * MOST_DEPTHS + np.minimum(depths, MOST_DEPTHS - 1)
     parent = np.maximum(elements.parents[page.owners], 0)
@@ -282,12 +289,13 @@ def _of_tree(
     return result | _landmarks(page)
 
 
-def _sums_within(page: BlockPage, columns: NDArray[Any]) -> FloatArray:
-    """For each element the sums of the columns over all blocks that stand in it."""
+def _sums_within(page: BlockPage, of_blocks: Sequence[NDArray[Any]]) -> FloatArray:
+    """For each element the sums over all blocks that stand in it, a row for each of the values."""
     ends = page.elements.ends
-    at = np.stack([np.bincount(page.owners, each, len(ends)) for each in columns.T], axis=1)
-    up_to = np.concatenate((np.zeros((1, at.shape[1])), np.cumsum(at, axis=0)))
-    return np.asarray(up_to[ends] - up_to[:-1])
+    up_to = np.zeros((len(of_blocks), len(ends) + 1))
+    for row, values in enumerate(of_blocks):
+        np.bincount(page.owners, values, len(ends)).cumsum(out=up_to[row, 1:])
+    return np.asarray(up_to[:, ends] - up_to[:, :-1])
 
 
 @cache
@@ -299,20 +307,23 @@ def _landmark_numbers() -> NDArray[np.int64]:
     return table
 
 
-def _landmarks(page: BlockPage) -> dict[str, FloatArray]:
+def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     elements = page.elements
     kinds = _landmark_numbers()[elements.tags]
     found = np.flatnonzero(kinds < len(LANDMARKS))
     steps = np.zeros((len(kinds) + 1, len(LANDMARKS)), dtype=np.int32)
     np.add.at(steps, (found, kinds[found]), 1)
     np.add.at(steps, (elements.ends[found], kinds[found]), -1)
-    flags = (np.cumsum(steps, axis=0)[page.owners] > 0).astype(np.float64)
-    return {f"in_{name}": flags[:, position] for position, name in enumerate(LANDMARKS)}
+    flags = (steps.cumsum(axis=0)[page.owners] > 0).T
+    return dict(zip(_IN_LANDMARKS, flags, strict=True))
+
+
+_IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
 
 
 def _of_page(
     candidates: Candidates, features: Features, title: str | None
-) -> dict[str, FloatArray]:
+) -> dict[str, NDArray[Any]]:
     page = candidates.page
     count = len(page)
     place = np.arange(count)
@@ -327,28 +338,28 @@ def _of_page(
         "place": place / max(count, 1),
         "words_before": before / max(words.sum(), 1.0),
         "repeated": np.minimum(repeated - 1, 3),
-        "left_out_before": _log(candidates.left_out_before),
-        "left_out_after": _log(candidates.left_out_after),
-        "is_title": headline.same.astype(np.float64),
-        "from_headline": np.clip(place - headline.place, -50, 50) / 10.0,
-        "after_headline": (place > headline.place).astype(np.float64),
+        "left_out_before": candidates.left_out_before,
+        "left_out_after": candidates.left_out_after,
+        "is_title": headline.same,
+        "from_headline": np.minimum(np.maximum(place - headline.place, -50), 50) / 10.0,
+        "after_headline": place > headline.place,
         "has_headline": ones * (headline.place >= 0),
-        "page_words": ones * np.log1p(words.sum()),
-        "page_blocks": ones * np.log1p(count),
+        "page_words": ones * words.sum(),
+        "page_blocks": ones * count,
         "page_unlinked_share": ones * unlinked / max(words.sum(), 1.0),
     }
 
 
-def _of_data(page: BlockPage, body: str | None) -> dict[str, FloatArray]:
+def _of_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
     """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
     starts, ends = np.zeros((2, len(page)))
     has_body = body is not None and len(body) >= LEAST_BODY
     if body is not None and has_body:
         said = squeezed(body)
         for number, raw in enumerate(page.raw):
-            text = squeezed(raw)
-            starts[number] = len(text) >= LEAST_SAID and text[:SAID] in said
-            ends[number] = len(text) >= LEAST_SAID and text[-SAID:] in said
+            first, last = squeezed(raw[: 3 * SAID])[:SAID], squeezed(raw[-3 * SAID :])[-SAID:]
+            starts[number] = len(first) >= LEAST_SAID and first in said
+            ends[number] = len(last) >= LEAST_SAID and last in said
     return {
         "has_data": np.full(len(page), float(has_body)),
         "data_begins": starts,

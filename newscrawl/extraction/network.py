@@ -45,17 +45,19 @@ class Network:
     def _run(self, evidence: Evidence) -> FloatArray:
         hidden = self._context(self._of_blocks(evidence))
         page = self._relu(np.concatenate((hidden.mean(axis=0), hidden.max(axis=0))), "page")
-        both = np.concatenate((hidden, np.broadcast_to(page, hidden.shape)), axis=1)
-        logits = self._linear(self._relu(both, "out_hidden"), "out")[:, 0]
+        width = len(page)
+        of_page = page @ self.weights["out_hidden"][width:] + self.weights["out_hidden_bias"]
+        last = np.maximum(hidden @ self.weights["out_hidden"][:width] + of_page, 0)
+        logits = self._linear(last, "out")[:, 0]
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
     def _of_blocks(self, evidence: Evidence) -> FloatArray:
         """A vector for each block, from its own evidence and the names of what encloses it."""
         weights = self.weights
-        standard = (evidence.values - weights["mean"]) / weights["deviation"]
+        standard = (evidence.values - weights["mean"]) * weights["scale"]
         own = np.concatenate(
             (
-                np.clip(standard, -STANDARDISED_LIMIT, STANDARDISED_LIMIT),
+                np.minimum(np.maximum(standard, -STANDARDISED_LIMIT), STANDARDISED_LIMIT),
                 _pooled(self.words.look_up(evidence.words), evidence.word_counts, weights["word"]),
                 weights["opener"][evidence.openers],
             ),

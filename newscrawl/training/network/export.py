@@ -19,7 +19,7 @@ _TABLES = ("hint", "word", "tag", "opener")
 def as_runtime(fitted: Fitted) -> Network:
     """The same network as the extractor runs it, with half-precision weights as they are stored."""
     state = {name: tensor.numpy() for name, tensor in fitted.network.state_dict().items()}
-    weights = {"mean": state["mean"], "deviation": state["deviation"]}
+    weights = {"mean": state["mean"], "scale": 1 / state["deviation"]}
     weights |= {name: state[f"{name}.weight"] for name in _TABLES}
     for name in _LINEAR:
         weights[name] = state[f"{name}.weight"].T
