@@ -3,18 +3,19 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 import uvicorn
 
-from newscrawl.dashboard import Config, create_app
+from newscrawl.dashboard import Config, Explained, UnexplainedError, create_app
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
-from newscrawl.storage import Database
+from newscrawl.storage import Database, open_database
 from tests.newsroom import News, fill
 
 # What a hostile site would write into whatever it can.
@@ -24,6 +25,7 @@ EVIL_SOURCE = "night-post"
 EVIL_URL = "https://night-post.example/a?b=%22%3E%3Cscript%3Ewindow.hacked=3%3C/script%3E"
 JAVASCRIPT_URL = "javascript:window.hacked=4"
 TODAY = datetime.now(UTC).date()
+COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncountry = "DE"\n'
 
 
 def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:
@@ -130,3 +132,27 @@ def serving(config: Config) -> Iterator[str]:
 def config_of(database: Path, **settings: object) -> Config:
     """The configuration over an SQLite file."""
     return replace(Config(database_url=f"sqlite:///{database}"), **settings)
+
+
+def explain(urls: Sequence[str], fetch_anew: bool) -> Explained:
+    """An explanation as the command line's, with a style of its own."""
+    if not fetch_anew:
+        raise UnexplainedError("The page is not in the archive.")
+    return Explained(
+        "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
+        f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p>{SCRIPT}"
+    )
+
+
+@contextmanager
+def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
+    """The address of a dashboard over a season of news."""
+    with open_database(f"sqlite:///{folder}/news.sqlite") as database:
+        make_news(database, days=days, hostile=hostile)
+    (folder / "my-companies.toml").write_text(COMPANIES, "utf-8")
+    config = config_of(folder / "news.sqlite", companies=Path("my-companies.toml"), explain=explain)
+    with pytest.MonkeyPatch.context() as patch:
+        # The page of the editor names the file as it was given.
+        patch.chdir(folder)
+        with serving(config) as url:
+            yield url

@@ -1,23 +1,15 @@
-"""The dashboard in a real browser: drawn, filtered, hostile, by keyboard, on a phone.
+"""The dashboard in a real browser: drawn, filtered, hostile, by keyboard, on a phone."""
 
-With NEWSCRAWL_SCREENSHOTS=docs/img the pages of docs/dashboard.md are taken anew.
-"""
-
-import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copyfile
 from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Browser, expect
 
-from newscrawl.dashboard import Explained, UnexplainedError
-from newscrawl.storage import open_database
 from tests.browsers import Watched, chromium
 from tests.dashboards import (
     EVIL_SOURCE,
@@ -26,7 +18,7 @@ from tests.dashboards import (
     SCRIPT,
     TRAM,
     config_of,
-    make_news,
+    dashboard,
     serving,
 )
 
@@ -45,33 +37,8 @@ PAGES = {
     "api": "/api",
 }
 CHARTS = ("company", "compare")
-COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncountry = "DE"\n'
 
 Look = Callable[..., Watched]
-
-
-def explain(urls: Sequence[str], fetch_anew: bool) -> Explained:
-    """An explanation as the command line's, with a style of its own."""
-    if not fetch_anew:
-        raise UnexplainedError("The page is not in the archive.")
-    return Explained(
-        "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
-        f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p>{SCRIPT}"
-    )
-
-
-@contextmanager
-def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
-    """The address of a dashboard over a season of news."""
-    with open_database(f"sqlite:///{folder}/news.sqlite") as database:
-        make_news(database, days=days, hostile=hostile)
-    (folder / "my-companies.toml").write_text(COMPANIES, "utf-8")
-    config = config_of(folder / "news.sqlite", companies=Path("my-companies.toml"), explain=explain)
-    with pytest.MonkeyPatch.context() as patch:
-        # The page of the editor names the file as it was given.
-        patch.chdir(folder)
-        with serving(config) as url:
-            yield url
 
 
 @pytest.fixture(scope="module")
@@ -395,48 +362,3 @@ def test_a_page_comes_back_by_itself_when_the_database_does(
         heading = page.get_by_role("heading", name="Who was in the news")
         expect(heading).to_be_visible(timeout=20_000)
         page.close()
-
-
-# Screenshots -------------------------------------------------------------------------------------
-
-SHOTS_FOLDER = Path(os.environ.get("NEWSCRAWL_SCREENSHOTS", ".")).absolute()
-SHOTS = {
-    "overview": ("/", 1180, 900, "light"),
-    "company": ("/company/Siemens?days=30&split=source", 1180, 1160, "light"),
-    "company-dark": ("/company/Airbus?count=mentions", 1180, 860, "dark"),
-    "compare": (PAGES["compare"], 1180, 1000, "light"),
-    "article": (TRAM_PAGE, 1180, 900, "light"),
-    "sources": ("/sources", 1180, 640, "light"),
-    "search": (PAGES["search"], 1180, 700, "light"),
-    "editor": (PAGES["editor"], 1180, 860, "light"),
-    "phone": ("/company/Siemens", 390, 1060, "light"),
-}
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a dashboard whose papers are all decent, with a period before the last."""
-    with dashboard(tmp_path_factory.mktemp("gallery"), days=75, hostile=False) as url:
-        yield url
-
-
-@pytest.mark.skipif(
-    "NEWSCRAWL_SCREENSHOTS" not in os.environ,
-    reason="screenshots are taken where NEWSCRAWL_SCREENSHOTS names a folder for them",
-)
-@pytest.mark.parametrize("name", SHOTS)
-def test_screenshot(browser: Browser, gallery: str, name: str) -> None:
-    path, width, height, scheme = SHOTS[name]
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    page = Watched(context.new_page(), gallery).open(path)
-    page.wait_for_timeout(500)
-    file = SHOTS_FOLDER / f"dashboard-{name}.png"
-    page.screenshot(path=file)
-    context.close()
-    with Image.open(file) as picture:
-        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
-    few.save(file, optimize=True)
-    assert 10_000 < file.stat().st_size < 150_000

@@ -1,0 +1,61 @@
+"""The pictures of docs/dashboard.md: taken anew with NEWSCRAWL_SCREENSHOTS=docs/img."""
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser
+
+from tests.browsers import Watched, chromium
+from tests.dashboards import TRAM, dashboard
+
+FOLDER = os.environ.get("NEWSCRAWL_SCREENSHOTS")
+IMAGES = Path(__file__).parent.parent / "docs" / "img"
+LARGEST = 150_000  # bytes
+SHOTS = {
+    "overview": ("/", 1180, 900),
+    "company": ("/company/Siemens?split=source", 1180, 1160),
+    "company-dark": ("/company/Airbus?count=mentions", 1180, 860),
+    "compare": ("/compare?company=Airbus&company=Boeing&company=Siemens", 1180, 1000),
+    "article": (f"/article?url={quote(TRAM, safe='')}", 1180, 900),
+    "sources": ("/sources", 1180, 640),
+    "search": ("/search?q=harbour+siemens", 1180, 700),
+    "editor": ("/registry/edit?name=Siemens", 1180, 860),
+    "phone": ("/company/Siemens", 390, 1060),
+}
+
+
+def test_the_document_shows_every_picture_that_is_there() -> None:
+    text = IMAGES.parent.joinpath("dashboard.md").read_text("utf-8")
+    assert set(re.findall(r"img/dashboard-([\w-]+)\.png", text)) == SHOTS.keys()
+    files = {file.name for file in IMAGES.glob("dashboard-*.png")}
+    assert files == {f"dashboard-{name}.png" for name in SHOTS}
+    assert max((IMAGES / name).stat().st_size for name in files) < LARGEST
+
+
+@pytest.mark.skipif(FOLDER is None, reason="taken where NEWSCRAWL_SCREENSHOTS names a folder")
+def test_pictures_are_taken(tmp_path: Path) -> None:
+    folder = Path(str(FOLDER)).absolute()
+    # The papers are all decent here, and there is a period before the last.
+    with dashboard(tmp_path, days=75, hostile=False) as url, chromium() as browser:
+        for name, (path, width, height) in SHOTS.items():
+            file = folder / f"dashboard-{name}.png"
+            _take(browser, url, path, (width, height), file)
+            assert 10_000 < file.stat().st_size < LARGEST
+
+
+def _take(browser: Browser, url: str, path: str, size: tuple[int, int], file: Path) -> None:
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if file.stem.endswith("dark") else "light",
+    )
+    page = Watched(context.new_page(), url).open(path)
+    page.wait_for_timeout(500)
+    page.screenshot(path=file)
+    context.close()
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+    few.save(file, optimize=True)
