@@ -23,7 +23,7 @@ HOSTILE = '<script>alert(1)</script> [Siemens](javascript:x) `"|*'
 
 @pytest.fixture
 def world(database: Database) -> Database:
-    """Eight weeks of six articles a day, of which Siemens is in one every second day."""
+    """Four weeks of four articles a day, of which Siemens is in one every second day."""
     run = register(database)
     documents = [
         document(
@@ -33,12 +33,12 @@ def world(database: Database) -> Database:
             mentions=[headline("Siemens")] if place == number % 2 == 0 else [],
             published=moment(number),
         )
-        for number in range(-56, 0)
-        for place in range(6)
+        for number in range(-28, 0)
+        for place in range(4)
     ]
     database.save_all(documents, run)
-    for number in range(-56, 1):
-        database.record_coverage("ft", day(number), "ok", 6, 6)
+    for number in range(-28, 1):
+        database.record_coverage("ft", day(number), "ok", 4, 4)
     return database
 
 
