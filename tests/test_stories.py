@@ -1,0 +1,289 @@
+"""Which articles tell the same story: pages that we wrote, as papers treat agency copy."""
+
+from collections.abc import Callable
+
+import pytest
+
+from newscrawl.items import Document
+from newscrawl.storage import Database, queries
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.sketching import Sketch, resemblance, same_story, sketch
+from newscrawl.storage.stories import MOST_UNDER_A_VALUE
+from newscrawl.storage.words import folded_words
+from tests.worlds import body, day, document, moment, register
+
+AGENCY = """Siemens has won an order worth 1.2 billion euros to build forty regional trains for the
+northern states, the company said on Tuesday. The trains are to be assembled in Krefeld
+and will replace diesel units that have been in service since the late nineties.
+
+The first of them should carry passengers in the spring of 2029, two years later than the
+states had hoped. "We would have liked to be faster, but the supply of power electronics
+remains tight," said the head of the mobility division, Karin Adler, at a news conference
+in Kiel.
+
+The order includes maintenance over thirty years, for which a workshop is to be set up
+near Neumuenster with about 120 jobs. Unions welcomed the decision. The opposition in the
+state parliament asked why only two manufacturers had made an offer, and called for the
+contract to be published.
+
+Shares of the group rose by 1.4 percent in early trading in Frankfurt."""
+
+OTHER = """Siemens will close a plant for switchgear in Frankfurt by the end of next year, the
+company told its staff on Tuesday. Some 300 people work there, most of whom are to be
+offered jobs at other sites in the region.
+
+The works council spoke of a black day. The plant had made a profit in each of the past
+eleven years, its chairman said, and the order books were full until the summer.
+Management points to rents and to the price of energy, and says that two sites for the
+same product are one too many.
+
+Talks about the details begin next week. The city's mayor offered to look for another
+place within its limits. It is the third closure that the division has announced since
+January, after Berlin and a smaller site near Leipzig. Analysts had expected the step,
+though not before the next fiscal year."""
+
+GERMAN = """Der Autobauer Volkswagen ruft in Europa rund 93.000 Fahrzeuge in die Werkstätten zurück,
+weil sich bei hohem Tempo Teile der Heckklappe lösen können. Betroffen sind Wagen der
+Baujahre 2021 bis 2024, wie ein Sprecher am Mittwoch in Wolfsburg sagte. Die Halter werden
+in den kommenden Wochen angeschrieben, die Reparatur dauert nach Angaben des Unternehmens
+etwa eine Stunde und ist kostenlos.
+
+Unfälle seien bislang nicht bekannt. Das Kraftfahrt-Bundesamt überwacht den Rückruf, der
+in Deutschland rund 21.000 Autos betrifft. Bereits im Frühjahr hatte der Konzern eine
+ähnliche Aktion gestartet."""
+
+JAPANESE = (
+    "トヨタ自動車は二十日、"
+    "来年春から北米の工場で新型の電気自動車を生産すると発表した。"
+    "投資額は約三千億円で、"
+    "年間十五万台の生産を見込む。"
+    "現地の雇用は千二百人増える見通しだ。"
+    "社長は記者会見で「北米は最も重要な市場であり、"
+    "顧客の近くで車を造る方針に変わりはない」と述べた。"
+    "電池は同じ州に建設中の工場から調達する。"
+)
+
+BOILERPLATE = """\
+About this service: our newsroom checks each report before it is published. Subscribe to
+our newsletter to get the most important stories of the day in your inbox every morning,
+free of charge."""
+
+
+def shortened(text: str, paragraphs: int) -> str:
+    return "\n\n".join(text.split("\n\n")[:paragraphs])
+
+
+def edited(text: str) -> str:
+    """As a desk does: some words changed, a sentence dropped, a place line put before it."""
+    changes = {
+        "1.2 billion euros": "EUR 1.2bn",
+        "the company said": "it announced",
+        "should carry": "are to carry",
+        " Unions welcomed the decision.": "",
+        "asked why": "wanted to know why",
+    }
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return f"KIEL (own report) - {text}"
+
+
+def alike(one: str, other: str) -> bool:
+    first, second = sketch(folded_words(one)), sketch(folded_words(other))
+    assert first is not None
+    assert second is not None
+    return same_story(first, second) > 0
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        AGENCY,
+        AGENCY.upper(),
+        AGENCY.replace("\n\n", "\n"),
+        edited(AGENCY),
+        f"{AGENCY}\n\n{BOILERPLATE}",
+        f"{BOILERPLATE}\n\n{edited(AGENCY)}\n\n{BOILERPLATE}",
+        shortened(AGENCY, 3),
+        shortened(AGENCY, 2),
+        f"{shortened(AGENCY, 2)}\n\n{BOILERPLATE}",
+    ],
+    ids=[
+        "the same",
+        "in capitals",
+        "other paragraphs",
+        "edited",
+        "with boilerplate",
+        "edited between boilerplate",
+        "three paragraphs of four",
+        "half",
+        "half with boilerplate",
+    ],
+)
+def test_copies_of_a_text_tell_its_story(copy: str) -> None:
+    assert alike(AGENCY, copy)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (AGENCY, OTHER),
+        (f"{AGENCY}\n\n{BOILERPLATE}", f"{OTHER}\n\n{BOILERPLATE}"),
+        (AGENCY, GERMAN),
+        (GERMAN, JAPANESE),
+        (f"{AGENCY}\n\n{shortened(OTHER, 1)}", OTHER),
+    ],
+    ids=[
+        "two stories of a company",
+        "two with the same boilerplate",
+        "two languages",
+        "two scripts",
+        "one that quotes a paragraph of the other",
+    ],
+)
+def test_other_stories_stay_apart(one: str, other: str) -> None:
+    assert not alike(one, other)
+
+
+def test_copies_in_a_script_without_blanks_are_found() -> None:
+    copy = JAPANESE.replace("約三千億円", "三千億円").replace("二十日", "20日") + "（共同）"
+    assert alike(JAPANESE, copy)
+
+
+def test_copies_with_accents_written_otherwise_are_found() -> None:
+    copy = GERMAN.replace("ä", "a\u0308").replace("ü", "u\u0308").replace("ö", "o\u0308")
+    assert alike(GERMAN, copy)
+
+
+@pytest.mark.parametrize("text", ["", "More follows.", "word " * 500, "。" * 500])
+def test_a_text_without_enough_to_go_by_has_no_sketch(text: str) -> None:
+    assert sketch(folded_words(text)) is None
+
+
+def test_a_sketch_survives_its_bytes() -> None:
+    made = sketch(folded_words(AGENCY))
+    assert made is not None
+    again = Sketch.from_bytes(made.shingles, made.to_bytes())
+    assert resemblance(made, again) == 1.0
+
+
+def test_a_sketch_is_the_same_on_every_machine() -> None:
+    made = sketch(folded_words(AGENCY))
+    assert made is not None
+    assert (made.shingles, made.index[:3]) == (156, [709760, 23920141, 27730583])
+
+
+# --- In the database ---
+
+Save = Callable[..., None]
+
+
+@pytest.fixture
+def save(database: Database) -> Save:
+    runs: dict[str, int] = {}
+
+    def save(text: str, source: str = "ft", on: int = 0, path: str = "a") -> None:
+        runs.setdefault(source, register(database, source))
+        made = document(
+            path, source=source, text=text, published=moment(on), mentions=[body("Siemens")]
+        )
+        database.save(made, runs[source])
+
+    return save
+
+
+def told(database: Database) -> list[tuple[int, int]]:
+    """Articles and sources of each story."""
+    return [(row.articles, row.sources) for row in queries.stories(database)]
+
+
+def test_copies_in_several_papers_over_days_are_one_story(database: Database, save: Save) -> None:
+    save(AGENCY, "ft")
+    save(edited(AGENCY), "bbc", on=1)
+    save(f"{AGENCY}\n\n{BOILERPLATE}", "faz", on=3)
+    save(OTHER, "ft", path="b")
+    assert told(database) == [(3, 3), (1, 1)]
+    (story, _) = queries.stories(database)
+    assert (story.first_day, story.last_day) == (day(0), day(3))
+    assert story.url == "https://ft.example/a"
+    copies = queries.story_articles(database, story.story)
+    assert [row.source for row in copies] == ["ft", "bbc", "faz"]
+
+
+def test_copies_stored_together_are_one_story(database: Database) -> None:
+    run = register(database)
+    texts = [AGENCY, OTHER, edited(AGENCY), f"{OTHER}\n\n{BOILERPLATE}"]
+    made: list[Document] = [document(str(n), text=text) for n, text in enumerate(texts)]
+    database.save_all(made, run)
+    assert [row.articles for row in queries.stories(database)] == [2, 2]
+
+
+def test_a_text_months_later_is_a_story_of_its_own(database: Database, save: Save) -> None:
+    save(AGENCY, "ft")
+    save(AGENCY, "bbc", on=60)
+    assert told(database) == [(1, 1), (1, 1)]
+
+
+def test_an_article_that_becomes_another_text_leaves_its_story(
+    database: Database, save: Save
+) -> None:
+    save(AGENCY, "ft")
+    save(edited(AGENCY), "bbc")
+    save(OTHER, "ft")
+    assert told(database) == [(1, 1), (1, 1)]
+    save(edited(AGENCY), "ft")
+    assert told(database) == [(2, 2)]
+
+
+def test_a_correction_stays_in_its_story(database: Database, save: Save) -> None:
+    save(AGENCY, "ft")
+    (before,) = queries.articles(database)
+    save(AGENCY.replace("forty", "forty-two"), "ft")
+    (after,) = queries.articles(database)
+    assert (after.revision, after.story) == (2, before.story)
+
+
+def test_a_live_text_that_grows_alone_stays_in_its_story(database: Database, save: Save) -> None:
+    save(shortened(AGENCY, 1), "ft")
+    (before,) = queries.articles(database)
+    save(OTHER, "ft")
+    (after,) = queries.articles(database)
+    assert after.story == before.story
+
+
+def test_short_texts_are_stories_of_their_own(database: Database, save: Save) -> None:
+    save("More follows.", "ft")
+    save("More follows.", "bbc")
+    assert told(database) == [(1, 1), (1, 1)]
+
+
+def test_stories_count_once_however_many_tell_them(database: Database, save: Save) -> None:
+    save(AGENCY, "ft")
+    save(edited(AGENCY), "bbc", on=1)
+    save(OTHER, "ft", path="b", on=1)
+    scope = Scope(since=day(0), until=day(1))
+    by_day = queries.mention_counts(database, "day", company="Siemens", scope=scope, stories=True)
+    assert [row.hits and (row.hits.articles, row.hits.stories) for row in by_day] == [
+        (1, 1),
+        (2, 2),
+    ]
+    (month,) = queries.mention_counts(
+        database, "month", company="Siemens", scope=scope, stories=True
+    )
+    assert month.hits is not None
+    assert (month.hits.articles, month.hits.stories) == (3, 2)
+    (row,) = queries.company_ranking(database, stories=True)
+    assert row.hits.stories == 2
+
+
+def test_a_text_that_floods_is_found_by_its_first_copies(database: Database) -> None:
+    runs = {f"s{n}": register(database, f"s{n}") for n in range(4)}
+    many = MOST_UNDER_A_VALUE + 20
+    for slug, run in runs.items():
+        made = [
+            document(str(n), source=slug, title=f"{n}", text=f"{AGENCY} {slug}{n}.")
+            for n in range(many // 4 + 1)
+        ]
+        database.save_all(made, run)
+    (story,) = queries.stories(database)
+    assert story.articles == len(runs) * (many // 4 + 1)
