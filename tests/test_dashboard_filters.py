@@ -62,6 +62,12 @@ def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> N
         read_filters(query, TODAY)
 
 
+def test_stories_of_a_long_time_are_counted_by_week() -> None:
+    query = {"count": "stories", "by": "day"}
+    assert read_filters(query | {"days": "100"}, TODAY).by == "day"
+    assert read_filters(query | {"days": "101"}, TODAY).by == "week"
+
+
 @given(
     st.fixed_dictionaries(
         {},

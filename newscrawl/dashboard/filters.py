@@ -17,6 +17,8 @@ PERIODS = (7, 30, 90, 365)  # days, today among them
 DEFAULT_PERIOD = 30
 LONGEST_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown")
+# Ours: stories don't add up, so each period is counted apart; more are counted by week.
+MOST_DAYS_OF_STORIES = 100
 LAST_PAGE = 200
 LONGEST_VALUE = 200  # characters
 
@@ -92,6 +94,10 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
     language = values.get("language", "").lower() or None
     if language and not _LANGUAGE.fullmatch(language):
         raise FilterError(f"language {language!r} is no language: write its code, as in de")
+    count: Count = _choice(values, "count", get_args(Count))
+    by: Step = _choice(values, "by", get_args(Step))
+    if count == "stories" and by == "day" and (until - since).days >= MOST_DAYS_OF_STORIES:
+        by = "week"
     return Filters(
         since=since,
         until=until,
@@ -99,9 +105,9 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         source=values.get("source"),
         language=language,
         country=values.get("country", "").lower() or None,
-        count=_choice(values, "count", get_args(Count)),
+        count=count,
         split=_choice(values, "split", get_args(Split)),
-        by=_choice(values, "by", get_args(Step)),
+        by=by,
         page=_page(values.get("page", "1")),
     )
 
