@@ -148,14 +148,17 @@ def _settings(values: dict[str, str]) -> list[str]:
 def _timed(world: World, command: list[str], folder: Path, environment: dict[str, str]) -> Run:
     before, started = _counts(world), time.monotonic()
     memory = []
-    # Errors of the run itself are seen; the world's own are many, and meant.
     used = _processor()
-    process = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL)
-    while process.poll() is None:
-        time.sleep(SAMPLE_SECONDS)
-        pages = _counts(world)["pages"] - before["pages"]
-        if size := _megabytes(process.pid):
-            memory.append(Sample(pages, size))
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stderr=log)
+        while process.poll() is None:
+            time.sleep(SAMPLE_SECONDS)
+            pages = _counts(world)["pages"] - before["pages"]
+            if size := _megabytes(process.pid):
+                memory.append(Sample(pages, size))
+        if process.returncode:
+            log.seek(0)
+            sys.stderr.write("".join(log.readlines()[-20:]))
     after = _counts(world)
     return Run(
         seconds=time.monotonic() - started,
@@ -213,14 +216,13 @@ def show(result: Result) -> str:
         ("second run", result.second),
         ("bare Scrapy", result.bare),
     ]
-    lines = [
-        f"{'':12}{'pages':>8}{'seconds':>9}{'pages/s':>9}{'CPU ms':>8}{'MB sent':>9}{'MB memory':>11}"
-    ]
+    headings = ("pages", "seconds", "pages/s", "CPU ms/page", "MB sent", "MB memory")
+    lines = [" " * 12 + "".join(f"{heading:>12}" for heading in headings)]
     for name, run in rows:
         peak = max((one.megabytes for one in run.memory), default=0.0)
+        cost = f"{1000 * run.processor / run.pages:.1f}" if run.pages else "–"
         lines.append(
-            f"{name:12}{run.pages:>12}{run.seconds:>12.1f}{run.speed:>12.1f}"
-            f"{1000 * run.processor / max(run.pages, 1):>12.1f}"
+            f"{name:12}{run.pages:>12}{run.seconds:>12.1f}{run.speed:>12.1f}{cost:>12}"
             f"{run.sent / 1e6:>12.1f}{peak:>12.0f}"
         )
     grown = "too few pages to tell" if result.growth is None else f"{result.growth:+.1%}"
