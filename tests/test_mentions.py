@@ -186,6 +186,17 @@ def test_a_name_listed_beside_a_company_is_one(companies):
     assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]
 
 
+def test_a_hyphen_joins_two_companies(companies):
+    found = named(companies, "il dossier Mediobanca-Generali", language="it")
+    assert found == [("Mediobanca", "Mediobanca"), ("Generali", "Generali")]
+
+
+def test_one_name_supported_supports_another(companies):
+    text = "Campari ha annunciato un calo. " + "Null'altro si sa. " * 20 + "Aperol scende."
+    found = companies.find(text, language="it")
+    assert [(m.company, m.rule) for m in found] == [("Campari", "cue"), ("Campari", "other name")]
+
+
 def test_two_companies_of_one_name_are_told_apart_by_context(companies):
     assert named(companies, "Merck in Darmstadt", language="de") == [("Merck KGaA", "Merck")]
     assert named(companies, "Merck's Keytruda", language="en") == [("Merck & Co.", "Merck")]

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -45,7 +45,8 @@ class Evidence:
     """What the whole article says.
 
     Companies named beyond doubt and by ticker, forms that name a person here, the context
-    words, and where the names of companies found so far begin and end.
+    words, where the names of companies found so far begin and end, and which forms of them
+    were in doubt and are supported.
     """
 
     named: frozenset[int]
@@ -55,9 +56,11 @@ class Evidence:
     starts: set[int]
     ends: set[int]
     language: str | None = None
+    supported: dict[int, set[str]] = field(default_factory=dict)
 
     def note(self, found: Candidate) -> None:
-        """Take in a name that was in doubt until now."""
+        """Take in a name that was in doubt until now, and with it its company's other names."""
+        self.supported.setdefault(found.form.company, set()).add(found.form.text)
         self.starts.add(found.start)
         self.ends.add(found.end)
 
@@ -134,6 +137,10 @@ class Judge:
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule
+        # "Mediobanca-Generali": two companies, while "Howell-Chase" is a person.
+        joint = rivals[0].start - 1
+        if len(rivals) == 1 and joint in evidence.ends and text[joint] == "-":
+            return rivals[0], "company beside"
         if self.surroundings.is_part_of_name(text, rivals[0], evidence.language):
             return None
         near = self._nearest(text, rivals, evidence)
@@ -151,8 +158,10 @@ class Judge:
             return "cue"
         if self._is_listed(text, candidate, evidence):
             return "company beside"
-        amid = self.surroundings.is_capital_amid_small(text, candidate, evidence.language)
-        return "capital" if amid else None
+        if self.surroundings.is_capital_amid_small(text, candidate, evidence.language):
+            return "capital"
+        others = evidence.supported.get(candidate.form.company, set()) - {candidate.form.text}
+        return "other name" if others else None
 
     def is_everyday(self, candidate: Candidate, evidence: Evidence) -> bool:
         """Is the name an everyday word in this article's language?"""
