@@ -11,7 +11,7 @@ import typer
 from newscrawl.cli.arguments import Format, FormatOption, InputError
 from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, progress
 from newscrawl.cli.output import say
-from newscrawl.cli.unseen import show_unseen
+from newscrawl.cli.unseen import show_remembered, show_unseen
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
@@ -27,6 +27,9 @@ def train_network(
     folds: Annotated[
         int | None, typer.Option(min=2, help="Write nothing: score by folds of sites.")
     ] = None,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="With --folds: what template memory adds.")
+    ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
     output: Annotated[
@@ -46,10 +49,14 @@ def train_network(
         raise InputError(
             "training the network needs PyTorch: pip install 'newscrawl[network]'"
         ) from error
+    if memory and not folds:
+        raise InputError("--memory scores and trains nothing: give --folds 5 beside it")
     pages = corpus_from(corpus)
     recipe = Recipe(seed=seed, epochs=epochs)
     examples = examples_from(pages)
-    if folds:
+    if folds and memory:
+        _remember(pages, examples, recipe, folds, form)
+    elif folds:
         _cross_validate(pages, examples, recipe, folds, form)
     else:
         _train(pages, examples, recipe, output)
@@ -91,3 +98,20 @@ def _cross_validate(
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )
     show_unseen(scored, form, title=f"unseen sites, {folds} folds by site")
+
+
+def _remember(
+    pages: "Corpus", examples: "list[Example]", recipe: "Recipe", folds: int, form: Format
+) -> None:
+    from newscrawl.training.network.remembering import LEAST_ON_SITE, cross_validate
+    from newscrawl.training.splits import folds_by_site
+
+    with progress(f"{folds} folds", folds * recipe.epochs) as step:
+        found = cross_validate(
+            examples,
+            folds_by_site(pages, k=folds),
+            recipe,
+            lambda now: step(f"loss {now.f1_loss:.4f}"),
+        )
+    title = f"articles of unseen sites with {LEAST_ON_SITE} and more, {folds} folds by site"
+    show_remembered(found, form, title=title)

@@ -1,0 +1,154 @@
+"""Template memory: what a site's pages have in common is left out of its articles."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import newscrawl
+from newscrawl.extraction.memory import (
+    HALVED_AT,
+    LEAST_PAGES,
+    MOST_OF_PAGE,
+    MOST_TEXTS,
+    NOTHING,
+    fingerprints,
+    templates,
+    with_page,
+    without_templates,
+)
+from newscrawl.extraction.methods import METHODS
+from newscrawl.items import Memory
+
+APPEAL = (
+    "The editors ask all readers of this paper to support it with a gift at the end of the year."
+)
+WORDS = (
+    *("harbour", "crane", "mayor", "council", "bridge", "ferry"),
+    *("vote", "budget", "school", "road", "winter", "market", "river"),
+)
+
+
+def prose(seed: int, sentences: int = 4) -> str:
+    """A paragraph that no other seed gives."""
+    rng = random.Random(seed)  # noqa: S311  no secret
+    return " ".join(
+        f"On day {seed} the {' and the '.join(rng.choices(WORDS, k=5))} were debated at length."
+        for _ in range(sentences)
+    )
+
+
+def page(seed: int, *, appeal: str = APPEAL) -> str:
+    paragraphs = "".join(f"<p>{prose(10 * seed + n)}</p>" for n in range(4))
+    return (
+        f"<html><head><title>Report {seed}</title></head><body><article><h1>Report {seed}</h1>"
+        f"{paragraphs}<p>{appeal}</p></article></body></html>"
+    )
+
+
+def learned(pages: Sequence[Sequence[str]]) -> Memory:
+    """The memory of pages with these texts."""
+    memory = NOTHING
+    for texts in pages:
+        memory = with_page(memory, fingerprints(texts))
+    return memory
+
+
+def knowing(text: str, times: int = LEAST_PAGES) -> Memory:
+    return learned([[text, prose(number)] for number in range(times)])
+
+
+@pytest.mark.parametrize(
+    "method", ["combined", "combined-precision", "combined-recall", "fe", "pr"]
+)
+def test_what_other_pages_say_too_is_left_out(method: str) -> None:
+    before = newscrawl.extract(page(1), method=method)
+    after = newscrawl.extract(page(1), method=method, memory=knowing(APPEAL))
+    assert APPEAL in before.paragraphs
+    assert after.paragraphs == tuple(text for text in before.paragraphs if text != APPEAL)
+    assert APPEAL not in after.text
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_empty_memory_changes_nothing(method: str) -> None:
+    assert newscrawl.extract(page(1), method=method, memory=NOTHING) == newscrawl.extract(
+        page(1), method=method
+    )
+
+
+def test_a_memory_of_other_texts_changes_nothing() -> None:
+    other = knowing("Something that this page does not say.")
+    assert newscrawl.extract(page(1), memory=other) == newscrawl.extract(page(1))
+
+
+def test_too_few_pages_prove_nothing() -> None:
+    assert without_templates([APPEAL, "Own words."], knowing(APPEAL, LEAST_PAGES - 1)) == [
+        APPEAL,
+        "Own words.",
+    ]
+
+
+def test_a_share_too_small_proves_nothing() -> None:
+    rare = learned([[APPEAL]] * LEAST_PAGES + [[prose(number)] for number in range(300)])
+    assert without_templates([APPEAL, "Own words."], rare) == [APPEAL, "Own words."]
+
+
+def test_something_is_always_left() -> None:
+    assert without_templates([APPEAL, APPEAL], knowing(APPEAL)) == [APPEAL, APPEAL]
+
+
+def test_a_page_that_says_it_twice_says_it_once() -> None:
+    assert len(fingerprints([APPEAL, APPEAL, "a", ""])) == 1
+
+
+def test_one_more_page_leaves_the_memory_as_it_was() -> None:
+    before = knowing(APPEAL)
+    copy = Memory(pages=before.pages, seen=dict(before.seen))
+    after = with_page(before, fingerprints([APPEAL]))
+    assert before == copy
+    assert after.pages == before.pages + 1
+    assert after.seen[fingerprints([APPEAL])[0]] == LEAST_PAGES + 1
+
+
+def test_what_is_no_longer_seen_is_forgotten() -> None:
+    memory = learned([[APPEAL, prose(number)] for number in range(HALVED_AT)])
+    assert without_templates([APPEAL, "Own words."], memory) == ["Own words."]
+    for number in range(6 * HALVED_AT):
+        memory = with_page(memory, fingerprints([prose(10_000 + number)]))
+    assert without_templates([APPEAL, "Own words."], memory) == [APPEAL, "Own words."]
+
+
+def test_a_memory_is_bounded_and_keeps_what_it_needs() -> None:
+    memory = NOTHING
+    for number in range(3 * MOST_TEXTS // MOST_OF_PAGE):
+        own = [f"text {number} {n}" for n in range(2 * MOST_OF_PAGE)]
+        memory = with_page(memory, fingerprints([APPEAL, *own]))
+        assert len(memory.seen) <= MOST_TEXTS
+    assert without_templates([APPEAL, "Own words."], memory) == ["Own words."]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=5), max_size=12))
+def test_reading_needs_the_templates_alone(pages: list[list[str]]) -> None:
+    memory = learned(pages)
+    few = templates(memory)
+    assert len(few.seen) <= len(memory.seen)
+    assert without_templates(WORDS, few) == without_templates(WORDS, memory)
+
+
+@given(st.lists(st.lists(st.text(), max_size=5), max_size=6), st.lists(st.text()))
+def test_any_text_may_be_learned(pages: list[list[str]], paragraphs: list[str]) -> None:
+    left = without_templates(paragraphs, learned(pages))
+    assert not paragraphs or left
+    assert [text for text in paragraphs if text in left] == left
+
+
+def test_the_order_of_pages_counts_for_nothing() -> None:
+    pages = [[APPEAL, prose(number)] for number in range(20)]
+    assert learned(pages) == learned(pages[::-1])
+
+
+def test_fingerprints_are_the_same_everywhere() -> None:
+    """They stand in databases: neither the process nor the machine may matter."""
+    assert f"{fingerprints(['A text.'])[0]:016x}" == "12ea35782a9200ea"

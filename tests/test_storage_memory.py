@@ -1,0 +1,53 @@
+"""Template memory in the database."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from newscrawl.extraction.memory import MOST_TEXTS
+from newscrawl.items import Memory
+from newscrawl.storage import Database, StorageError, open_database, upgrade_database
+from newscrawl.storage.memory import keep_memory, memories, memory_of
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        for slug in ("courier", "ledger"):
+            database.register_source(slug, slug.title(), "gb", "en", f"https://{slug}.example/")
+        yield database
+
+
+def test_a_source_has_an_empty_memory_at_first(database: Database) -> None:
+    assert memory_of(database, "courier") == Memory()
+    assert memory_of(database, "never heard of") == Memory()
+    assert list(memories(database)) == []
+
+
+def test_a_memory_comes_back_as_it_was_kept(database: Database) -> None:
+    full = {(1 << 64) - 1 - number: number + 1 for number in range(MOST_TEXTS)}
+    kept = Memory(pages=390, seen={0: 1, 255: 3, **full})
+    keep_memory(database, "courier", kept)
+    assert memory_of(database, "courier") == kept
+    assert memory_of(database, "ledger") == Memory()
+
+
+def test_the_order_of_what_was_seen_stays(database: Database) -> None:
+    keep_memory(database, "courier", Memory(pages=2, seen={9: 1, 1: 1, 5: 2}))
+    assert list(memory_of(database, "courier").seen) == [9, 1, 5]
+
+
+def test_the_next_memory_takes_the_place_of_the_last(database: Database) -> None:
+    keep_memory(database, "ledger", Memory(pages=1, seen={1: 1}))
+    keep_memory(database, "courier", Memory(pages=1, seen={1: 1}))
+    keep_memory(database, "courier", Memory(pages=2, seen={2: 2}))
+    assert dict(memories(database)) == {
+        "courier": Memory(pages=2, seen={2: 2}),
+        "ledger": Memory(pages=1, seen={1: 1}),
+    }
+
+
+def test_a_source_must_be_registered(database: Database) -> None:
+    with pytest.raises(StorageError, match="no source 'nobody'"):
+        keep_memory(database, "nobody", Memory())
