@@ -9,10 +9,12 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from newscrawl.cli import (
+    ablation,
     alerts,
     articles,
     benchmark,
     companies,
+    cost,
     database,
     digest,
     evaluate,
@@ -21,11 +23,12 @@ from newscrawl.cli import (
     ingest,
     label,
     mentions,
-    monitor,
     metrics,
+    monitor,
     plots,
     reextract,
     rematch,
+    search,
     serve,
     sources,
     status,
@@ -48,8 +51,9 @@ app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
 app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
 app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE)(status.status)
-app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
 app.command("metrics", epilog=metrics.EXAMPLE)(metrics.metrics)
+app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
+app.command("search", epilog=search.EXAMPLE)(search.search)
 app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
 app.command("reextract", epilog=reextract.EXAMPLE)(reextract.reextract)
@@ -58,7 +62,9 @@ app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE)(train.train)
 app.command("train-network", epilog=train_network.EXAMPLE)(train_network.train_network)
+app.command("ablation", epilog=ablation.EXAMPLE)(ablation.ablation)
 app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
+app.command("cost", epilog=cost.EXAMPLE)(cost.cost)
 app.command("label", epilog=label.EXAMPLE)(label.label)
 app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command("plots", epilog=plots.EXAMPLE)(plots.plots)

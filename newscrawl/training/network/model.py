@@ -24,6 +24,7 @@ class Shape:
     dropout: float = 0.3
     names_dropout: float = 0.5  # whole elements, whole openings: sites never seen name otherwise
     noise: float = 0.2
+    neighbours: bool = True  # whether blocks see those before and after them
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ class BlockNetwork(nn.Module):
         self.own = nn.Linear(len(mean) + shape.word + shape.opener, width)
         self.around = nn.Linear(ANCESTORS_NAMED * (shape.hint + shape.tag), width)
         self.mix = nn.Linear(2 * width, width)
-        self.context = nn.ModuleList([nn.Linear(3 * width, width) for _ in DILATIONS])
+        self.context = nn.ModuleList(
+            [nn.Linear(3 * width, width) for _ in DILATIONS if shape.neighbours]
+        )
         self.page = nn.Linear(2 * width, width)
         self.out_hidden = nn.Linear(2 * width, width)
         self.out = nn.Linear(width, 1)
@@ -86,7 +89,7 @@ class BlockNetwork(nn.Module):
             functional.relu(self.around(self._around(batch))),
         )
         hidden = functional.relu(self.mix(self.drop(torch.cat(both, 2)))) * mask
-        for layer, step in zip(self.context, DILATIONS, strict=True):
+        for layer, step in zip(self.context, DILATIONS, strict=False):
             seen = self.drop(hidden)
             padded = functional.pad(seen, (0, 0, step, step))
             places = (padded[:, : -2 * step], seen, padded[:, 2 * step :])

@@ -1,0 +1,50 @@
+"""newscrawl ablation: what each source of evidence is worth to the combined method."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newscrawl.cli.arguments import InputError
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, progress
+from newscrawl.cli.output import say
+
+EXAMPLE = "Example: newscrawl ablation --corpus corpus --folds 5 -o docs/data/ablation.csv"
+
+
+def ablation(
+    corpus: CorpusOption = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
+    scored: Annotated[
+        int | None, typer.Option(min=1, help="Score only so many of the folds.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A CSV file.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Train the network anew without each source of evidence in turn, and score it on unseen
+    sites (needs PyTorch: the extra "network"). Prints a table for the documents."""
+    try:
+        from newscrawl.training.network import ablation as training
+        from newscrawl.training.network.fit import Recipe
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise InputError(
+            "training the network needs PyTorch: pip install 'newscrawl[network]'"
+        ) from error
+    from newscrawl.training.ablation_table import as_csv, as_markdown
+    from newscrawl.training.splits import folds_by_site
+
+    pages = corpus_from(corpus)
+    examples = examples_from(pages)
+    splits = folds_by_site(pages, k=folds)[:scored]
+    steps = len(training.SOURCES) * len(splits) * epochs
+    with progress("ablation", steps) as step:
+        rows = list(training.ablate(examples, splits, Recipe(epochs=epochs), lambda: step("")))
+    text = as_csv(rows)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+        say(f"{output} written")
+    typer.echo(as_markdown(text))
