@@ -11,14 +11,12 @@ import psycopg
 import pytest
 
 from newscrawl.storage import upgrade_database
-from tests.site.server import SiteServer
 from tests.watching import (
-    add_source,
+    Sites,
     alive,
     children,
     environment,
     monitor_command,
-    sources_file,
     started,
     wait_for,
 )
@@ -28,8 +26,8 @@ PAGES = 24
 
 
 @pytest.fixture
-def site() -> Iterator[SiteServer]:
-    with SiteServer() as found:
+def sites() -> Iterator[Sites]:
+    with Sites() as found:
         yield found
 
 
@@ -40,11 +38,11 @@ def ask(url: str, query: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
 def test_what_a_killed_worker_began_another_ends(
-    site: SiteServer, tmp_path: Path, postgres_url: str, dies: str
+    sites: Sites, tmp_path: Path, postgres_url: str, dies: str
 ) -> None:
-    urls = [url for slug in SLUGS for url in add_source(site, slug, PAGES, delay=0.05)]
+    urls = [url for slug in SLUGS for url in sites.add(slug, PAGES, delay=0.05)]
     upgrade_database(postgres_url)
-    settings = environment(sources_file(site, tmp_path, SLUGS), postgres_url, NEWSCRAWL_LEASE="6")
+    settings = environment(sites.file(tmp_path, SLUGS), postgres_url, NEWSCRAWL_LEASE="6")
     command = monitor_command(SLUGS, "--workers", "1")
     with ExitStack() as stack:
         machines = []

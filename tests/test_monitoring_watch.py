@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 
-from tests.site.server import SiteServer
 from tests.watching import (
-    add_source,
+    Sites,
     alive,
     children,
     environment,
     monitor_command,
-    sources_file,
     started,
     wait_for,
 )
@@ -29,7 +27,7 @@ from tests.watching import (
 class Newsroom:
     """A site with sources, and the folder in which a monitor over them keeps its files."""
 
-    site: SiteServer
+    sites: Sites
     folder: Path
 
     @property
@@ -37,7 +35,7 @@ class Newsroom:
         return self.folder / "news.sqlite"
 
     def environment(self, *slugs: str, **settings: str) -> dict[str, str]:
-        sources = sources_file(self.site, self.folder, slugs)
+        sources = self.sites.file(self.folder, slugs)
         return environment(sources, f"sqlite:///{self.database}", **settings)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
@@ -55,8 +53,8 @@ class Newsroom:
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Newsroom]:
-    with SiteServer() as site:
-        yield Newsroom(site, tmp_path)
+    with Sites() as sites:
+        yield Newsroom(sites, tmp_path)
 
 
 def once(room: Newsroom, *slugs: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -73,7 +71,7 @@ def once(room: Newsroom, *slugs: str, **settings: str) -> subprocess.CompletedPr
 
 def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
     for slug in ("one", "two", "three"):
-        add_source(room.site, slug)
+        room.sites.add(slug)
     done = once(room, "one", "two", "three")
     assert done.returncode == 0, done.stderr
     assert room.count("SELECT count(*) FROM articles") == 12
@@ -85,7 +83,7 @@ def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
 
 
 def test_how_well_pages_are_read_is_counted_and_inspected(room: Newsroom) -> None:
-    add_source(room.site, "one")
+    room.sites.add("one")
     assert once(room, "one").returncode == 0
     ((counts,),) = room.rows("SELECT counts FROM runs")
     vitals = {
@@ -100,16 +98,16 @@ def test_how_well_pages_are_read_is_counted_and_inspected(room: Newsroom) -> Non
 
 
 def test_what_is_not_due_is_left(room: Newsroom) -> None:
-    add_source(room.site, "one")
+    room.sites.add("one")
     once(room, "one")
-    seen = len(room.site.visits)
+    seen = room.sites.visits
     again = once(room, "one")
     assert again.returncode == 0
-    assert len(room.site.visits) == seen
+    assert room.sites.visits == seen
 
 
 def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: Newsroom) -> None:
-    add_source(room.site, "good")
+    room.sites.add("good")
     done = once(room, "broken", "good")
     assert done.returncode == 1
     assert "WARNING broken: failed: broken: 0 found" in done.stderr
@@ -121,21 +119,21 @@ def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: News
 
 
 def test_each_source_has_a_log_of_its_own(room: Newsroom) -> None:
-    add_source(room.site, "one")
+    room.sites.add("one")
     once(room, "one")
     assert "state ok" in (room.folder / "logs" / "one.log").read_text()
 
 
 def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
-    add_source(room.site, "slow", 200, delay=0.5)
+    room.sites.add("slow", 200, delay=0.5)
     done = once(room, "slow", NEWSCRAWL_LONGEST_CRAWL="5")
     assert done.returncode == 1
     assert "slow: failed: still running after 5 seconds" in done.stderr
-    assert room.count("SELECT count(*) FROM runs WHERE reason = 'shutdown'") == 1
+    assert room.count("SELECT count(*) FROM leases WHERE failures = 1 AND holder IS NULL") == 1
 
 
 def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
-    add_source(room.site, "long", 300, delay=0.1)
+    room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"])
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
@@ -152,7 +150,7 @@ def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
 
 
 def test_a_crawl_ends_when_its_monitor_was_killed(room: Newsroom) -> None:
-    add_source(room.site, "long", 300, delay=0.1)
+    room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--logs", ".")
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
@@ -170,7 +168,7 @@ def test_a_wrong_setting_is_told_in_one_line(room: Newsroom) -> None:
 
 
 def test_an_unknown_source_is_answered_by_its_likes(room: Newsroom) -> None:
-    add_source(room.site, "one")
+    room.sites.add("one")
     command = monitor_command(["onne"], "--once")
     done = subprocess.run(
         command,

@@ -1,6 +1,7 @@
 """A source has one holder at a time, and a holder that died loses it."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -151,6 +152,32 @@ def test_what_was_cut_off_is_known(database: Database) -> None:
     assert first.interrupted() == ["bbc"]
     time.sleep(0.4)
     assert first.interrupted() == ["bbc", "spiegel"]
+
+
+def test_sources_at_one_host_take_turns(database: Database) -> None:
+    together = {"ft": {"bbc"}, "bbc": {"ft"}}
+    first = Leases(database, "a", LONG, together)
+    second = Leases(database, "b", LONG, together)
+    first.enrol(facts("ft", "bbc", "spiegel"))
+    assert first.take("ft")
+    assert second.place(["bbc", "spiegel"], 2) == ["spiegel"]
+    assert not second.take("bbc")
+    first.release("ft", "done", 0, "")
+    assert second.take("bbc")
+
+
+def test_neighbours_that_start_at_the_same_moment_take_turns(database: Database) -> None:
+    slugs = ("ft", "bbc", "spiegel")
+    together = {slug: set(slugs) - {slug} for slug in slugs}
+    workers = [Leases(database, slug, LONG, together) for slug in slugs]
+    workers[0].enrol(facts(*slugs))
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(10):
+            taken = list(
+                pool.map(lambda own: own[0].take(own[1]), zip(workers, slugs, strict=True))
+            )
+            assert sum(taken) == 1
+            workers[taken.index(True)].release(slugs[taken.index(True)], "done", 0, "")
 
 
 def test_the_clock_is_one_for_all_and_aware(database: Database) -> None:

@@ -6,48 +6,68 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from newscrawl.sources.registry import COLUMNS
+from tests.receivers import free_port
 from tests.site.crawling import HASTE, clean_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
 
 
-def add_source(site: SiteServer, slug: str, pages: int = 4, *, delay: float = 0.0) -> list[str]:
-    """Lets the site serve a source's feed and so many articles; gives their URLs."""
-    paths = tuple(f"/{slug}/{number}" for number in range(pages))
-    site.routes["/robots.txt"] = lambda _: Answer(status=404)
-    site.routes[f"/{slug}.xml"] = lambda _: Answer(
-        body=listing(site.url, paths), kind="application/xml"
-    )
-    for path in paths:
-        site.routes[path] = lambda _, path=path: Answer(
-            body=story(f"About {path}", "Siemens"), delay=delay
+class Sites:
+    """Sources of a test's own, each on a server of its own: `with Sites() as sites`."""
+
+    def __init__(self) -> None:
+        self.by_slug: dict[str, SiteServer] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def add(self, slug: str, pages: int = 4, *, delay: float = 0.0) -> list[str]:
+        """Serves a source's feed and so many articles; gives their URLs."""
+        site = self.by_slug[slug] = self._stack.enter_context(SiteServer())
+        paths = tuple(f"/{slug}/{number}" for number in range(pages))
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/feed.xml"] = lambda _: Answer(
+            body=listing(site.url, paths), kind="application/xml"
         )
-    return [f"{site.url}{path}" for path in paths]
-
-
-def sources_file(site: SiteServer, folder: Path, slugs: Sequence[str]) -> Path:
-    """A file of sources, one for each slug, whose feeds the site has (or not)."""
-    file = folder / "sources.csv"
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, COLUMNS, restval="")
-        writer.writeheader()
-        for slug in slugs:
-            writer.writerow(
-                {
-                    "slug": slug,
-                    "name": slug.title(),
-                    "country": "gb",
-                    "languages": "en",
-                    "home": f"{site.url}/{slug}/",
-                    "feeds": f"{site.url}/{slug}.xml",
-                    "status": "active",
-                }
+        for path in paths:
+            site.routes[path] = lambda _, path=path: Answer(
+                body=story(f"About {path}", "Siemens"), delay=delay
             )
-    return file
+        return [f"{site.url}{path}" for path in paths]
+
+    @property
+    def visits(self) -> int:
+        """How often anything was asked for."""
+        return sum(len(site.visits) for site in self.by_slug.values())
+
+    def file(self, folder: Path, slugs: Sequence[str]) -> Path:
+        """A file of sources, one for each slug; those that were not added answer to nobody."""
+        file = folder / "sources.csv"
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, COLUMNS, restval="")
+            writer.writeheader()
+            for slug in slugs:
+                known = self.by_slug.get(slug)
+                url = known.url if known else f"http://127.0.0.1:{free_port()}"
+                row = {"slug": slug, "name": slug.title(), "country": "gb", "languages": "en"}
+                own = {"home": f"{url}/", "feeds": f"{url}/feed.xml", "status": "active"}
+                writer.writerow(row | own)
+        return file
 
 
 def environment(sources: Path, database_url: str, **settings: str) -> dict[str, str]:

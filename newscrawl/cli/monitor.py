@@ -12,9 +12,10 @@ from newscrawl import settings
 from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from newscrawl.monitoring.notify import Channel
+    from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
 
@@ -51,6 +52,7 @@ def monitor(
     from newscrawl.monitoring.attending import Limits
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.crawling import Command
+    from newscrawl.monitoring.neighbours import neighbours
     from newscrawl.monitoring.queue import open_queue
     from newscrawl.monitoring.watch import Plan, Watch
     from newscrawl.storage import open_database
@@ -67,10 +69,12 @@ def monitor(
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
-    chosen, channels = _chosen(source or ()), configured_channels()
+    known, channels = _known(), configured_channels()
+    chosen = _chosen(source or (), known)
     with open_database(url) as store:
         plan = Plan(
             sources=chosen,
+            neighbours=neighbours(known.values()),
             workers=workers,
             command=command,
             terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
@@ -101,13 +105,18 @@ def _inspection(
     return inspect
 
 
-def _chosen(slugs: "Sequence[str]") -> "list[SourceFacts]":
-    """The sources asked for, or all that are active; the operator's own are among them."""
+def _known() -> "Mapping[str, Source]":
+    """All sources, bundled and the operator's own, by slug."""
     from newscrawl.sources import load_sources
-    from newscrawl.storage.leases import SourceFacts
 
     own = settings.NEWSCRAWL_SOURCES
-    known = {one.slug: one for one in (*load_sources(), *(load_sources(Path(own)) if own else ()))}
+    return {one.slug: one for one in (*load_sources(), *(load_sources(Path(own)) if own else ()))}
+
+
+def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
+    """The sources asked for, or all that are active."""
+    from newscrawl.storage.leases import SourceFacts
+
     wanted = [one_of(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
     active = [slug for slug, one in known.items() if one.status == "active"]
     return [

@@ -5,7 +5,7 @@ import os
 import platform
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
@@ -33,13 +33,15 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a watch does: `sources` are those it watches, `workers` how many it crawls at once.
+    """What a watch does: `sources` are those it watches, `neighbours` which of
+    them share a host, `workers` how many it crawls at once.
 
     `pause` and `inspect_every` are seconds between two looks at what is due, and between two
     calls of `inspect`. With `once`, it ends when nothing is due any more.
     """
 
     sources: Sequence[SourceFacts]
+    neighbours: Mapping[str, Collection[str]]
     workers: int
     command: Command
     terms: Terms
@@ -59,7 +61,7 @@ class Watch:
         self._database = database
         self._plan = plan
         self._slugs = [source.slug for source in plan.sources]
-        self._leases = Leases(database, self.name, plan.terms)
+        self._leases = Leases(database, self.name, plan.terms, plan.neighbours)
         self._queue = queue
         self._crawl_later = queue.task(name="crawl")(self.crawl)
         self._inspect_later = queue.task(name="inspect", priority=1)(self.inspect)
@@ -109,6 +111,8 @@ class Watch:
                 self._leases.give_back(slug)  # whoever plans puts it into the queue again
             elif self._leases.take(slug):
                 self._crawl_ours(slug)
+            else:
+                self._leases.give_back(slug)
         except StorageError as error:
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
 

@@ -8,7 +8,7 @@ source into the queue again when its lease has run out.
 All moments are those of one clock: the database server's, or on SQLite the machine's.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
@@ -50,11 +50,19 @@ class Terms:
 
 
 class Leases:
-    """The leases as one worker sees them. `holder` is its name, which no other worker bears."""
+    """The leases as one worker sees them. `holder` is its name, which no other worker bears;
+    `neighbours` are for a source those that share a host with it: they take turns."""
 
-    def __init__(self, database: Database, holder: str, terms: Terms) -> None:
+    def __init__(
+        self,
+        database: Database,
+        holder: str,
+        terms: Terms,
+        neighbours: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         self._database = database
         self._holder = holder
+        self._neighbours = neighbours or {}
         self.terms = terms
 
     def enrol(self, sources: Iterable[SourceFacts]) -> None:
@@ -87,7 +95,7 @@ class Leases:
                     break
                 free = (_free(now), _past(Lease.retry_at, now), _past(Lease.queued_until, now))
                 query = _of(slug).where(*free).values(queued_until=now + self.terms.patience)
-                if _changed(session, query):
+                if self._has_its_turn(session, slug, now) and _changed(session, query):
                     placed.append(slug)
             return placed
 
@@ -103,10 +111,12 @@ class Leases:
             return list(session.scalars(query.order_by(Source.slug)))
 
     def take(self, slug: str) -> bool:
-        """Takes the lease of a source, unless somebody else has it or the source rests."""
+        """Takes the lease of a source, unless somebody has it or a neighbour, or it rests."""
 
         def work(session: Session) -> bool:
             now = clock(session)
+            if not self._has_its_turn(session, slug, now, lock=True):
+                return False
             query = _of(slug).where(_free(now), _past(Lease.retry_at, now))
             taken = query.values(
                 holder=self._holder,
@@ -156,6 +166,23 @@ class Leases:
         self._database.write(
             lambda session: _changed(session, _of(slug).where(ours).values(values))
         )
+
+    def _has_its_turn(
+        self, session: Session, slug: str, now: datetime, *, lock: bool = False
+    ) -> bool:
+        """Whether nobody crawls a neighbour. With `lock`, neighbours can't be taken before this
+        transaction has ended; the order of locks keeps two of them from a deadlock."""
+        others = self._neighbours.get(slug)
+        if not others:
+            return True
+        query = (
+            select(Source.slug, Lease.expires_at)
+            .join(Lease, Lease.source_id == Source.id)
+            .where(Source.slug.in_([slug, *others]))
+            .order_by(Lease.source_id)
+        )
+        found = session.execute(query.with_for_update(of=Lease) if lock else query).all()
+        return not any(one != slug and until and until > now for one, until in found)
 
 
 def sign_on(database: Database, worker: str, host: str, pid: int, slots: int, version: str) -> None:

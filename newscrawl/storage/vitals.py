@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
@@ -53,25 +54,44 @@ def refresh_vitals(
     `ended_after` only sources of which a run has ended since then are looked at.
     """
 
-    def work(session: Session) -> int:
+    sums = _added_up(database, now, ended_after)
+    by_day: dict[date, list[dict[str, object]]] = defaultdict(list)
+    for (source_id, day), found in sums.items():
+        by_day[day].append(found.row(source_id, day))
+    for day, rows in by_day.items():
+        database.write(partial(_replace, day=day, rows=rows))
+    return len(sums)
+
+
+def _added_up(
+    database: Database, now: datetime, ended_after: datetime | None
+) -> "dict[tuple[int, date], _Sum]":
+    """The sums by source and day. They are only read here: that may take a while, and a
+    transaction that writes would keep crawls from storing."""
+    oldest = now.date() - timedelta(days=HISTORY_DAYS)
+    sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
+    with database.reading() as session:
         last = session.scalar(select(func.max(Vitals.day)))
-        oldest = now.date() - timedelta(days=HISTORY_DAYS)
         first = max(last - timedelta(days=1), oldest) if last else oldest
         begin = datetime.combine(first, time(), UTC)
-        query = select(Run).where(Run.started_at >= begin)
+        query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)
+        query = query.where(Run.started_at >= begin)
         if ended_after is not None:
             touched = select(Run.source_id).where(
                 Run.started_at >= begin, Run.finished_at >= ended_after
             )
             query = query.where(Run.source_id.in_(touched))
-        sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
-        for run in session.scalars(query.execution_options(yield_per=500)):
-            sums[run.source_id, run.started_at.date()].add(run, now)
-        for (source_id, day), found in sums.items():
-            session.merge(found.row(source_id, day))
-        return len(sums)
+        for source_id, started, finished, counts in session.execute(
+            query.execution_options(yield_per=500)
+        ):
+            sums[source_id, started.date()].add(started, finished, counts or {}, now)
+    return sums
 
-    return database.write(work)
+
+def _replace(session: Session, day: date, rows: list[dict[str, object]]) -> None:
+    sources = [row["source_id"] for row in rows]
+    session.execute(delete(Vitals).where(Vitals.day == day, Vitals.source_id.in_(sources)))
+    session.execute(insert(Vitals), rows)
 
 
 def vitals(database: Database, since: date) -> dict[str, list[DayVitals]]:
@@ -120,11 +140,12 @@ class _Sum:
     characters: list[tuple[float, int]] = field(default_factory=list)
     confidence: list[tuple[float, int]] = field(default_factory=list)
 
-    def add(self, run: Run, now: datetime) -> None:
-        counts = run.counts or {}
+    def add(
+        self, started: datetime, finished: datetime | None, counts: Mapping[str, int], now: datetime
+    ) -> None:
         self.runs += 1
-        if run.finished_at is None:
-            self.failed_runs += now - run.started_at > _KILLED_AFTER
+        if finished is None:
+            self.failed_runs += now - started > _KILLED_AFTER
             return
 
         def count(name: str) -> int:
@@ -138,16 +159,16 @@ class _Sum:
             self.characters.append((count("vitals/characters"), read))
             self.confidence.append((count("vitals/confidence") / 1000, read))
 
-    def row(self, source_id: int, day: date) -> Vitals:
-        return Vitals(
-            source_id=source_id,
-            day=day,
-            runs=self.runs,
-            failed_runs=self.failed_runs,
-            characters=_median(self.characters),
-            confidence=_median(self.confidence),
+    def row(self, source_id: int, day: date) -> dict[str, object]:
+        return {
+            "source_id": source_id,
+            "day": day,
+            "runs": self.runs,
+            "failed_runs": self.failed_runs,
+            "characters": _median(self.characters),
+            "confidence": _median(self.confidence),
             **{name: self.counts[name] for name in (*_NAMES, "failed", "refused", "dropped")},
-        )
+        }
 
 
 _NAMES: Mapping[str, str] = {
