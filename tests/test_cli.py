@@ -178,7 +178,7 @@ def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
         (["--since", "soon"], "--since 'soon' is no day: write it as 2026-11-01"),
         (["--until", "2026-13-01"], "--until '2026-13-01' is no day"),
         (["--since", TO, "--until", FROM], "lies after --until 2026-11-17: swap them"),
-        (["--by", "year"], "'year' is not one of"),
+        (["--by", "decade"], "'decade' is not one of"),
         (["--by", "day", "--limit", 3], "--limit goes with --by company"),
         (["--companies", "nowhere.toml"], "nowhere.toml"),
         (["--database", "mysql://me:secret@h/d"], "no support for the database 'mysql'"),

@@ -21,9 +21,18 @@ class InputError(ValueError):
 
 
 Format = Literal["table", "csv", "json"]
+ExportFormat = Literal["table", "csv", "json", "jsonl", "parquet"]
 
 FormatOption = Annotated[
     Format, typer.Option("--format", "-f", help="A table to read, or csv or json for programs.")
+]
+ExportOption = Annotated[
+    ExportFormat,
+    typer.Option(
+        "--format",
+        "-f",
+        help="A table to read; or csv, json, jsonl (a line for each row) or parquet for programs.",
+    ),
 ]
 DatabaseOption = Annotated[
     str | None,
@@ -55,6 +64,17 @@ SourceOption = Annotated[
 ]
 LanguageOption = Annotated[
     str | None, typer.Option(help="Only articles in this language, as in 'de'.", metavar="CODE")
+]
+CountryOption = Annotated[
+    str | None, typer.Option(help="Only sources of this country, as in 'gb'.", metavar="CODE")
+]
+SectionOption = Annotated[
+    str | None,
+    typer.Option(help="Only this section, in the publisher's words.", metavar="NAME"),
+]
+ZoneOption = Annotated[
+    str,
+    typer.Option(help="Time zone of days and hours, as in 'Europe/Berlin'.", metavar="ZONE"),
 ]
 
 
@@ -89,9 +109,13 @@ def scope_of(
     until: str | None,
     source: str | None = None,
     language: str | None = None,
+    *,
+    country: str | None = None,
+    section: str | None = None,
+    zone: str = "UTC",
 ) -> "Scope":
-    """The scope that the options mean; raises InputError for a range in the wrong order and a
-    source that was never crawled into this database."""
+    """The scope that the options mean; raises InputError for a range in the wrong order, a zone
+    that is none, and a source or country that was never crawled into this database."""
     from newscrawl.storage import queries
 
     first = parse_day(since, option="--since") if since else None
@@ -100,9 +124,25 @@ def scope_of(
         raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
     if source is not None:
         source = one_of(source, queries.source_slugs(database), "source", "newscrawl sources list")
+    if country is not None:
+        country = one_of(country, queries.countries(database), "country", "newscrawl sources list")
     return queries.Scope(
-        since=first, until=last, source=source, language=language and language.strip().lower()
+        since=first,
+        until=last,
+        source=source,
+        language=language and language.strip().lower(),
+        country=country,
+        section=section,
+        zone=_zone(zone),
     )
+
+
+def _zone(given: str) -> str:
+    from zoneinfo import available_timezones
+
+    if given == "UTC":
+        return given
+    return one_of(given, sorted(available_timezones()), "time zone", "write it as Europe/Berlin;")
 
 
 def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:

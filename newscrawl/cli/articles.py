@@ -7,13 +7,17 @@ import typer
 
 from newscrawl.cli.arguments import (
     CompaniesOption,
+    CountryOption,
     DatabaseOption,
-    Format,
-    FormatOption,
+    ExportFormat,
+    ExportOption,
+    InputError,
     LanguageOption,
+    SectionOption,
     SinceOption,
     SourceOption,
     UntilOption,
+    ZoneOption,
     companies_from,
     company_of,
     open_for_reading,
@@ -37,13 +41,19 @@ def articles(
     ] = None,
     since: SinceOption = None,
     until: UntilOption = None,
+    zone: ZoneOption = "UTC",
     source: SourceOption = None,
+    country: CountryOption = None,
     language: LanguageOption = None,
+    section: SectionOption = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="So many, at most.")] = 20,
     every_kind: Annotated[
         bool, typer.Option("--all-kinds", help="Also stored pages that are no articles.")
     ] = False,
-    form: FormatOption = "table",
+    sentences: Annotated[
+        bool, typer.Option("--sentences", help="With --company: show the sentences that name it.")
+    ] = False,
+    form: ExportOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
@@ -51,26 +61,33 @@ def articles(
 
     Exit code 1 where there is none.
     """
+    from newscrawl.cli.found import show_found
     from newscrawl.cli.output import say
     from newscrawl.storage import queries
 
+    if sentences and company is None:
+        raise InputError("--sentences are those that name a company: add --company NAME")
     with open_for_reading(database) as store:
+        scope = scope_of(
+            store, since, until, source, language, country=country, section=section, zone=zone
+        )
         if company is not None:
             company = company_of(company, companies_from(companies), queries.company_names(store))
-        rows = queries.articles(
-            store,
-            company=company,
-            scope=scope_of(store, since, until, source, language),
-            limit=limit,
-            every_kind=every_kind,
-        )
-    _show(rows, form, f"Articles that mention {company}" if company else "Articles")
-    if not rows:
+        title = f"Articles that mention {company}" if company else "Articles"
+        if sentences and company:
+            found = queries.company_articles(store, company, scope=scope, limit=limit)
+            show_found(found, form, title)
+        else:
+            rows = queries.articles(
+                store, company=company, scope=scope, limit=limit, every_kind=every_kind
+            )
+            _show(rows, form, title)
+    if not (found if sentences else rows):
         say("No such article.")
         raise typer.Exit(1)
 
 
-def _show(rows: "Sequence[ArticleRow]", form: Format, title: str) -> None:
+def _show(rows: "Sequence[ArticleRow]", form: ExportFormat, title: str) -> None:
     from newscrawl.cli.output import Column, render
 
     columns = (

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newscrawl.cli.arguments import Format
+from newscrawl.cli.arguments import ExportFormat, InputError
 
 Row = Mapping[str, object]
 
@@ -47,7 +47,7 @@ class Column:
 def render(
     rows: Sequence[Row],
     columns: Sequence[Column],
-    form: Format,
+    form: ExportFormat,
     *,
     title: str = "",
     note: str = "",
@@ -56,7 +56,13 @@ def render(
     if form == "csv":
         _csv(rows, columns)
     elif form == "json":
-        write_json([{column.key: row.get(column.key) for column in columns} for row in rows])
+        write_json([_values(row, columns) for row in rows])
+    elif form == "jsonl":
+        for row in rows:
+            line = json.dumps(_values(row, columns), ensure_ascii=False, default=_plain)
+            sys.stdout.write(f"{line}\n")
+    elif form == "parquet":
+        _parquet([_values(row, columns) for row in rows])
     else:
         _table(rows, columns, title, note)
 
@@ -138,6 +144,23 @@ def _cell(column: Column, value: object) -> Text:
     if isinstance(shown, (tuple, list)):
         return Text(printable(", ".join(map(str, shown))))
     return Text("\n".join(map(printable, str(shown).split("\n"))))
+
+
+def _values(row: Row, columns: Sequence[Column]) -> Row:
+    return {column.key: row.get(column.key) for column in columns}
+
+
+def _parquet(rows: Sequence[Row]) -> None:
+    if sys.stdout.isatty():
+        raise InputError("parquet is for files: add > FILE.parquet to the command")
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "parquet needs a library that is not installed: pip install 'newscrawl[parquet]'"
+        ) from error
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows]), sys.stdout.buffer)
 
 
 def _csv(rows: Iterable[Row], columns: Sequence[Column]) -> None:
