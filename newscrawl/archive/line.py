@@ -77,9 +77,10 @@ class Line:
 
     def document(self, page: Page) -> Document:
         """The page's article with its mentions, without the page's bytes; NoArticleError."""
-        document = self._recipe.reader.read(page)
-        bare = replace(document, page=replace(document.page, html=b""))
-        return with_mentions(bare, self._companies)
+        document = with_mentions(self._recipe.reader.read(page), self._companies)
+        # The page's bytes and fingerprints are of no further use, and cost the way to whoever
+        # stores.
+        return replace(document, page=replace(document.page, html=b""), blocks=(), rest="")
 
     def origin(self, document: Document) -> Origin:
         """The source of a document."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -37,7 +37,7 @@ class Workers(Generic[Part, Result]):
         try:
             while True:
                 for part in _some(todo, self._number * _AHEAD - len(waiting)):
-                    waiting.append((part, pool.submit(self._work, part)))
+                    waiting.append((part, _submitted(pool, part)))
                 if not waiting:
                     return
                 part, future = waiting.popleft()
@@ -57,9 +57,10 @@ class Workers(Generic[Part, Result]):
             return self._work(part)
         with self._pool(1) as pool:
             try:
-                return pool.submit(self._work, part).result()
+                result: Result = pool.submit(_do, part).result()
             except BrokenProcessPool:
                 return None
+            return result
 
     def _one_by_one(
         self, waiting: Iterable[tuple[Part, Future[Result]]]
@@ -71,7 +72,30 @@ class Workers(Generic[Part, Result]):
 
     def _pool(self, number: int) -> ProcessPoolExecutor:
         # A fork would copy this process's connections and threads in whatever state they are.
-        return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+        context = get_context("spawn")
+        return ProcessPoolExecutor(number, context, initializer=_hold, initargs=(self._work,))
+
+
+# In a worker process: what it does, sent once and not with each part.
+_HELD: Final[list[Callable[[Any], Any]]] = []
+
+
+def _hold(work: Callable[[Any], Any]) -> None:
+    _HELD.append(work)
+
+
+def _do(part: Any) -> Any:
+    return _HELD[-1](part)
+
+
+def _submitted(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
+    """The part's future, also where another part has killed the pool meanwhile."""
+    try:
+        return pool.submit(_do, part)
+    except BrokenProcessPool as error:
+        broken: Future[Any] = Future()
+        broken.set_exception(error)
+        return broken
 
 
 def _some(parts: Iterator[Part], number: int) -> Iterator[Part]:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import settings
-from newscrawl.cli.archives import SourcesOption, WorkersOption, bytes_bar, cores, recipe_for
+from newscrawl.cli.archives import (
+    SourcesOption,
+    WorkersOption,
+    bytes_bar,
+    cores,
+    recipe_for,
+    with_memories,
+)
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -77,7 +84,8 @@ def ingest(
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
         number = workers or cores()
-        ingestion = Ingestion(store, recipe, workers=number, limit=limit, on_progress=on_progress)
+        learned = with_memories(recipe, store)
+        ingestion = Ingestion(store, learned, workers=number, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _report(states, form, monotonic() - began)
 

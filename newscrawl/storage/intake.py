@@ -15,7 +15,7 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.progress import Step, note_step
-from newscrawl.storage.saving import Saved, save_record
+from newscrawl.storage.saving import Saved, save_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +62,9 @@ class Intake:
             runs = self._runs | begun
             connection = session.connection()
             analysis = Analysis(connection)
-            told = [
-                (record.source, save_record(connection, record, runs[record.source], analysis))
-                for record in records
-            ]
+            incoming = [(record, runs[record.source]) for record in records]
+            saved = save_records(connection, incoming, analysis)
+            told = [(record.source, one) for record, one in zip(records, saved, strict=True)]
             analysis.write()
             if step_of is not None:
                 note_step(session, step_of(_sum(told, refused)))
@@ -109,8 +108,7 @@ def _records(documents: Sequence[Document]) -> tuple[list[Record], int]:
             records.append(record_of(document))
         except UnstorableDocument:
             refused += 1
-    # Sorted, so that two writers at once lock their sources in one order.
-    return sorted(records, key=lambda record: record.source), refused
+    return records, refused
 
 
 def _begin_runs(session: Session, origins: Sequence[Origin]) -> dict[str, int]:
