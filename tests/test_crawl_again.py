@@ -1,14 +1,15 @@
 """The second crawl of a site: it costs next to nothing, and still misses nothing."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import Crawl, crawl_environment
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 XML = "application/xml"
@@ -20,6 +21,7 @@ class World:
 
     site: SiteServer
     database: Path
+    forks: Forks
     # What a visitor gets besides the body; and which stories there are.
     paths: tuple[str, ...] = tuple(f"/story/{number}" for number in range(20))
     asked: list[str] = field(default_factory=list)
@@ -28,7 +30,7 @@ class World:
         """Crawl the site's feed; `asked` are then the paths that were asked for."""
         before = len(self.site.visits)
         given = arguments or (f"feeds={self.site.url}/feed.xml",)
-        done = crawl("ft", *given, database=self.database, settings=settings)
+        done = self.forks.crawl("ft", *given, database=self.database, settings=settings)
         assert done.code == code, done.output
         assert done.errors == []
         self.asked = self.site.paths()[before:]
@@ -48,10 +50,18 @@ class World:
         self.site.routes[path] = answer
 
 
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    folder = tmp_path_factory.mktemp("forks")
+    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
+    with Forks(environment, folder / "errors.log") as forks:
+        yield forks
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path: Path, forks: Forks) -> World:
     site = SiteServer()
-    world = World(site, tmp_path / "news.sqlite")
+    world = World(site, tmp_path / "news.sqlite", forks)
     site.routes["/robots.txt"] = lambda _: Answer(status=404)
     world.serve("/feed.xml", lambda: listing(site.url, world.paths), kind=XML)
     for path in world.paths:

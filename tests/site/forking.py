@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from tests.site.crawling import PROJECT
+from tests.site.crawling import PROJECT, Crawl, crawl_command
 
 
 @dataclass(slots=True)
@@ -56,6 +56,19 @@ class Forks:
         self._process.stdin.write(json.dumps(list(command)) + "\n")
         self._process.stdin.flush()
         return int(_line(self._process.stdout))
+
+    def crawl(
+        self, source: str, *arguments: str, database: Path, settings: Mapping[str, str]
+    ) -> Crawl:
+        """Crawl a source to the end, as `tests.site.crawling.crawl` does."""
+        log = database.with_suffix(".log")
+        log.unlink(missing_ok=True)
+        places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}", "LOG_FILE": str(log)}
+        self.start(crawl_command(source, arguments, {**places, **settings})[2:])
+        code = self.wait()
+        done = Crawl(code, log.read_text() if log.exists() else "", database)
+        (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
+        return replace(done, counts=json.loads(run["counts"]))
 
     def wait(self) -> int:
         """Return the exit code of the process, which is negative if a signal ended it."""
