@@ -1,6 +1,7 @@
 """`newscrawl monitor` as a person starts it: what is due is crawled, and a stop is orderly."""
 
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -130,6 +131,33 @@ def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
     assert done.returncode == 1
     assert "slow: failed: still running after 5 seconds" in done.stderr
     assert room.count("SELECT count(*) FROM leases WHERE failures = 1 AND holder IS NULL") == 1
+
+
+def test_a_crawl_that_crashes_is_a_failure_of_its_own(room: Newsroom) -> None:
+    room.sites.add("long", 300, delay=0.1)
+    command = monitor_command(["long"], "--once")
+    with started(command, room.folder, room.environment("long")) as monitor:
+        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+        (child,) = children(monitor.pid)
+        os.kill(child, signal.SIGKILL)
+        _, log = monitor.communicate(timeout=60)
+    assert monitor.returncode == 1
+    assert "WARNING long: failed: killed by signal 9" in log
+    assert room.rows("SELECT failures, code FROM leases") == [(1, -9)]
+
+
+def test_a_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
+    room.sites.add("long", 300, delay=0.1)
+    command = monitor_command(["long"], "--once")
+    settings = room.environment("long", NEWSCRAWL_LEASE="3")
+    with started(command, room.folder, settings) as monitor:
+        wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
+        with sqlite3.connect(room.database, timeout=30) as thief:
+            thief.execute("UPDATE leases SET holder = 'thief', expires_at = '2999-01-01'")
+        thief.close()
+        _, log = monitor.communicate(timeout=60)
+    assert "WARNING long: failed: the lease was lost" in log
+    assert room.rows("SELECT holder, failures FROM leases") == [("thief", 0)]
 
 
 def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
