@@ -1,0 +1,180 @@
+"""What extraction costs: stage by stage, by the size of a page, and in memory over many pages.
+
+Times are CPU seconds of the thread, so a busy machine disturbs them little; what is compared is
+measured in turns, page by page, and of some rounds the fastest counts.
+"""
+
+import resource
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+from newscrawl.extraction.article import extract
+from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.metadata import read as read_metadata
+from newscrawl.extraction.methods import View
+from newscrawl.extraction.network import learned_network
+from newscrawl.extraction.parsing import parse
+from newscrawl.training.generated_pages import generated_page, generated_pages
+from newscrawl.training.peers import bare_parser
+
+BARE_PARSE, WHOLE, REST = "bare lxml parse", "all of it", "rest"
+STAGES: Final = (
+    *("decode", "parse", "metadata", "walk", "menus", "features", "evidence", "network"),
+    REST,
+)
+ROUNDS: Final = 3
+SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)  # KB
+# Ours: the time for a KB of the largest page over that of the cheapest one. A page of some MB no
+# longer fits into the processor's caches, which costs up to twice as much (more where others use
+# them, too); growth with the square of the size would be some 100.
+LINEAR: Final = 3.0
+PAGE_KB: Final = 30  # of those that memory is measured with
+FIRST_PAGES, PAGES = 2000, 10_000
+# Ours: what the later pages may add to the memory of the process.
+FLAT: Final = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """CPU milliseconds a page, and as a multiple of the bare lxml parse of the same pages."""
+
+    name: str
+    milliseconds: float
+    times_parse: float
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A page of so many KB: CPU milliseconds, and those of its bare lxml parse."""
+
+    kilobytes: float
+    milliseconds: float
+    parse: float
+
+    @property
+    def per_kilobyte(self) -> float:
+        """CPU milliseconds a KB."""
+        return self.milliseconds / self.kilobytes
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The largest size of the process so far, in MB, after so many pages."""
+
+    pages: int
+    megabytes: float
+
+
+def growth(sizes: Sequence[Size]) -> float:
+    """The time for a KB of the largest page over that for a KB of the cheapest page."""
+    costs = [size.per_kilobyte for size in sizes]
+    return costs[-1] / min(costs)
+
+
+def stages(
+    pages: Sequence[bytes], *, rounds: int = ROUNDS, told: Callable[[], None] = lambda: None
+) -> list[Stage]:
+    """The cost of each of `STAGES`, after that of the bare parse and of the whole."""
+    best: dict[tuple[str, int], float] = {}
+    _warm_up()
+    for _ in range(rounds):
+        for number, page in enumerate(pages):
+            for name, seconds in _timed_stages(page):
+                best[name, number] = min(seconds, best.get((name, number), seconds))
+            told()
+    total: dict[str, float] = defaultdict(float)
+    for (name, _), seconds in best.items():
+        total[name] += 1000 * seconds / len(pages)
+    total[REST] = total[WHOLE] - sum(total[name] for name in STAGES if name != REST)
+    return [
+        Stage(name, total[name], total[name] / total[BARE_PARSE])
+        for name in (BARE_PARSE, WHOLE, *STAGES)
+    ]
+
+
+def sizes(
+    kilobytes: Sequence[int] = SIZES,
+    *,
+    rounds: int = ROUNDS,
+    told: Callable[[], None] = lambda: None,
+) -> list[Size]:
+    """The cost of generated pages of these sizes, the smallest first."""
+    parse_bare = bare_parser()
+    _warm_up()
+    found = []
+    for wanted in sorted(kilobytes):
+        page = generated_page(1000 * wanted)
+        both = [(_seconds(extract, page), _seconds(parse_bare, page)) for _ in range(rounds)]
+        ours, bare = (1000 * min(times) for times in zip(*both, strict=True))
+        found.append(Size(len(page) / 1000, ours, bare))
+        told()
+    return found
+
+
+def memory(*, first: int = FIRST_PAGES, pages: int = PAGES) -> list[Memory]:
+    """The memory of a process of its own after `first` and after all of the pages."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(_grown, (first, pages)).result()
+
+
+def _grown(marks: tuple[int, ...]) -> list[Memory]:
+    found = []
+    for number, page in enumerate(generated_pages(1000 * PAGE_KB, marks[-1]), start=1):
+        extract(page)
+        if number in marks:
+            found.append(Memory(number, _megabytes()))
+    return found
+
+
+def _megabytes() -> float:
+    """The largest size so far. Linux counts to `ru_maxrss` what the parent was, too."""
+    try:
+        status = Path("/proc/self/status").read_text("utf-8")
+    except OSError:
+        largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return largest / (1 << 20 if sys.platform == "darwin" else 1 << 10)  # bytes or KB
+    return int(status.partition("VmHWM:")[2].split()[0]) / (1 << 10)
+
+
+def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
+    """Each stage with its seconds, then the bare parse and the whole of the same page."""
+    seconds, decoded = _timed(decode, page)
+    yield "decode", seconds
+    seconds, tree = _timed(parse, decoded.utf8)
+    yield "parse", seconds
+    seconds, facts = _timed(read_metadata, tree, None)
+    yield "metadata", seconds
+    view = View(decoded.utf8, tree, facts)
+    for name, attribute in (
+        ("walk", "blocks"),
+        ("menus", "candidates"),
+        ("features", "candidate_features"),
+        ("evidence", "evidence"),
+    ):
+        yield name, _seconds(getattr, view, attribute)
+    yield "network", _seconds(learned_network().probabilities, view.evidence)
+    yield BARE_PARSE, _seconds(bare_parser(), decoded.utf8)
+    yield WHOLE, _seconds(extract, page)
+
+
+def _timed(call: Callable[..., Any], *arguments: object) -> tuple[float, Any]:
+    start = time.thread_time()
+    result = call(*arguments)
+    return time.thread_time() - start, result
+
+
+def _seconds(call: Callable[..., Any], *arguments: object) -> float:
+    return _timed(call, *arguments)[0]
+
+
+def _warm_up(pages: Iterable[int] = range(5)) -> None:
+    """The first pages pay for what is loaded and compiled once."""
+    for seed in pages:
+        extract(generated_page(1000 * PAGE_KB, seed))

@@ -1,0 +1,136 @@
+"""What extraction costs: the measures, the command, and the document that shows them."""
+
+import csv
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import newscrawl
+from newscrawl.training import cost
+from newscrawl.training.corpus import CorpusError
+from newscrawl.training.cost import LINEAR, Memory, Size, Stage
+from newscrawl.training.cost_tables import TABLES, Cost, write
+from newscrawl.training.generated_pages import generated_page, generated_pages
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "performance.md"
+MEASURED = Cost(
+    stages=[Stage("parse", 1.25, 0.5)],
+    sizes=[Size(10, 2.0, 1.0), Size(1000, 110.0, 50.0)],
+    memory=[Memory(2000, 80.2), Memory(10_000, 81.0)],
+    provenance="Made today.",
+)
+
+
+@pytest.mark.parametrize("size", [20_000, 100_000, 1_000_000])
+def test_a_made_up_page_has_the_size_asked_for(size: int) -> None:
+    assert size <= len(generated_page(size)) < size + 10_000
+
+
+def test_a_made_up_page_reads_as_an_article() -> None:
+    article = newscrawl.extract(generated_page(30_000))
+    assert article.kind == "article"
+    assert article.language == "en"
+    assert len(article.text) > 3000
+
+
+def test_made_up_pages_differ_and_come_again() -> None:
+    first, second = generated_pages(20_000, 2)
+    words = [set(re.findall(rb"[a-z]{6,}", page)) for page in (first, second)]
+    assert len(words[0] & words[1]) < len(words[0]) / 2
+    assert [first, second] == list(generated_pages(20_000, 2))
+
+
+def test_stages_add_up_to_the_whole() -> None:
+    found = {stage.name: stage for stage in cost.stages(list(generated_pages(20_000, 3)), rounds=2)}
+    assert list(found) == [cost.BARE_PARSE, cost.WHOLE, *cost.STAGES]
+    assert found[cost.BARE_PARSE].times_parse == 1
+    parts = sum(found[name].milliseconds for name in cost.STAGES)
+    assert parts == pytest.approx(found[cost.WHOLE].milliseconds)
+    assert all(found[name].milliseconds > 0 for name in cost.STAGES if name != cost.REST)
+
+
+def test_time_grows_as_the_page_does() -> None:
+    assert cost.growth(cost.sizes((300, 100, 1000), rounds=2)) < LINEAR
+
+
+def test_growth_tells_what_is_not_linear() -> None:
+    sizes = [Size(10, 5.0, 1.0), Size(100, 10.0, 1.0), Size(1000, 1000.0, 1.0)]
+    assert cost.growth(sizes) == pytest.approx(10)
+
+
+def test_memory_is_that_of_a_process_of_its_own() -> None:
+    hog = bytearray(300 << 20)
+    few, all_of_them = cost.memory(first=5, pages=25)
+    assert (few.pages, all_of_them.pages) == (5, 25)
+    assert 10 < few.megabytes <= all_of_them.megabytes < len(hog) >> 20
+
+
+def test_tables_stand_where_they_are_marked(tmp_path: Path) -> None:
+    document = tmp_path / "cost.md"
+    document.write_text(
+        "A\n<!-- cost: sizes -->\nold\n<!-- end -->\nB\n<!-- cost: memory -->\n<!-- end -->\n"
+    )
+    write(MEASURED, document)
+    text = document.read_text()
+    assert "| 1,000 | 110.0 | 0.110 | 2.2 |" in text
+    assert "costs 1.00 times" in text
+    assert "| 10,000 | 81 |" in text
+    assert text.startswith("A\n")
+    assert "old" not in text
+    write(MEASURED, document)
+    assert document.read_text() == text
+
+
+def test_a_mark_without_a_table_is_named(tmp_path: Path) -> None:
+    document = tmp_path / "cost.md"
+    document.write_text("<!-- cost: beauty -->\n<!-- end -->\n")
+    with pytest.raises(CorpusError, match="no table 'beauty'"):
+        write(MEASURED, document)
+
+
+def marked(name: str) -> str:
+    found = re.search(rf"<!-- cost: {name} -->\n(.*?)<!-- end -->", DOCUMENT.read_text(), re.DOTALL)
+    assert found, name
+    return found[1]
+
+
+def rows(name: str) -> list[list[str]]:
+    """The cells of a table of the document, below its head."""
+    lines = [line for line in marked(name).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_document_has_the_table(name: str) -> None:
+    assert marked(name).strip()
+
+
+def test_the_document_tells_of_every_stage() -> None:
+    assert [row[0] for row in rows("stages")] == [cost.BARE_PARSE, cost.WHOLE, *cost.STAGES]
+
+
+def test_the_document_shows_linear_time_and_flat_memory() -> None:
+    sizes = [float(row[0].replace(",", "")) for row in rows("sizes")]
+    assert sizes == pytest.approx(list(cost.SIZES), rel=0.3)
+    told = re.search(r"costs ([\d.]+) times", marked("sizes"))
+    assert told
+    assert float(told[1]) <= LINEAR
+    (first, before), (last, after) = rows("memory")
+    assert (first, last) == (f"{cost.FIRST_PAGES:,}", f"{cost.PAGES:,}")
+    assert float(after) <= cost.FLAT * float(before) + 1  # whole megabytes
+
+
+def test_the_command_measures_and_prints() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "newscrawl.cli", "cost", "--largest", "100", "--pages", "20",
+         "--rounds", "1", "--format", "csv"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert ran.returncode in {0, 1}, ran.stderr  # so few pages may still fill caches
+    found = list(csv.DictReader(io.StringIO(ran.stdout)))
+    assert [row["what"] for row in found if row["part"] == "memory"] == ["4 pages", "20 pages"]
+    assert {row["part"] for row in found} == {"stage", "size", "memory"}
