@@ -153,6 +153,19 @@ def test_the_arrow_keys_tell_the_numbers_of_each_period(look: Look) -> None:
     assert told == row.locator("td").all_text_contents()
 
 
+@pytest.mark.parametrize("by", ["pointer", "keyboard"])
+def test_a_bar_leads_to_its_articles(look: Look, by: str) -> None:
+    page = look(PAGES["company"]).page
+    if by == "pointer":
+        page.locator(".canvas .u-over").click(position={"x": 40, "y": 100})
+    else:
+        page.locator(".canvas").focus()
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"since=(\S+)&until=\1"))
+    assert page.locator("article.line").count() >= 1
+
+
 def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Look) -> None:
     page = look("/").page
     page.evaluate("window.same = true")

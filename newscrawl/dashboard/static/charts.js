@@ -101,6 +101,7 @@ var newscrawlCharts = (function () {
     legend(area, data, null, lines);
     var plot = new uPlot(options, [positions].concat(order.map(function (i) { return sums[i]; })), area);
     keys(area, plot, data);
+    ways(area, plot, table);
     drawn.push({ plot: plot, area: area });
     area.dataset.drawn = String(data.days.length);
   }
@@ -138,6 +139,7 @@ var newscrawlCharts = (function () {
     var at = null;
     area.tabIndex = 0;
     area.onkeydown = function (event) {
+      if (event.key === "Enter") area.click();
       var step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;
       event.preventDefault();
@@ -146,6 +148,17 @@ var newscrawlCharts = (function () {
       plot.setCursor({ left: plot.valToPos(at, "x"), top: 0 });
     };
     area.onblur = function () { at = null; plot.setCursor({ left: -10, top: -10 }); };
+  }
+
+  // A bar leads where its period in the table leads: to the articles of that day.
+  function ways(area, plot, table) {
+    function go() {
+      var row = table.tBodies[0].rows[plot.cursor.idx];
+      var link = row && row.querySelector("a");
+      if (link) link.click();
+    }
+    area.classList.toggle("leads", Boolean(table.querySelector("tbody a")));
+    area.onclick = go;
   }
 
   new ResizeObserver(function () {
