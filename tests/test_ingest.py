@@ -21,6 +21,7 @@ from newscrawl.sources import load_sources
 from newscrawl.storage import Database, queries
 from tests.archives import answer, capture, record
 from tests.conftest import Newscrawl
+from tests.dying import square_or_die
 from tests.site.faults import story
 
 COMPANIES = """
@@ -276,21 +277,15 @@ def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_p
 # Workers -----------------------------------------------------------------------------------------
 
 
-def _dies_on_seven(number: int) -> int:
-    if number == 7:
-        os._exit(1)
-    return number * number
-
-
 def test_a_part_that_kills_its_worker_is_lost_alone() -> None:
-    results = dict(Workers(_dies_on_seven, 2).results(range(20)))
+    results = dict(Workers(square_or_die, 2).results(range(20)))
     assert results.pop(7) is None
     assert results == {number: number * number for number in range(20) if number != 7}
 
 
 def test_results_come_in_order() -> None:
     numbers = [number for number in range(40) if number != 7]
-    assert list(Workers(_dies_on_seven, 2).results(numbers)) == [(n, n * n) for n in numbers]
+    assert list(Workers(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
 
 
 def test_archived_pages_are_read_like_crawled_ones() -> None:
