@@ -83,4 +83,4 @@ bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
