@@ -1,0 +1,82 @@
+"""Crawls that learn what a site repeats on all of its pages."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.site.crawling import Crawl, crawl
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+APPEAL = (
+    "Siemens has agreed to support the newsroom of this paper for another two years, "
+    "a spokeswoman of the publishing house said in a statement to our readers."
+)
+
+
+def page(title: str) -> bytes:
+    return story(title, "Hafenwerk").replace(b"</article>", f"<p>{APPEAL}</p></article>".encode())
+
+
+class World:
+    """A site with stories by number, each ending in the same paragraph, and crawls of it."""
+
+    def __init__(self, site: SiteServer, database: Path) -> None:
+        self.site, self.database = site, database
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+
+    def crawl(self, *stories: int) -> Crawl:
+        paths = tuple(f"/story/{number}" for number in stories)
+        for path in paths:
+            body = page(f"About {path}")
+            self.site.routes[path] = lambda _, body=body: Answer(body=body)  # type: ignore[misc]
+        body = listing(self.site.url, paths)
+        self.site.routes["/feed.xml"] = lambda _: Answer(body=body, kind="application/xml")
+        done = crawl("ft", f"feeds={self.site.url}/feed.xml", database=self.database)
+        assert done.code == 0, done.output
+        assert done.errors == []
+        return done
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(SiteServer(), tmp_path / "news.sqlite")
+
+
+def texts(done: Crawl, *stories: int) -> list[str]:
+    found = {
+        row["title"]: row["text"]
+        for row in done.rows("SELECT title, text FROM articles ORDER BY title")
+    }
+    return [found[f"About /story/{number}"] for number in stories]
+
+
+def companies(done: Crawl, *stories: int) -> set[str]:
+    """The companies of which these stories count a mention."""
+    found = done.rows(
+        "SELECT a.title, c.name FROM mentions m JOIN companies c ON c.id = m.company_id "
+        "JOIN articles a ON a.id = m.article_id"
+    )
+    titles = {f"About /story/{number}" for number in stories}
+    return {row["name"] for row in found if row["title"] in titles}
+
+
+def test_what_all_pages_repeat_is_gone_from_the_second_crawl_on(world: World) -> None:
+    with world.site:
+        first = world.crawl(1, 2, 3, 4)
+        assert all(APPEAL in text for text in texts(first, 1, 2, 3, 4))
+        second = world.crawl(5, 6, 7)
+    for text in texts(second, 5, 6, 7):
+        assert "Hafenwerk" in text
+        assert APPEAL not in text
+    assert companies(second, 1, 2, 3, 4) == {"Siemens"}
+    assert companies(second, 5, 6, 7) == set()
+    assert second.rows("SELECT pages FROM template_memories") == [{"pages": 7}]
+
+
+def test_a_page_that_is_read_again_teaches_nothing(world: World) -> None:
+    with world.site:
+        for _ in range(2):
+            done = world.crawl(1)
+    assert done.rows("SELECT pages FROM template_memories") == [{"pages": 1}]
+    assert APPEAL in texts(done, 1)[0]
