@@ -50,7 +50,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     text = desk.templates.get_template(template).render(
         path=request.url.path,
         seal=seal,
-        signed_in=desk.config.token is not None,
+        with_token=desk.config.token is not None,
         **values,
     )
     answer = HTMLResponse(text, status_code=status)
