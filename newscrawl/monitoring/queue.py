@@ -2,7 +2,9 @@
 
 import json
 import re
+import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,20 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
         "redis://host:6379/0 (left empty, the queue is kept beside the database)"
     )
+
+
+def queue_errors() -> tuple[type[Exception], ...]:
+    """What a queue raises whose database fails; huey has no name of its own for it."""
+    found: list[type[Exception]] = [sqlite3.Error]
+    with suppress(ImportError):
+        import psycopg  # noqa: PLC0415 - an extra
+
+        found.append(psycopg.Error)
+    with suppress(ImportError):
+        import redis  # noqa: PLC0415 - an extra
+
+        found.append(redis.RedisError)
+    return tuple(found)
 
 
 def _in_postgres(dsn: str, shared: dict[str, Any]) -> Huey:

@@ -16,6 +16,7 @@ from huey.consumer import Consumer, ConsumerStopped
 
 from newscrawl.monitoring.attending import Attendant, Limits
 from newscrawl.monitoring.crawling import Command
+from newscrawl.monitoring.queue import queue_errors
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.frontier import due_sources
 from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign, sign_on
@@ -154,6 +155,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
         self._pause = plan.pause
         self._once = plan.once
         self._next_round = 0.0
+        self._failures: tuple[type[Exception], ...] = (StorageError, *queue_errors())
 
     def start(self) -> None:
         """Start; to be told so by a terminal ends the work as orderly as SIGTERM does."""
@@ -176,10 +178,10 @@ class _Consumer(Consumer):  # type: ignore[misc]
         self._next_round = time.monotonic() + self._pause
         try:
             return self._plan_round()
-        except StorageError as error:
+        except self._failures as error:
             # The database may come back; a single round has no time for that.
             if self._once:
                 self.stop(graceful=True)
                 raise
-            logger.error("Nothing is planned: %s", error)  # noqa: TRY400
+            logger.error("Nothing is planned: %s", " ".join(str(error).split()))  # noqa: TRY400
             return 0
