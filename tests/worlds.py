@@ -23,6 +23,7 @@ def document(
     published: datetime | None = NOON,
     fetched_at: datetime = NOON,
     language: str | None = "en",
+    section: str | None = None,
     access: Access = "open",
     kind: Kind = "article",
     fetched_from: str | None = None,
@@ -33,7 +34,13 @@ def document(
         url=fetched_from or url, source=source, html=b"", fetched_at=fetched_at, access=access
     )
     article = Article(
-        url=url, title=title, text=text, published=published, language=language, kind=kind
+        url=url,
+        title=title,
+        text=text,
+        published=published,
+        language=language,
+        section=section,
+        kind=kind,
     )
     return Document(page=page, article=article, mentions=tuple(mentions))
 

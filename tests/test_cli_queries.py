@@ -1,0 +1,231 @@
+"""Shares, companions, stories, search and exports on the command line."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+
+from newscrawl.storage import open_database
+from tests.conftest import Newscrawl, Ran
+from tests.worlds import body, day, document, headline, moment, register
+
+COMPANIES = """
+[[company]]
+name = "Siemens"
+
+[[company]]
+name = "Bosch"
+"""
+SPAN = ("--since", day(0).isoformat(), "--until", day(1).isoformat())
+
+
+@pytest.fixture
+def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Newscrawl:
+    """A database of two papers and three articles, one of them in Chinese."""
+    file = tmp_path / "companies.toml"
+    file.write_text(COMPANIES)
+    monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file))
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        ft, faz = register(database, "ft"), register(database, "faz", "de")
+        both = document(
+            "a",
+            title="Siemens and Bosch agree",
+            text="Siemens is to build a plant with Bosch. The [bold]plant[/bold] is new.",
+            mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 33)],
+        )
+        database.save(replace(both, clutter=(("Siemens", 47),)), ft)
+        alone = document("b", text="Siemens again.", mentions=[body("Siemens")])
+        database.save(alone, ft)
+        chinese = document(
+            "c",
+            source="faz",
+            title="苹果公司发布新手机",
+            text="苹果公司周二在北京发布了新手机。",
+            language="zh",
+            published=moment(1),
+        )
+        database.save(chinese, faz)
+        for number in (0, 1):
+            for slug in ("ft", "faz"):
+                database.record_coverage(slug, day(number), "ok", 2, 2)
+    return newscrawl
+
+
+def rows(ran: Ran) -> list[dict[str, object]]:
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert isinstance(found, list)
+    return found
+
+
+def fits(ran: Ran) -> bool:
+    return all(len(line) <= 80 for line in ran.out.splitlines())
+
+
+# --- mentions ---
+
+
+@pytest.mark.parametrize(
+    ("by", "zone", "keys"),
+    [
+        ("hour", "UTC", "2026-11-20T12:00+00:00"),
+        ("hour", "Asia/Kolkata", "2026-11-20T17:00+05:30"),
+        ("day", "Pacific/Auckland", "2026-11-21"),
+        ("quarter", "UTC", "2026-Q4"),
+        ("year", "UTC", "2026"),
+    ],
+)
+def test_mentions_over_time_in_a_zone(world: Newscrawl, by: str, zone: str, keys: str) -> None:
+    ran = world("mentions", "-c", "Siemens", "--by", by, "--zone", zone, *SPAN, "-f", "json")
+    assert [row[by] for row in rows(ran) if row["articles"]] == [keys]
+
+
+def test_mentions_by_country(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--by", "country", *SPAN, "-f", "json")
+    assert [(row["country"], row["articles"]) for row in rows(ran)] == [("gb", 2)]
+
+
+def test_stories_stand_beside_articles(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--stories", *SPAN)
+    assert re.search(r"day +articles +stories +headline", ran.out)
+    assert re.search(r"2026-11-20 +2 +2 +1", ran.out)
+    assert fits(ran)
+
+
+def test_what_stood_in_clutter_is_told(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", *SPAN)
+    assert "Not counted, in menus and teasers: 47." in " ".join(ran.out.split())
+
+
+def test_shares_of_voice(world: Newscrawl) -> None:
+    ran = world("mentions", "--share", "Siemens", "--share", "bosch", *SPAN)
+    assert re.search(r"Siemens +2 +66\.7%", ran.out)
+    assert re.search(r"Bosch +1 +33\.3%", ran.out)
+    assert fits(ran)
+
+
+def test_shares_by_month_of_mentions(world: Newscrawl) -> None:
+    ran = world(
+        *("mentions", "--share", "Siemens", "--share", "Bosch", "--by", "month"),
+        *("--measure", "mentions", *SPAN, "-f", "json"),
+    )
+    assert rows(ran) == [
+        {"month": "2026-11", "company": "Siemens", "mentions": 3, "share": 0.75},
+        {"month": "2026-11", "company": "Bosch", "mentions": 1, "share": 0.25},
+    ]
+
+
+def test_companions(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--with", *SPAN, "-f", "json")
+    assert rows(ran) == [{"company": "Bosch", "articles": 1, "stories": 1, "share": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--share", "Siemens"], "--share needs two companies"),
+        (["--share", "Siemens", "--share", "Bosh"], "unknown company 'Bosh': did you mean Bosch"),
+        (["--share", "Siemens", "--share", "Bosch", "-c", "Bosch"], "leave --company"),
+        (["--with"], "--with needs a company"),
+        (["-c", "Bosch", "--with", "--by", "day"], "leave --by day out"),
+        (["--zone", "Europe/Berln"], "unknown time zone 'Europe/Berln': did you mean"),
+        (["--country", "xx"], "unknown country 'xx'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_line(world: Newscrawl, arguments: list[str], says: str) -> None:
+    ran = world("mentions", *arguments)
+    assert ran.code == 2
+    assert says in ran.err
+    assert ran.err.count("\n") == 1
+
+
+# --- articles and search ---
+
+
+def test_articles_show_their_sentences(world: Newscrawl) -> None:
+    ran = world("articles", "-c", "Bosch", "--sentences")
+    assert "Siemens is to build a plant with Bosch." in ran.out
+    assert fits(ran)
+
+
+def test_sentences_need_a_company(world: Newscrawl) -> None:
+    ran = world("articles", "--sentences")
+    assert (ran.code, "add --company NAME" in ran.err) == (2, True)
+
+
+def test_search_shows_where_the_words_stand(world: Newscrawl) -> None:
+    ran = world("search", "plant new")
+    assert "The [bold]plant[/bold] is new." in ran.out
+    assert fits(ran)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("苹果", ["c"]), ("北京", ["c"]), ('"again"', ["b"]), ("siemens -again", ["a"])],
+)
+def test_search(world: Newscrawl, query: str, found: list[str]) -> None:
+    ran = world("search", query, "-f", "json")
+    assert [str(row["url"])[-1] for row in rows(ran)] == found
+
+
+def test_nothing_found_is_exit_code_1(world: Newscrawl) -> None:
+    ran = world("search", "unheard")
+    assert (ran.code, ran.err) == (1, "No such article.\n")
+
+
+def test_a_search_without_words_is_bad_input(world: Newscrawl) -> None:
+    ran = world("search", "!?")
+    assert ran.code == 2
+    assert ran.err.startswith("newscrawl: nothing to search for in '!?'")
+
+
+# --- Exports ---
+
+
+def test_json_lines_are_a_row_each(world: Newscrawl) -> None:
+    ran = world("mentions", *SPAN, "-f", "jsonl")
+    assert [json.loads(line)["company"] for line in ran.out.splitlines()] == ["Siemens", "Bosch"]
+
+
+def test_csv_of_shares(world: Newscrawl) -> None:
+    ran = world("mentions", "--share", "Siemens", "--share", "Bosch", *SPAN, "-f", "csv")
+    assert [row["articles"] for row in csv.DictReader(StringIO(ran.out))] == ["2", "1"]
+
+
+def test_parquet_goes_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
+    file = tmp_path / "mentions.parquet"
+    program = Path(sys.executable).with_name("newscrawl")
+    with file.open("wb") as out:
+        ran = subprocess.run(
+            [program, "mentions", "-c", "Siemens", *SPAN, "-f", "parquet"],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=os.environ,
+        )
+    assert ran.returncode == 0, ran.stderr
+    table = parquet.read_table(file).to_pylist()
+    assert [(row["day"], row["articles"]) for row in table] == [
+        ("2026-11-20", 2),
+        ("2026-11-21", 0),
+    ]
+
+
+# --- db rebuild ---
+
+
+def test_counts_are_made_anew(world: Newscrawl) -> None:
+    before = world("mentions", *SPAN, "-f", "json").out
+    ran = world("db", "rebuild", "--stories")
+    assert ran.code == 0
+    assert ran.err.strip() == "Counts and search index are made anew of 3 articles."
+    assert world("mentions", *SPAN, "-f", "json").out == before
