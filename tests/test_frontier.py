@@ -173,6 +173,21 @@ def test_a_second_address_of_an_article_leaves_the_queue_with_it(
     assert next_run(database).take(10) == []
 
 
+@pytest.mark.parametrize(
+    ("reason", "title", "waits"),
+    [("paywalled", "Told", True), ("paywalled", None, False), ("NotHtml", "Told", False)],
+)
+def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
+    database: Database, frontier: Frontier, reason: str, title: str | None, waits: bool
+) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    frontier.settle(frontier.settlement(page.visit, "closed", reason))
+    frontier.offer(None, [offered("a", title=title)])
+    again = next_run(database).take(1)
+    assert [one.hints.title for one in again] == ([title] if waits else [])
+
+
 # --- Retries and revisits -----------------------------------------------------------------------
 
 

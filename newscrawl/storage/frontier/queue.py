@@ -1,6 +1,6 @@
 """The queue's statements: what is offered, what is taken from it, what came of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -30,6 +30,8 @@ from newscrawl.storage.models import ArticleUrl, FrontierUrl
 # queue for a crawl that wants articles as old as this one.
 Outcome = Literal["read", "closed", "failed", "hopeless", "postponed"]
 
+# Why a page was left that no listing told the headline of: `Access` other than "open".
+_UNTOLD = frozenset({"paywalled", "disallowed"})
 # Longer validators are no use to anyone, and servers would refuse them.
 _MAX_VALIDATOR = 1_000
 _ADD: Mapping[str, Insert] = {
@@ -81,10 +83,18 @@ def offer(
     offers: Sequence[Offer],
     now: datetime,
 ) -> Offered:
-    """Queue what is neither queued nor stored; URLs that no database can hold are passed over."""
+    """Queue what is neither queued nor stored; URLs that no database can hold are passed over.
+
+    Pages that are kept from us, and of which no listing had told the headline, wait again.
+    """
     by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
-    known = _present(connection, ArticleUrl.url, by_url)
-    queued = _present(connection, FrontierUrl.url, by_url)
+    urls = list(by_url)
+    stored = select(ArticleUrl.url).where(ArticleUrl.url.in_(urls))
+    known = set(connection.scalars(stored))
+    waiting = select(FrontierUrl.id, FrontierUrl.url, FrontierUrl.state, FrontierUrl.reason)
+    queued = {row.url: row for row in connection.execute(waiting.where(FrontierUrl.url.in_(urls)))}
+    untold = [row for url, row in queued.items() if row.reason in _UNTOLD and url not in known]
+    _tell(connection, [(row.id, by_url[row.url]) for row in untold], now)
     rows = [
         {
             "source_id": source_id,
@@ -108,8 +118,15 @@ def offer(
     return Offered(known=len(known), fresh=len(added))
 
 
-def _present(connection: Connection, column: Any, urls: Iterable[str]) -> set[str]:
-    return set(connection.scalars(select(column).where(column.in_(list(urls)))))
+def _tell(connection: Connection, pages: Sequence[tuple[int, Offer]], now: datetime) -> None:
+    """Queue pages again that are kept from us, and of which we hear the headline only now."""
+    rows = [
+        {"queue_id": queue_id, "to_hints": _packed(one.hints), "to_due_at": now}
+        for queue_id, one in pages
+        if one.hints.title
+    ]
+    if rows:
+        connection.execute(_TELL, rows)
 
 
 def take(
@@ -179,6 +196,18 @@ def _due(
     return due
 
 
+_TELL = (
+    update(FrontierUrl)
+    .where(FrontierUrl.id == bindparam("queue_id"))
+    .values(
+        hints=bindparam("to_hints"),
+        due_at=bindparam("to_due_at"),
+        state="pending",
+        reason=None,
+        run_id=None,
+        visits=0,
+    )
+)
 _SETTLE = (
     update(FrontierUrl)
     .where(FrontierUrl.id == bindparam("queue_id"))
