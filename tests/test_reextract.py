@@ -11,10 +11,12 @@ from newscrawl.archive.captures import Capture
 from newscrawl.archive.line import Line, Recipe
 from newscrawl.archive.lookup import Archive
 from newscrawl.archive.reextraction import Change, Reextraction
-from newscrawl.items import Document
+from newscrawl.extraction.memory import fingerprints
+from newscrawl.items import Document, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.intake import Intake
+from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
@@ -103,6 +105,23 @@ def test_a_second_run_changes_nothing(database: Database, tmp_path: Path, compan
     again = run(database, tmp_path / "archive", companies)
     assert {change.outcome for change in again.values()} == {"unchanged"}
     assert all(change.before == change.after for change in again.values())
+
+
+def test_what_crawls_have_learned_of_a_source_is_left_out(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    pages = [page(url) for url in PATHS]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    run(database, tmp_path / "archive", companies)
+    line = Line(recipe(companies))
+    document = line.document(line.page(pages[0]))
+    known = fingerprints(document.article.paragraphs[-1:])
+    keep_memory(database, document.page.source, Memory(pages=9, seen=dict.fromkeys(known, 9)))
+    again = run(database, tmp_path / "archive", companies)
+    changed = [url for url, change in again.items() if change.outcome == "changed"]
+    assert changed == [PATHS[0]]
+    assert 0 < again[PATHS[0]].after < again[PATHS[0]].before
 
 
 def test_a_dry_run_tells_the_same_and_writes_nothing(

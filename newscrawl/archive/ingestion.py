@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from newscrawl.archive.captures import ArchiveError
-from newscrawl.archive.line import Batch, Part, Recipe, read_part
+from newscrawl.archive.line import Batch, Part, Recipe, read_part, remembering
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Document
 from newscrawl.storage import Database
@@ -67,8 +67,8 @@ class Ingestion:
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
         self._database = database
-        self._recipe = recipe
-        self._workers = Workers(partial(read_part, recipe), workers)
+        self._recipe = remembering(recipe, database)
+        self._workers = Workers(partial(read_part, self._recipe), workers)
         self._left = limit
         self._on_progress = on_progress
 

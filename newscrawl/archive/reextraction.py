@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import newscrawl
 from newscrawl.archive.captures import ArchiveError, ContentError
-from newscrawl.archive.line import Recipe, line_of
+from newscrawl.archive.line import Recipe, line_of, remembering
 from newscrawl.archive.lookup import Archive, Spot
 from newscrawl.archive.reading import read_at
 from newscrawl.archive.selection import is_page
@@ -86,7 +86,7 @@ class Reextraction:
         since: date | None = None,
     ) -> None:
         self._database = database
-        self._recipe = recipe
+        self._recipe = remembering(recipe, database)
         self._source = source
         self._since = since
         self._pages = _best_pages(database, archive)
