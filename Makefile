@@ -7,7 +7,7 @@ CORPUS ?= ../shared/corpus
 export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-ingest bench-peers clean
+.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-ingest bench-peers bench-query clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench        score and time our methods on labelled pages"
 	@echo "make bench-crawl  crawl a local news world, beside a bare download of the same pages"
 	@echo "make bench-ingest take in a WARC of labelled pages, beside one process that extracts them"
+	@echo "make bench-query  ask a year of a million articles, in SQLite and in PostgreSQL (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make clean        remove what make made"
@@ -78,6 +79,10 @@ bench-crawl: dev
 
 bench-ingest: dev
 	$(BIN)/python -m tests.bench.ingest --corpus "$(NEWSCRAWL_CORPUS)"
+
+# YEAR=20000 for a small one; FOLDER=DIR keeps the databases.
+bench-query: dev
+	$(BIN)/python -m tests.bench.queries --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
 
 bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install

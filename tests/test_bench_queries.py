@@ -1,0 +1,89 @@
+"""The bench of questions, over a small year."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from newscrawl.storage import open_database, queries
+from newscrawl.storage.models import (
+    Appearance,
+    Base,
+    CountedArticle,
+    DailyCompany,
+    DailyCompanySource,
+    DailySource,
+    DailyTotal,
+)
+from tests.bench import queries as bench
+from tests.bench.bulk import load
+from tests.bench.news_year import NewsYear, companies
+
+COUNTED: tuple[type[Base], ...] = (
+    *(Appearance, CountedArticle),
+    *(DailyCompany, DailyCompanySource, DailySource, DailyTotal),
+)
+
+
+def test_the_same_seed_gives_the_same_year() -> None:
+    assert list(NewsYear(50)) == list(NewsYear(50))
+    assert list(NewsYear(50)) != list(NewsYear(50, seed=1))
+
+
+def test_mentions_of_the_year_stand_where_they_say() -> None:
+    names = set(companies())
+    for made in NewsYear(200):
+        for mention in made.mentions:
+            assert made.article.text[mention.start : mention.end] == mention.surface
+            assert mention.company in names
+
+
+def test_a_year_written_at_once_is_what_storage_would_make_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "year.sqlite"
+    load(file, 400)
+    with open_database(f"sqlite:///{file}") as database:
+
+        def counted() -> list[list[tuple[object, ...]]]:
+            with database.reading() as session:
+                return [
+                    sorted(map(tuple, session.execute(select(*table.__table__.columns))), key=repr)
+                    for table in COUNTED
+                ]
+
+        def found() -> list[str]:
+            return [one.article.url for one in queries.search(database, "bon OR ban", limit=400)]
+
+        written, words = counted(), found()
+        database.rebuild()
+        assert counted() == written
+        assert found() == words
+        assert words
+
+
+def test_the_bench_asks_and_writes_on_both_databases(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "figures.json"
+    code = bench.main(["--articles=300", "--rounds=2", "--more=40", f"--json={figures}"])
+    assert code == 0
+    found = json.loads(figures.read_text())
+    asked = {(row["database"], row["question"]) for row in found["timings"]}
+    assert asked == {
+        (name, question) for name in ("SQLite", "PostgreSQL") for question in bench.QUESTIONS
+    }
+    assert all(0 < row["p50"] <= row["p95"] for row in found["timings"])
+    assert sum(row["limited"] for row in found["timings"]) == 2 * bench.LIMITED
+    assert {row["database"] for row in found["writing"]} == {"SQLite", "PostgreSQL"}
+    printed = capsys.readouterr().out
+    for question in bench.QUESTIONS:
+        assert f"| {question} |" in printed
+
+
+def test_a_year_that_answers_too_slowly_fails() -> None:
+    slow = bench.Timing("SQLite", "full-text search", 100.0, 201.0, limited=True)
+    free = bench.Timing("SQLite", "by source", 100.0, 900.0, limited=False)
+    written = bench.Writing("SQLite", 1_000_000, 600.0)
+    assert not bench.report([slow], [written])
+    assert bench.report([free], [written])
+    assert not bench.report([free], [bench.Writing("SQLite", 1_000_000, 499.0)])
