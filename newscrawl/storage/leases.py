@@ -89,13 +89,16 @@ class Leases:
 
         def work(session: Session) -> list[str]:
             now = clock(session)
+            free = (_free(now), _past(Lease.retry_at, now), _past(Lease.queued_until, now))
+            ready = set(session.scalars(select(Source.slug).join(Lease).where(*free)))
             placed: list[str] = []
             for slug in slugs:
                 if len(placed) >= room:
                     break
-                free = (_free(now), _past(Lease.retry_at, now), _past(Lease.queued_until, now))
+                if slug not in ready or not self._has_its_turn(session, slug, now):
+                    continue
                 query = _of(slug).where(*free).values(queued_until=now + self.terms.patience)
-                if self._has_its_turn(session, slug, now) and _changed(session, query):
+                if _changed(session, query):  # nobody was faster
                     placed.append(slug)
             return placed
 
