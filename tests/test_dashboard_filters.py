@@ -62,10 +62,20 @@ def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> N
         read_filters(query, TODAY)
 
 
-def test_stories_of_a_long_time_are_counted_by_week() -> None:
-    query = {"count": "stories", "by": "day"}
-    assert read_filters(query | {"days": "100"}, TODAY).by == "day"
-    assert read_filters(query | {"days": "101"}, TODAY).by == "week"
+@pytest.mark.parametrize(
+    ("days", "split", "by"),
+    [
+        ("100", "whole", "day"),
+        ("101", "whole", "week"),
+        ("100", "source", "day"),
+        ("101", "source", "month"),
+    ],
+)
+def test_stories_of_a_long_time_are_counted_in_longer_periods(
+    days: str, split: str, by: str
+) -> None:
+    query = {"count": "stories", "by": "day", "days": days, "split": split}
+    assert read_filters(query, TODAY).by == by
 
 
 @given(

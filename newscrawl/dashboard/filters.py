@@ -17,7 +17,8 @@ PERIODS = (7, 30, 90, 365)  # days, today among them
 DEFAULT_PERIOD = 30
 LONGEST_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown")
-# Ours: stories don't add up, so each period is counted apart; more are counted by week.
+# Ours: stories don't add up, so each period is counted apart, for each part of a chart; those
+# of a longer time are counted by week, and where they are parted by month.
 MOST_DAYS_OF_STORIES = 100
 LAST_PAGE = 200
 LONGEST_VALUE = 200  # characters
@@ -95,9 +96,10 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
     if language and not _LANGUAGE.fullmatch(language):
         raise FilterError(f"language {language!r} is no language: write its code, as in de")
     count: Count = _choice(values, "count", get_args(Count))
+    split: Split = _choice(values, "split", get_args(Split))
     by: Step = _choice(values, "by", get_args(Step))
-    if count == "stories" and by == "day" and (until - since).days >= MOST_DAYS_OF_STORIES:
-        by = "week"
+    if count == "stories" and (until - since).days >= MOST_DAYS_OF_STORIES and by != "month":
+        by = "week" if split == "whole" else "month"
     return Filters(
         since=since,
         until=until,
@@ -106,7 +108,7 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         language=language,
         country=values.get("country", "").lower() or None,
         count=count,
-        split=_choice(values, "split", get_args(Split)),
+        split=split,
         by=by,
         page=_page(values.get("page", "1")),
     )
