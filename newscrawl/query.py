@@ -1,0 +1,121 @@
+"""Questions from Python: all of `newscrawl.storage.queries`, and their answers as frames.
+
+    from newscrawl import query
+
+    with query.open_news("sqlite:///newscrawl.sqlite") as news:
+        weeks = query.mention_counts(news, "week", company="Siemens")
+    query.to_pandas(weeks)
+
+The functions read only. Rows are frozen dataclasses; `to_records` makes flat dictionaries of
+them, `to_pandas` and `to_polars` frames where these libraries are installed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.queries import (
+    Hits,
+    Scope,
+    article_page,
+    articles,
+    clutter,
+    co_mentions,
+    company_articles,
+    company_names,
+    company_ranking,
+    countries,
+    coverage,
+    facts,
+    history,
+    languages,
+    mention_counts,
+    overview,
+    reach,
+    search,
+    sections,
+    share_of_voice,
+    source_slugs,
+    stories,
+    story_articles,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+__all__ = [
+    "Database",
+    "Scope",
+    "article_page",
+    "articles",
+    "clutter",
+    "co_mentions",
+    "company_articles",
+    "company_names",
+    "company_ranking",
+    "countries",
+    "coverage",
+    "facts",
+    "history",
+    "languages",
+    "mention_counts",
+    "open_news",
+    "overview",
+    "reach",
+    "search",
+    "sections",
+    "share_of_voice",
+    "source_slugs",
+    "stories",
+    "story_articles",
+    "to_pandas",
+    "to_polars",
+    "to_records",
+]
+
+
+def open_news(url: str) -> Database:
+    """The database at an SQLite or PostgreSQL URL, which must be there; StorageError else."""
+    return open_database(url, create=False)
+
+
+def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    """A flat dictionary for each row: what stands in a row's own rows (hits, reach, article)
+    stands beside the rest, under its own name. Hits are None one by one where nobody looked."""
+    return [_flat(row) for row in rows]
+
+
+def to_pandas(rows: Iterable[Any]) -> "pandas.DataFrame":
+    """A pandas frame of the rows; ModuleNotFoundError where pandas is not installed."""
+    import pandas  # noqa: PLC0415 - not everybody has it
+
+    return pandas.DataFrame(to_records(rows))
+
+
+def to_polars(rows: Iterable[Any]) -> "polars.DataFrame":
+    """A polars frame of the rows; ModuleNotFoundError where polars is not installed."""
+    import polars  # noqa: PLC0415 - not everybody has it
+
+    return polars.DataFrame(to_records(rows), infer_schema_length=None)
+
+
+def _flat(row: Any) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if field.name == "hits" and value is None:
+            flat |= {hit.name: None for hit in fields(Hits)}
+        elif is_dataclass(value):
+            flat |= _flat(value)
+        else:
+            flat[field.name] = _plain(value)
+    return flat
+
+
+def _plain(value: Any) -> Any:
+    """Rows in a row as dictionaries, tuples as lists: what frames can hold."""
+    if isinstance(value, tuple):
+        return [_flat(item) if is_dataclass(item) else _plain(item) for item in value]
+    return dict(value) if isinstance(value, Mapping) else value

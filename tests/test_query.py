@@ -1,0 +1,57 @@
+"""Answers as records and frames."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from newscrawl import query
+from newscrawl.query import Scope
+from newscrawl.storage import Database, StorageError, open_database, queries
+from tests.worlds import body, day, document, headline, register
+
+WEEK = Scope(since=day(-1), until=day(0))
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Iterator[Database]:
+    url = f"sqlite:///{tmp_path}/news.sqlite"
+    with open_database(url) as database:
+        run = register(database)
+        mentions = [headline("Siemens"), body("Siemens"), body("Bosch")]
+        database.save(document(text="Siemens has a plant.", mentions=mentions), run)
+        database.record_coverage("ft", day(0), "ok", 1, 1)
+    with query.open_news(url) as opened:
+        yield opened
+
+
+def test_everything_that_can_be_asked_can_be_asked_here() -> None:
+    asked = {name for name in queries.__all__ if name.islower()}
+    assert asked <= set(query.__all__)
+
+
+def test_records_are_flat_and_gaps_stay_gaps(news: Database) -> None:
+    records = query.to_records(query.mention_counts(news, "day", company="Siemens", scope=WEEK))
+    assert [(row["key"], row["articles"], row["read"]) for row in records] == [
+        (day(-1).isoformat(), None, 0),
+        (day(0).isoformat(), 1, 1),
+    ]
+
+
+def test_pandas_frames(news: Database) -> None:
+    frame = query.to_pandas(query.share_of_voice(news, ["Siemens", "Bosch"], scope=WEEK))
+    assert frame["share"].tolist() == [0.5, 0.5]
+
+
+def test_polars_frames(news: Database) -> None:
+    frame = query.to_polars(query.mention_counts(news, "day", company="Siemens", scope=WEEK))
+    assert frame["articles"].to_list() == [None, 1]
+    found = query.to_polars(query.search(news, "plant"))
+    assert found["snippets"].to_list()[0][0]["text"] == "Siemens has a plant."
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    file = tmp_path / "none.sqlite"
+    with pytest.raises(StorageError, match="no database at"):
+        query.open_news(f"sqlite:///{file}")
+    assert not file.exists()
