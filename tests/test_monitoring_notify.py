@@ -257,6 +257,14 @@ def test_a_wrong_webhook_is_refused_without_quoting_it(url: str) -> None:
     assert "t0ken" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "host", ["nowhere.invalid", "a" * 70 + ".example", "127.0.0.1:1"], ids=["none", "long", "shut"]
+)
+def test_a_host_that_does_not_answer_is_told(host: str) -> None:
+    with pytest.raises(DeliveryError):
+        channel(f"http://{host}/t0ken").deliver(NOTICE)
+
+
 # All of them -------------------------------------------------------------------------------------
 
 

@@ -66,7 +66,7 @@ class MailChannel:
             with self._server() as server:
                 self._open_up(server)
                 refused = server.send_message(self.message(notice))
-        except (OSError, smtplib.SMTPException, ssl.SSLError) as error:
+        except (OSError, smtplib.SMTPException, UnicodeError) as error:
             raise DeliveryError(self._cause(error)) from error
         if refused:
             raise DeliveryError(f"refused for {', '.join(sorted(refused))}")

@@ -65,7 +65,7 @@ class WebhookChannel:
         for pause in (*self.pauses, None):
             try:
                 status = self._post(body)
-            except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+            except (OSError, http.client.HTTPException, UnicodeError) as error:
                 cause = one_line(str(error)) or type(error).__name__
             else:
                 if 200 <= status < 300:
