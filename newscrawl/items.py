@@ -122,6 +122,17 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """A source that an article may come from, as it is registered where it isn't yet."""
+
+    slug: str
+    name: str
+    country: str
+    language: str
+    home: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A page on its way through the pipelines: with its article, then with mentions.
 

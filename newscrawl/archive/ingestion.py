@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from newscrawl.archive.captures import ArchiveError
-from newscrawl.archive.line import Batch, Part, Recipe, read_part, remembering
+from newscrawl.archive.line import Batch, Part, Recipe, read_part
+from newscrawl.archive.remembering import remembering
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Document
 from newscrawl.storage import Database

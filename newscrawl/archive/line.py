@@ -12,14 +12,10 @@ from newscrawl.archive.captures import MAX_BYTES, ArchiveError, Capture, Content
 from newscrawl.archive.origins import OriginFinder
 from newscrawl.archive.reading import WarcReader
 from newscrawl.archive.selection import Selection, is_page
-from newscrawl.extraction.memory import templates
-from newscrawl.items import Document, Hints, Page
+from newscrawl.items import Document, Hints, Origin, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import UrlError, canonical_url, load_sources
-from newscrawl.storage import Database
-from newscrawl.storage.intake import Origin
-from newscrawl.storage.memory import memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +27,6 @@ class Recipe:
     companies: Path | None = None
     sources: Path | None = None
     max_bytes: int = MAX_BYTES
-
-
-def remembering(recipe: Recipe, database: Database) -> Recipe:
-    """The recipe with what crawls have learned of each source (newscrawl.extraction.memory)."""
-    learned = {slug: templates(memory) for slug, memory in memories(database)}
-    return replace(recipe, reader=replace(recipe.reader, memories=learned))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 import courlan
 
+from newscrawl.items import Origin
 from newscrawl.sources import Source, site_name
-from newscrawl.storage.intake import Origin
 
 # What ISO 3166 and ISO 639 have for a country and a language that nobody knows.
 _NO_COUNTRY = "zz"

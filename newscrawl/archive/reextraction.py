@@ -10,16 +10,17 @@ from typing import Final, Literal
 
 import newscrawl
 from newscrawl.archive.captures import ArchiveError, ContentError
-from newscrawl.archive.line import Recipe, line_of, remembering
+from newscrawl.archive.line import Recipe, line_of
 from newscrawl.archive.lookup import Archive, Spot
 from newscrawl.archive.reading import read_at
+from newscrawl.archive.remembering import remembering
 from newscrawl.archive.selection import is_page
 from newscrawl.archive.workers import Workers
-from newscrawl.items import Document, Hints
+from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
-from newscrawl.storage.intake import Intake, Origin
+from newscrawl.storage.intake import Intake
 from newscrawl.storage.progress import Step, forget_task, progress_of
 from newscrawl.storage.versions import StoredVersion, articles_at, listed_at, versions_at
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from newscrawl.archive.line import Recipe
     from newscrawl.archive.selection import Selection
-    from newscrawl.storage import Database
 
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
@@ -62,17 +61,6 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def with_memories(recipe: "Recipe", store: "Database") -> "Recipe":
-    """The recipe with what crawls have learned of the pages of each source."""
-    from dataclasses import replace
-
-    from newscrawl.extraction.memory import templates
-    from newscrawl.storage.memory import memories
-
-    learned = {slug: templates(memory) for slug, memory in memories(store)}
-    return replace(recipe, reader=replace(recipe.reader, memories=learned))
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from newscrawl.cli.archives import (
     bytes_bar,
     cores,
     recipe_for,
-    with_memories,
 )
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -84,8 +83,7 @@ def ingest(
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
         number = workers or cores()
-        learned = with_memories(recipe, store)
-        ingestion = Ingestion(store, learned, workers=number, limit=limit, on_progress=on_progress)
+        ingestion = Ingestion(store, recipe, workers=number, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _report(states, form, monotonic() - began)
 

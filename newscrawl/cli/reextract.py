@@ -15,7 +15,6 @@ from newscrawl.cli.archives import (
     cores,
     counting_bar,
     recipe_for,
-    with_memories,
 )
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -76,9 +75,8 @@ def reextract(
     recipe = recipe_for(Selection(), companies, sources)
     with open_for_reading(database) as store:
         scope = scope_of(store, since, None, source)
-        learned = with_memories(recipe, store)
         task = Reextraction(
-            store, Archive(Path(folder)), learned, source=scope.source, since=scope.since
+            store, Archive(Path(folder)), recipe, source=scope.source, since=scope.since
         )
         if not dry_run and task.done_before:
             say(f"Going on where the last run was broken off, after {task.done_before:,} pages.")

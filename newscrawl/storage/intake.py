@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Document
+from newscrawl.items import Document, Origin
 from newscrawl.storage import models
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.database import Database
@@ -16,17 +15,6 @@ from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.progress import Step, note_step
 from newscrawl.storage.saving import Saved, save_records
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
-    """A source that articles may come from, as it is registered where it isn't yet."""
-
-    slug: str
-    name: str
-    country: str
-    language: str
-    home: str
 
 
 class Intake:
