@@ -8,11 +8,15 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from newscrawl.storage import open_database
+from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from tests.receivers import Hook
 from tests.watching import (
     Sites,
     alive,
@@ -117,6 +121,24 @@ def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: News
         "SELECT failures, code FROM leases JOIN sources ON id = source_id WHERE slug = 'broken'"
     )
     assert (failures, code) == (1, 1)
+
+
+def test_the_third_failure_in_a_row_is_told(room: Newsroom) -> None:
+    with open_database(f"sqlite:///{room.database}") as database:
+        terms = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
+        leases = Leases(database, "before", terms)
+        leases.enrol([SourceFacts("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
+        for _ in range(2):
+            leases.take("broken")
+            leases.release("broken", "failed", 1, "")
+    with Hook() as hook:
+        to_hook = {"NEWSCRAWL_WEBHOOKS": hook.url, "NEWSCRAWL_WEBHOOK_PRIVATE": "yes"}
+        done = once(room, "broken", **to_hook)
+        (notice,) = hook.notices
+    assert notice["subject"] == "broken can't be crawled"
+    assert "3 crawls failed in a row; the last one: broken: 0 found" in notice["text"]
+    assert "WARNING broken can't be crawled: 3 crawls failed in a row" in done.stderr
+    assert "t0ken" not in done.stderr
 
 
 def test_each_source_has_a_log_of_its_own(room: Newsroom) -> None:
