@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,17 @@ from newscrawl.archive.line import Line, Recipe
 from newscrawl.archive.lookup import Archive
 from newscrawl.archive.reextraction import Change, Reextraction
 from newscrawl.extraction.memory import fingerprints
-from newscrawl.items import Document, Memory
+from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.frontier import Schedule
+from newscrawl.storage.frontier.queue import Offer
 from newscrawl.storage.intake import Intake
 from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
+from tests.worlds import NOON, register
 
 COMPANIES = '[[company]]\nname = "Siemens"\n\n[[company]]\nname = "Nokia"\n'
 PATHS = tuple(f"https://news.example/story/{number}" for number in range(8))
@@ -170,6 +174,29 @@ def test_what_no_listing_told_of_is_not_looked_at(
 ) -> None:
     written(tmp_path / "archive", page(PATHS[0]))
     assert run(database, tmp_path / "archive", companies) == {}
+
+
+@pytest.mark.parametrize(
+    ("since", "outcomes"), [(None, ["new"]), (NOON.date() + timedelta(days=1), [])]
+)
+def test_pages_that_a_feed_told_of_become_articles(
+    database: Database,
+    tmp_path: Path,
+    companies: Path,
+    since: date | None,
+    outcomes: Sequence[str],
+) -> None:
+    schedule = Schedule(
+        revisits=(), retries=(), poll_min=timedelta(minutes=1), poll_max=timedelta(hours=1)
+    )
+    run_id = register(database, "ft")
+    offer = Offer(url=PATHS[0], fetch_url=PATHS[0], hints=Hints(title="Told by the feed"))
+    database.frontier("ft", run_id, schedule).offer(None, [offer])
+    written(tmp_path / "archive", page(PATHS[0]), page(PATHS[1]))
+    changes = run(database, tmp_path / "archive", companies, since=since)
+    assert [change.outcome for change in changes.values()] == outcomes
+    assert queries.facts(database).rows["articles"] == len(outcomes)
+    assert database.known(PATHS) == set(PATHS[: len(outcomes)])
 
 
 def test_only_the_source_that_is_asked_for(

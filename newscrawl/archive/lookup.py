@@ -37,7 +37,7 @@ class Archive:
     """The best capture of each URL in a folder: the newest that succeeded, else the newest.
 
     Indexes are read when it is opened; what a file holds beyond its index (another tool made it,
-    or the crawl that wrote it was killed) is looked up in the file itself. It takes about 300
+    or the crawl that wrote it was killed) is looked up in the file itself. It takes about 400
     bytes of memory for each URL. Raises ArchiveError for a folder that can't be read or is empty.
     """
 

@@ -14,7 +14,7 @@ from newscrawl.archive.line import Recipe, line_of
 from newscrawl.archive.lookup import Archive, Spot
 from newscrawl.archive.reading import read_at
 from newscrawl.archive.remembering import remembering
-from newscrawl.archive.selection import is_page
+from newscrawl.archive.selection import Selection, is_page
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
@@ -87,7 +87,8 @@ class Reextraction:
         since: date | None = None,
     ) -> None:
         self._database = database
-        self._recipe = remembering(recipe, database)
+        dated = replace(recipe, selection=Selection(since=since))
+        self._recipe = remembering(dated, database)
         self._source = source
         self._since = since
         self._pages = _best_pages(database, archive)
@@ -218,6 +219,8 @@ def _read(recipe: Recipe, part: Part) -> Read:
             known = wanted.stored.facts if wanted.stored else Hints()
             page = replace(line.page(capture, known), url=wanted.url, source=wanted.source)
             document = line.document(page) if is_page(capture) else None
+            if document and not wanted.stored and not recipe.selection.wants(document):
+                document = None
         except (ArchiveError, ContentError, UrlError, NoArticleError):
             document = None
         found.append((document, line.origin(document)) if document else None)
