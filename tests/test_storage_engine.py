@@ -10,7 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from newscrawl.storage import StorageError, database, engine, open_database, upgrade_database
+from newscrawl.storage import (
+    StorageError,
+    database,
+    engine,
+    open_database,
+    queries,
+    upgrade_database,
+)
 from tests.worlds import document, register
 
 
@@ -198,3 +205,36 @@ def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> 
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
         assert opened.known(["https://ft.example/a"]) == set()
+
+
+def test_a_file_that_is_gone_is_named_and_not_made_anew(file: Path) -> None:
+    with open_database(f"sqlite:///{file}") as opened:
+        opened.close()  # as a pool does with connections that it doesn't need
+        file.unlink()
+        with pytest.raises(StorageError, match=r"news\.sqlite is gone: was it moved or deleted\?"):
+            queries.facts(opened)
+        assert not file.exists()
+
+
+def test_a_reader_waits_for_a_server_that_comes_back(
+    postgres_server: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upgrade_database(postgres_url)
+    with psycopg.connect(postgres_url) as connection:
+        name = connection.info.dbname
+    waited = []
+    with (
+        open_database(postgres_url) as opened,
+        psycopg.connect(postgres_server, autocommit=True) as other,
+    ):
+        register(opened)
+        other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        opened.close()  # the next connection is a new one
+
+        def wait(seconds: float) -> None:
+            waited.append(seconds)
+            other.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+        monkeypatch.setattr(database.time, "sleep", wait)
+        assert queries.source_slugs(opened) == ["ft"]
+    assert len(waited) == 1

@@ -123,12 +123,23 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session for queries; it writes nothing."""
+        """A session for queries; it writes nothing. A server that is gone is asked for again,
+        as long as that may help; StorageError then, and where an SQLite file is gone."""
+        file = engines.sqlite_file(self._url)
+        if file is not None and not file.exists():
+            # SQLite would make an empty one in its place.
+            raise StorageError(f"the database {file} is gone: was it moved or deleted?")
+        _again_if_in_the_way(self._connect, self._url)
         try:
             with Session(self._engine) as session:
                 yield session
         except DBAPIError as error:
             raise engines.named(error, self._url) from error
+
+    def _connect(self) -> None:
+        """Has a connection that works in the pool."""
+        with self._engine.connect():
+            pass
 
     def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
         """Adds the source, or corrects what is known of it."""

@@ -22,6 +22,11 @@ SQLITE = {"sqlite", "sqlite+pysqlite"}
 # connections, server shutting down or starting up. Class 08 are broken connections.
 _PASSING_STATES = {"40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"}
 _UNIQUE_VIOLATION = "23505"
+# What libpq says, without a code, of a server that is being started anew.
+_COMES_BACK = re.compile(
+    "Connection refused|No such file or directory|starting up|shutting down|"
+    "not currently accepting connections|closed the connection unexpectedly"
+)
 # What libpq adds to "connection refused"; we say it once, with our setting's name.
 _DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
@@ -115,6 +120,7 @@ def may_pass(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None) or ""
     return (
         error.connection_invalidated
+        or bool(not state and _COMES_BACK.search(str(error.orig)))
         or state in _PASSING_STATES
         or state.startswith("08")
         or state == _UNIQUE_VIOLATION
