@@ -320,6 +320,16 @@ def test_the_ranking_goes_by_articles_then_occurrences_then_name(
     ]
 
 
+@pytest.mark.parametrize("field", ["source", "country", "language"])
+def test_an_empty_name_in_a_scope_is_a_name_that_nothing_has(
+    database: Database, save: Callable[..., None], field: str
+) -> None:
+    save("a", mentions=[body("Siemens")])
+    scope = Scope(**{field: ""})
+    assert queries.overview(database, scope=scope).companies == ()
+    assert queries.company_ranking(database, scope=scope) == []
+
+
 def test_the_ranking_can_be_cut(database: Database, save: Callable[..., None]) -> None:
     save("a", mentions=[body("Zeiss"), body("Bosch")])
     assert [row.company for row in queries.company_ranking(database, limit=1)] == ["Bosch"]
@@ -536,3 +546,12 @@ def test_both_databases_answer_alike_and_right(
         counted = [row.hits.articles for row in answers[f"{grouping} Siemens"] if row.hits]
         assert sum(counted) == _by_hand(world, scope), grouping
     assert len(answers["behind"]) == _by_hand(world, scope)
+
+
+@pytest.mark.parametrize("scope", [Scope(source=""), Scope(country="")], ids=["source", "country"])
+def test_an_empty_name_means_none_and_not_any(
+    database: Database, save: Callable[..., None], scope: Scope
+) -> None:
+    save("a", mentions=[body("Siemens")])
+    assert queries.company_ranking(database, scope=scope) == []
+    assert queries.search(database, "headline", scope=scope) == []

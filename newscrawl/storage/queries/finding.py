@@ -187,7 +187,8 @@ def _in_postgres(session: Session, asked: SearchText, scope: Scope) -> Select[in
 
 def _narrows(scope: Scope) -> bool:
     """Whether a scope means more than a stretch of time."""
-    return any((scope.source, scope.country, scope.language, scope.section))
+    parts = (scope.source, scope.country, scope.language, scope.section)
+    return any(part is not None for part in parts)
 
 
 def _spans(asked: SearchText, text: str) -> list[Span]:

@@ -119,7 +119,8 @@ def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
         return "article"
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
         return "article"
-    if scope.source or scope.country or scope.language or by in {"source", "country", "language"}:
+    narrowed = any(each is not None for each in (scope.source, scope.country, scope.language))
+    if narrowed or by in {"source", "country", "language"}:
         return "source"
     return "day"
 
