@@ -155,7 +155,7 @@ def test_what_a_limit_left_is_taken_in_later(
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(20)))
     (some,) = rows(newscrawl, path, "--companies", companies, "--limit", 7)
-    assert some["state"] == "broken off"
+    assert (some["state"], some["articles"], some["new"]) == ("broken off", 7, 7)
     assert stored(newscrawl)["articles"] == 7
     (rest,) = rows(newscrawl, path, "--companies", companies)
     assert rest["state"] == "done"

@@ -131,6 +131,7 @@ class Ingestion:
         if not whole:
             documents = documents[: self._left]
         counts = state.counts + batch.counts
+        counts["articles"] -= len(batch.documents) - len(documents)
 
         def step_of(outcomes: Counter[str]) -> Step:
             return Step(
