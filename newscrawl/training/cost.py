@@ -32,7 +32,7 @@ STAGES: Final = (
 ROUNDS: Final = 3
 SIZES: Final = (10, 30, 100, 300, 1000, 3000, 10_000)  # KB
 # Ours: the time for a KB of the largest page over that of the cheapest one. A page of some MB no
-# longer fits into the processor's caches, which costs up to twice as much (more where others use
+# longer fits into the processor's caches, which costs about twice as much (more where others use
 # them, too); growth with the square of the size would be some 100.
 LINEAR: Final = 3.0
 PAGE_KB: Final = 30  # of those that memory is measured with
