@@ -1,0 +1,160 @@
+"""Full-text search: what can be typed, and what it finds on both databases."""
+
+from collections.abc import Callable
+
+import pytest
+
+from newscrawl.storage import Database, queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Scope, finding
+from newscrawl.storage.queries.searching import MOST_WORDS, parse_search
+from newscrawl.storage.words import folded_words, words_of
+from tests.worlds import day, document, moment, register
+
+Save = Callable[..., None]
+
+
+@pytest.fixture
+def save(database: Database) -> Save:
+    run = register(database)
+
+    def save(path: str, text: str, title: str = "A headline", on: int = 0) -> None:
+        database.save(document(path, title=title, text=text, published=moment(on)), run)
+
+    return save
+
+
+def found(database: Database, query: str, **rest: int) -> list[str]:
+    return [one.article.url[-1] for one in queries.search(database, query, **rest)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("interest", "ba"),
+        ("interest rates", "ba"),
+        ('"interest rates"', "a"),
+        ("INTEREST Raté", ""),
+        ("intérest", "ba"),
+        ("rate", ""),
+        ("rate*", "ba"),
+        ('"interest ra*"', ""),
+        ("interest -fed", "b"),
+        ('interest -"the fed"', "b"),
+        ("fed OR growth", "ba"),
+        ("interest fed OR growth", "ba"),
+        ("OR fed", "a"),
+        ("headline interest", "ba"),
+        ('"headline the"', ""),
+        ("coca-cola", "c"),
+        ("coca cola", "c"),
+        ('"cola coca"', ""),
+        ("' OR 1=1 --", ""),
+        ('fed " OR "', ""),
+        ("(fed", "a"),
+        ("fed:*", "a"),
+        ("title:fed", ""),
+    ],
+)
+def test_queries(database: Database, save: Save, query: str, expected: str) -> None:
+    save("a", "The Fed leaves interest rates where they are.")
+    save("b", "Rates of growth were of no interest.", on=1)
+    save("c", "Coca-Cola sells more.", on=2)
+    assert "".join(found(database, query)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("苹果公司周二在北京发布了新手机。", "苹果"),
+        ("トヨタ自動車は二十日に発表した。", "トヨタ"),
+        ("日立製作所が発表した。", "日立"),
+        ("삼성전자가 발표했다.", "삼성전자*"),
+        ("บริษัทประกาศเมื่อวันอังคาร", "ประกาศ"),
+        ("Το ΠΡΟΪΟΝ της εταιρείας", "προιον"),
+        ("Nestle\u0301 und Müller", "nestlé muller"),
+        ("ﬁnance ＡＢＣ", "finance abc"),
+        ("शेयर बाज़ार में तेज़ी", "बाज़ार"),
+    ],
+    ids=["zh", "ja kana", "ja kanji", "ko", "th", "el", "NFD", "forms", "hi"],
+)
+def test_words_of_all_scripts(database: Database, save: Save, text: str, query: str) -> None:
+    save("a", text)
+    save("b", "Something else.")
+    assert found(database, query) == ["a"]
+
+
+def test_the_newest_come_first_page_by_page(database: Database, save: Save) -> None:
+    for number in range(5):
+        save(str(number), f"Word number {number}.", on=number)
+    assert found(database, "word", limit=2) == ["4", "3"]
+    assert found(database, "word", limit=2, offset=2) == ["2", "1"]
+    assert found(database, "word", limit=2, offset=4) == ["0"]
+
+
+@pytest.mark.parametrize("newest", [1, 2, 5, 50])
+def test_however_far_back_is_looked_the_answer_is_the_same(
+    database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
+) -> None:
+    monkeypatch.setattr(finding, "NEWEST", newest)
+    for number in range(9):
+        save(str(number), f"Word {'odd' if number % 2 else 'even'} {number}.", on=number)
+    assert found(database, "word", limit=3) == ["8", "7", "6"]
+    assert found(database, "odd", limit=3) == ["7", "5", "3"]
+    assert found(database, "odd", limit=2, offset=2) == ["3", "1"]
+    until = Scope(until=day(4))
+    assert [
+        one.article.url[-1] for one in queries.search(database, "word", scope=until, limit=2)
+    ] == [
+        "4",
+        "3",
+    ]
+
+
+def test_a_text_that_was_replaced_is_found_no_more(database: Database, save: Save) -> None:
+    save("a", "The first version.")
+    save("a", "The second version.")
+    assert found(database, "first") == []
+    assert found(database, "second version") == ["a"]
+
+
+def test_snippets_mark_what_was_found(database: Database, save: Save) -> None:
+    save("a", "Nothing here. The Fed leaves rates alone! Rates fall.", title="Rates of the Fed")
+    (one,) = queries.search(database, "rates fed")
+    assert [
+        [snippet.text[start:end] for start, end in snippet.marks] for snippet in one.snippets
+    ] == [["Rates", "Fed"], ["Fed", "rates"], ["Rates"]]
+
+
+def test_a_long_sentence_is_cut_around_its_mark(database: Database, save: Save) -> None:
+    save("a", f"{'word ' * 300}needle {'word ' * 300}")
+    (one,) = queries.search(database, "needle")
+    (snippet,) = one.snippets
+    assert len(snippet.text) < 300
+    assert snippet.text.startswith("…")
+    assert snippet.text.endswith("…")
+    ((start, end),) = snippet.marks
+    assert snippet.text[start:end] == "needle"
+
+
+@pytest.mark.parametrize("query", ["", "  ", "!?", "-unwanted", '""', "OR"])
+def test_a_query_without_a_wanted_word_is_refused(query: str) -> None:
+    with pytest.raises(QuestionError, match="nothing to search for"):
+        parse_search(query)
+
+
+def test_a_query_of_too_many_words_is_refused() -> None:
+    with pytest.raises(QuestionError, match=f"more than {MOST_WORDS} words"):
+        parse_search(" ".join(f"w{number}" for number in range(MOST_WORDS + 1)))
+
+
+def test_words_know_their_places() -> None:
+    text = "Zu\u0308rich: 苹果 A-B"
+    assert folded_words(text) == ["zurich", "苹", "果", "a", "b"]
+    assert [text[word.start : word.end] for word in words_of(text)] == [
+        "Zu\u0308rich",
+        "苹",
+        "果",
+        "A",
+        "B",
+    ]
