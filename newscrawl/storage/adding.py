@@ -14,7 +14,8 @@ from newscrawl.storage.models import Article, ArticleUrl
 from newscrawl.storage.occurrences import write_clutter, write_mentions
 from newscrawl.storage.tallies import Tally, counts
 
-_ADD_ARTICLES = insert(Article).returning(Article.id, sort_by_parameter_order=True)
+_ADD_ARTICLES = insert(Article)
+_NUMBERS = select(Article.url, Article.id).where(Article.url.in_(bindparam("urls", expanding=True)))
 _STORED_URLS = select(ArticleUrl.url).where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
 _TWINS = (
     select(Article.source_id, Article.fingerprint, func.min(Article.id))
@@ -61,8 +62,10 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
     if not incoming:
         return
     rows = [_row(record, origin) for record, origin in incoming]
-    ids = connection.scalars(_ADD_ARTICLES, rows).all()
-    numbered = list(zip(ids, rows, incoming, strict=True))
+    connection.execute(_ADD_ARTICLES, rows)
+    # Faster than to let the database return each number: SQLite takes rows one by one then.
+    ids = dict(connection.execute(_NUMBERS, {"urls": [row["url"] for row in rows]}).all())
+    numbered = [(ids[row["url"]], row, one) for row, one in zip(rows, incoming, strict=True)]
     add_urls(
         connection,
         [

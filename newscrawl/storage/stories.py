@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.models import SketchValue, Story
@@ -198,5 +198,13 @@ def _number(connection: Connection, told: Iterable[_Told]) -> None:
     if not new:
         return
     rows: list[dict[str, Any]] = [{"founded_on": story.day} for story in new]
-    for story, number in zip(new, connection.scalars(_ADD_STORIES, rows), strict=True):
+    if connection.dialect.name == "sqlite":
+        # Its only writer may number them itself: it would return numbers row by row.
+        first = (connection.scalar(select(func.max(Story.id))) or 0) + 1
+        rows = [{"id": number, **row} for number, row in enumerate(rows, first)]
+        connection.execute(insert(Story), rows)
+        numbers = [row["id"] for row in rows]
+    else:
+        numbers = list(connection.scalars(_ADD_STORIES, rows))
+    for story, number in zip(new, numbers, strict=True):
         story.story_id = number

@@ -55,10 +55,14 @@ def companies() -> list[str]:
 
 
 class NewsYear:
-    """Draws the articles of a year in the order of time; `path` parts their addresses from
-    those of another draw."""
+    """Draws the articles of a year, or of its last `days`, in the order of time; `path` parts
+    their addresses from those of another draw."""
 
-    def __init__(self, articles: int, seed: int = 2026, path: str = "news") -> None:
+    def __init__(
+        self, articles: int, seed: int = 2026, path: str = "news", days: int = DAYS
+    ) -> None:
+        self._begin = BEGIN + timedelta(days=DAYS - days)
+        self._span = timedelta(days=days)
         self._number = articles
         self._path = path
         self._draw = np.random.default_rng(seed)
@@ -117,7 +121,7 @@ class NewsYear:
         self, number: int, source: NewsSource, told: tuple[str, tuple[Mention, ...], str]
     ) -> Document:
         text, mentions, title = told
-        published = BEGIN + timedelta(days=DAYS) * (number / self._number)
+        published = self._begin + self._span * (number / self._number)
         url = f"https://{source.slug}.example/{self._path}/{number}"
         section = SECTIONS[number % len(SECTIONS)]
         page = Page(url=url, source=source.slug, html=b"", fetched_at=published)

@@ -166,7 +166,7 @@ def bench(
 
 def _more(database: Database, name: str, articles: int, more: int) -> Writing:
     seed = random.SystemRandom().randrange(2**31)
-    number, seconds = store(database, iter(NewsYear(more, seed=seed, path=f"more-{seed}")))
+    number, seconds = store(database, iter(NewsYear(more, seed=seed, path=f"more-{seed}", days=2)))
     return Writing(name, articles, number / seconds)
 
 
