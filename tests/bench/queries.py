@@ -32,6 +32,7 @@ from tests.bench.news_year import DAYS, FIRST, LAST, NewsYear, companies, source
 SLOWEST = 200.0
 SLOWEST_WRITING = 500.0
 BATCH = 500
+WARM_UP = 10
 MORE = 5_000
 YEAR = Scope(since=FIRST, until=LAST)
 
@@ -134,6 +135,8 @@ def measure(database: Database, name: str, rounds: int) -> list[Timing]:
     timings = []
     for place, (question, ask) in enumerate(QUESTIONS.items()):
         draw, taken = random.Random(question), []  # noqa: S311 - to ask the same each time
+        for _ in range(min(WARM_UP, rounds)):
+            ask(database, draw)  # a server that was started just now has nothing in memory
         for _ in range(rounds):
             began = time.perf_counter()
             ask(database, draw)
