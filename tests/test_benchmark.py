@@ -76,7 +76,8 @@ def result_of(corpus: Corpus, **values: float) -> Benchmark:
 
 
 def test_every_method_of_ours_has_a_row() -> None:
-    assert tuple(METHODS) == peers.OUR_METHODS
+    variants = ("combined-precision", "combined-recall")
+    assert tuple(name for name in METHODS if name not in variants) == peers.OUR_METHODS
 
 
 def test_every_row_of_the_paper_has_a_tool() -> None:

@@ -87,7 +87,7 @@ def test_ten_megabytes_are_read() -> None:
 
 
 def test_unknown_method_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="combined, .*fe, pr, tb, cetr"):
+    with pytest.raises(ValueError, match=r"combined, .*fe, pr, tb, cetr"):
         extract(PAGE, method="magic")
 
 
