@@ -1,12 +1,14 @@
 """Writes where companies stand in articles, and how often on the rest of their pages."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Mention
 from newscrawl.storage import models
+from newscrawl.storage.bulk import ManyRows
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import Company
 
@@ -17,7 +19,18 @@ _ADD_COMPANIES = {
     "sqlite": sqlite.insert(Company).on_conflict_do_nothing(),
     "postgresql": postgresql.insert(Company).on_conflict_do_nothing(),
 }
-_ADD_MENTIONS = insert(models.Mention)
+_MENTIONS = ManyRows(
+    models.Base.metadata.tables["mentions"],
+    (
+        "article_id",
+        "company_id",
+        "section",
+        "start_offset",
+        "end_offset",
+        "surface",
+        "rule",
+    ),
+)
 _ADD_CLUTTER = insert(models.Clutter)
 
 # Occurrences in headline and body, by the company's number.
@@ -30,7 +43,7 @@ def write_mentions(
     """Writes the mentions of articles that have none; gives what each article counts."""
     names = {mention.company for found in mentions.values() for mention in found}
     ids = _company_ids(connection, names)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "article_id": article_id,
             "company_id": ids[mention.company],
@@ -43,8 +56,7 @@ def write_mentions(
         for article_id, found in mentions.items()
         for mention in found
     ]
-    if rows:
-        connection.execute(_ADD_MENTIONS, rows)
+    _MENTIONS.write(connection, rows)
     return {article_id: _named(found, ids) for article_id, found in mentions.items()}
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
+from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.models import Base, SketchValue, Story
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.models import SketchValue, Story
 from newscrawl.storage.sketching import Sketch, same_story, sketch
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
@@ -34,7 +35,7 @@ _SKETCHES = select(
 ).where(SketchRow.article_id.in_(bindparam("numbers", expanding=True)))
 _ADD_STORIES = insert(Story).returning(Story.id, sort_by_parameter_order=True)
 _ADD_SKETCHES = insert(SketchRow)
-_ADD_VALUES = insert(SketchValue)
+_VALUES = ManyRows(Base.metadata.tables["sketch_values"], ("week", "value", "article_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,7 @@ class _Neighbourhood:
         ]
         if rows:
             connection.execute(_ADD_SKETCHES, rows)
-        if self._new_values:
-            connection.execute(_ADD_VALUES, self._new_values)
+        _VALUES.write(connection, self._new_values)
 
     def _nearest(self, telling: Telling, made: Sketch) -> list[int]:
         shared: dict[int, int] = {}
