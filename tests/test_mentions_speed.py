@@ -24,9 +24,9 @@ def article() -> str:
 def best(function, rounds: int = 30) -> float:
     times = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.thread_time()
         function()
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return min(times)
 
 
@@ -54,7 +54,7 @@ def test_an_article_of_a_thousand_words_costs_under_a_millisecond(many, capsys):
 
 def test_time_grows_linearly_with_the_article(many):
     short, long = article(), article() * 8
-    assert best(lambda: many.find(long), 5) < 8 * 8 * best(lambda: many.find(short), 10)
+    assert best(lambda: many.find(long), 5) < 3 * 8 * best(lambda: many.find(short), 10)
 
 
 @pytest.mark.parametrize(
