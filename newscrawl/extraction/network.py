@@ -78,8 +78,7 @@ class Network:
     def _context(self, hidden: FloatArray) -> FloatArray:
         """Let each block see those 1, 2, 4, 8 and 1 places before and after it."""
         count, width = hidden.shape
-        learned = sum(f"context_{number}" in self.weights for number in range(len(DILATIONS)))
-        for number, step in enumerate(DILATIONS[:learned]):
+        for number, step in enumerate(DILATIONS):
             padded = np.zeros((count + 2 * step, width), dtype=np.float32)
             padded[step : step + count] = hidden
             seen = np.concatenate((padded[:count], hidden, padded[2 * step :]), axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 import newscrawl.extraction
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.network import NameVectors, Network, word_table
+from newscrawl.extraction.network import DILATIONS, NameVectors, Network, word_table
 from newscrawl.training.network.fit import Fitted
 
 DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
@@ -24,9 +24,12 @@ def as_runtime(fitted: Fitted) -> Network:
     for name in _LINEAR:
         weights[name] = state[f"{name}.weight"].T
         weights[f"{name}_bias"] = state[f"{name}.bias"]
-    for number in range(len(fitted.network.context)):
-        weights[f"context_{number}"] = state[f"context.{number}.weight"].T
-        weights[f"context_{number}_bias"] = state[f"context.{number}.bias"]
+    width = fitted.network.shape.width
+    silent = {"weight": np.zeros((width, 3 * width)), "bias": np.zeros(width)}  # adds nothing
+    for number in range(len(DILATIONS)):
+        layer = {part: state.get(f"context.{number}.{part}", silent[part]) for part in silent}
+        weights[f"context_{number}"] = layer["weight"].T
+        weights[f"context_{number}_bias"] = layer["bias"]
     halved = {
         name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
         for name, array in weights.items()
