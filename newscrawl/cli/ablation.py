@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from newscrawl.cli.arguments import InputError
-from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, progress
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import say
 
 EXAMPLE = "Example: newscrawl ablation --corpus corpus --folds 5 -o docs/data/ablation.csv"
@@ -25,15 +24,9 @@ def ablation(
 ) -> None:
     """Train the network anew without each source of evidence in turn, and score it on unseen
     sites (needs PyTorch: the extra "network"). Prints a table for the documents."""
-    try:
+    with needing_torch():
         from newscrawl.training.network import ablation as training
         from newscrawl.training.network.fit import Recipe
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise InputError(
-            "training the network needs PyTorch: pip install 'newscrawl[network]'"
-        ) from error
     from newscrawl.training.ablation_table import as_csv, as_markdown
     from newscrawl.training.splits import folds_by_site
 

@@ -13,6 +13,8 @@ from newscrawl import settings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rich.progress import Progress, ProgressColumn
+
     from newscrawl.archive.line import Recipe
     from newscrawl.archive.selection import Selection
 
@@ -66,26 +68,10 @@ def cores() -> int:
 @contextmanager
 def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
     """A bar on standard error, gone when done; what it yields takes bytes and articles done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import DownloadColumn, TextColumn
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TextColumn("{task.fields[articles]} articles"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
+    found = TextColumn("{task.fields[articles]} articles")
+    with _bar(DownloadColumn(), found) as bar:
         task = bar.add_task(name, total=size, articles=0)
         articles = 0
 
@@ -100,24 +86,23 @@ def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
 @contextmanager
 def counting_bar(name: str, size: int) -> "Iterator[Callable[[int], None]]":
     """A bar on standard error, gone when done; what it yields takes how many more are done."""
+    from rich.progress import MofNCompleteColumn
+
+    with _bar(MofNCompleteColumn()) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda done: bar.update(task, advance=done)
+
+
+def _bar(*amounts: "ProgressColumn") -> "Progress":
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task(name, total=size)
-        yield lambda done: bar.update(task, advance=done)
+    columns = (TextColumn("{task.description}"), BarColumn(), *amounts)
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, *times, console=Console(stderr=True), transient=True)

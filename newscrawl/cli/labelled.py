@@ -46,6 +46,19 @@ def examples_from(pages: "Corpus") -> "list[Example]":
 
 
 @contextmanager
+def needing_torch() -> Iterator[None]:
+    """Say what to install where an import in this context finds no PyTorch."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise InputError(
+            "training the network needs PyTorch: pip install 'newscrawl[network]'"
+        ) from error
+
+
+@contextmanager
 def progress(name: str, steps: int) -> Iterator[Callable[[str], None]]:
     """A bar on standard error, gone when done; call what it yields after each step, with a note."""
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl.cli.arguments import Format, FormatOption, InputError
-from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, progress
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import say
 from newscrawl.cli.unseen import show_remembered, show_unseen
 
@@ -41,14 +41,8 @@ def train_network(
 
     With --folds, trains on all folds of sites but one and scores the pages of that one.
     """
-    try:
+    with needing_torch():
         from newscrawl.training.network.fit import Recipe
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise InputError(
-            "training the network needs PyTorch: pip install 'newscrawl[network]'"
-        ) from error
     if memory and not folds:
         raise InputError("--memory scores and trains nothing: give --folds 5 beside it")
     pages = corpus_from(corpus)
