@@ -1,5 +1,6 @@
 """Pages come from the queue in the database, a few at a time; what came of each goes back there."""
 
+from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ BATCH = 100
 LOW_WATER = 50
 
 
-class QueueSpider(Spider):
+class QueueSpider(Spider, ABC):
     """Asks for what waits in the queue, until nothing does or the limit is reached.
 
     Whoever opens the database sets `frontier` and `writer` before the spider starts.
@@ -40,13 +41,13 @@ class QueueSpider(Spider):
         crawler.signals.connect(self._take_what_is_left, signal=signals.spider_idle)
 
     @property
+    @abstractmethod
     def since(self) -> datetime | None:
         """The moment before which articles are of no interest, where one was given."""
-        raise NotImplementedError
 
+    @abstractmethod
     def article_request(self, waiting: Waiting) -> Request:
         """Return the request for a page of the queue, with it as `waiting` in its cb_kwargs."""
-        raise NotImplementedError
 
     async def refill(self) -> None:
         """Take more pages from the queue if few are on their way."""
