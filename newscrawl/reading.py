@@ -60,12 +60,12 @@ class PageReader:
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled(page, article)
         self._check(article)
-        blocks = fingerprints(view.candidates.page.texts)
+        texts = view.blocks.texts
         return Document(
             page=page,
             article=completed(article, page),
-            blocks=blocks,
-            rest=rest_of(view.blocks.texts, article),
+            blocks=fingerprints(texts[place] for place in view.candidates.places.tolist()),
+            rest=rest_of(texts, article),
         )
 
     def _check(self, article: Article) -> None:
