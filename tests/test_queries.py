@@ -320,6 +320,19 @@ def test_the_ranking_goes_by_articles_then_occurrences_then_name(
     ]
 
 
+@pytest.mark.parametrize("measure", ["articles", "mentions", "stories"])
+def test_shares_by_source_come_in_the_order_of_names(
+    database: Database, covered: Callable[..., None], measure: Any
+) -> None:
+    for source in ("faz", "bbc"):
+        covered("ok", 0, source=source)
+    scope = Scope(since=day(), until=day())
+    shares = queries.share_of_voice(
+        database, ["Siemens", "Bosch"], by="source", measure=measure, scope=scope
+    )
+    assert [share.key for share in shares] == ["bbc", "bbc", "faz", "faz"]
+
+
 @pytest.mark.parametrize("field", ["source", "country", "language"])
 def test_an_empty_name_in_a_scope_is_a_name_that_nothing_has(
     database: Database, save: Callable[..., None], field: str

@@ -36,7 +36,7 @@ def reach_of(session: Session, scope: Scope) -> Reach:
 
 
 def reaches(session: Session, by: By, scope: Scope) -> dict[str, Reach]:
-    """The reach of each period, in order and without holes, or of each group."""
+    """The reach of each period, in order and without holes, or of each group, by its name."""
     if by in get_args(Period):
         return _over_time(session, cast("Period", by), scope)
     return _by_group(session, cast("Group", by), scope)
@@ -124,7 +124,7 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Reach]:
     covered = _covered_by_source(session, scope)
     firsts = first_days(session, scope)
     found = {}
-    for group in {*read, *sources}:
+    for group in sorted({*read, *sources}):
         crawled = sources.get(group, set()) & firsts.keys()
         if group not in read and not crawled:
             continue
