@@ -326,7 +326,7 @@ def test_shares_by_source_come_in_the_order_of_names(
 ) -> None:
     for source in ("faz", "bbc"):
         covered("ok", 0, source=source)
-    scope = Scope(since=day(), until=day())
+    scope = Scope(since=day(0), until=day(0))
     shares = queries.share_of_voice(
         database, ["Siemens", "Bosch"], by="source", measure=measure, scope=scope
     )
