@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction import cetr
-from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage, clean
+from newscrawl.extraction.blocks import LAST_KNOWN_TAG, BlockPage
 from newscrawl.extraction.characters import Char
 from newscrawl.extraction.features import Features
 from newscrawl.extraction.menus import Candidates
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.profiles import tag_id
+from newscrawl.extraction.said import find_headline, said_in_data
 from newscrawl.extraction.tokens import Tokens, WordNumbers, number_words
 
 FloatArray = NDArray[np.float64]
@@ -34,11 +35,6 @@ ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block
 OPENING_WORDS: Final = 12
 MOST_HINTS: Final = 10  # words of an element's names
 LONGEST_NAME: Final = 300  # characters of a class, id or role that are read
-# Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
-# so many of its first and last ones are looked for.
-LEAST_BODY: Final = 200
-LEAST_SAID: Final = 4
-SAID: Final = 32
 SHORT, LONG = "<short>", "<long>"
 
 # Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
@@ -89,7 +85,7 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     columns |= _of_ratios(page, features)
     columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
     columns |= _of_page(candidates, features, facts.title)
-    columns |= _of_data(page, facts.article_body)
+    columns |= said_in_data(page, facts.article_body)
     words, word_counts = _openings(features.tokens)
     named = elements[1:]
     return Evidence(
@@ -329,7 +325,7 @@ def _of_page(
     place = np.arange(count)
     words = features.tokens.words.astype(np.float64)
     before = np.cumsum(words) - words
-    headline = _headline(page, title)
+    headline = find_headline(page, title)
     seen = Counter(page.raw)
     repeated = np.fromiter((seen[text] for text in page.raw), np.float64, count=count)
     ones = np.ones(count)
@@ -348,53 +344,6 @@ def _of_page(
         "page_blocks": ones * count,
         "page_unlinked_share": ones * unlinked / max(words.sum(), 1.0),
     }
-
-
-def _of_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
-    """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
-    starts, ends = np.zeros((2, len(page)))
-    has_body = body is not None and len(body) >= LEAST_BODY
-    if body is not None and has_body:
-        said = squeezed(body)
-        for number, raw in enumerate(page.raw):
-            first, last = squeezed(raw[: 3 * SAID])[:SAID], squeezed(raw[-3 * SAID :])[-SAID:]
-            starts[number] = len(first) >= LEAST_SAID and first in said
-            ends[number] = len(last) >= LEAST_SAID and last in said
-    return {
-        "has_data": np.full(len(page), float(has_body)),
-        "data_begins": starts,
-        "data_ends": ends,
-    }
-
-
-def squeezed(text: str) -> str:
-    """The letters and digits of a text, in lower case: equal for texts that say the same."""
-    return "".join(_WORD.findall(text.lower()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Headline:
-    place: int
-    same: NDArray[np.bool_]
-
-
-_WORD: Final = re.compile(r"\w+")
-
-
-def _headline(page: BlockPage, title: str | None) -> _Headline:
-    """Where the headline stands: an H1 that says the title, another block that does, an H1."""
-    wanted = squeezed(title or "")
-    same = np.zeros(len(page), dtype=bool)
-    if wanted:
-        least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
-        for number, raw in enumerate(page.raw):
-            if least <= len(raw) < most and (first := _WORD.search(raw)):
-                same[number] = first[0][0].lower() == wanted[0] and squeezed(clean(raw)) == wanted
-    is_h1 = page.elements.tags[page.owners] == tag_id("h1")
-    for found in (same & is_h1, same, is_h1):
-        if found.any():
-            return _Headline(int(found.argmax()), same)
-    return _Headline(-1, same)
 
 
 def _opener_numbers(page: BlockPage) -> NDArray[np.int64]:

@@ -1,0 +1,64 @@
+"""Blocks that say what the page says elsewhere: in its headline, in the text of its JSON-LD."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl.extraction.blocks import BlockPage, clean
+from newscrawl.extraction.profiles import tag_id
+
+# Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
+# so many of its first and last ones are looked for.
+LEAST_BODY: Final = 200
+LEAST_SAID: Final = 4
+SAID: Final = 32
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The place of the headline's block, -1 for none; `same` are the blocks that say the title."""
+
+    place: int
+    same: NDArray[np.bool_]
+
+
+def said_in_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
+    """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
+    starts, ends = np.zeros((2, len(page)))
+    has_body = body is not None and len(body) >= LEAST_BODY
+    if body is not None and has_body:
+        said = squeezed(body)
+        for number, raw in enumerate(page.raw):
+            first, last = squeezed(raw[: 3 * SAID])[:SAID], squeezed(raw[-3 * SAID :])[-SAID:]
+            starts[number] = len(first) >= LEAST_SAID and first in said
+            ends[number] = len(last) >= LEAST_SAID and last in said
+    return {
+        "has_data": np.full(len(page), float(has_body)),
+        "data_begins": starts,
+        "data_ends": ends,
+    }
+
+
+def squeezed(text: str) -> str:
+    """The letters and digits of a text, in lower case: equal for texts that say the same."""
+    return "".join(_WORD.findall(text.lower()))
+
+
+def find_headline(page: BlockPage, title: str | None) -> Headline:
+    """Where the headline stands: an H1 that says the title, another block that does, an H1."""
+    wanted = squeezed(title or "")
+    same = np.zeros(len(page), dtype=bool)
+    if wanted:
+        least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
+        for number, raw in enumerate(page.raw):
+            if least <= len(raw) < most and (first := _WORD.search(raw)):
+                same[number] = first[0][0].lower() == wanted[0] and squeezed(clean(raw)) == wanted
+    is_h1 = page.elements.tags[page.owners] == tag_id("h1")
+    for found in (same & is_h1, same, is_h1):
+        if found.any():
+            return Headline(int(found.argmax()), same)
+    return Headline(-1, same)
