@@ -1,11 +1,14 @@
 """`newscrawl.extract`: whole pages in, articles out, whatever the bytes are."""
 
+import json
+from html import escape
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl import extract
-from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.methods import CONFIDENCE_IN_UNSHOWN, METHODS
 
 PAGE = """<html lang="en"><head><title>Microsoft opens a laboratory - Daily Lantern</title></head>
 <body><nav><ul><li><a href="/">Home</a></li><li><a href="/w">World news</a></li>
@@ -94,3 +97,46 @@ def test_unknown_method_names_the_known_ones() -> None:
 def test_empty_page_gives_empty_article() -> None:
     article = extract(b"")
     assert (article.text, article.paragraphs, article.title) == ("", (), None)
+
+
+BODY = [
+    "Microsoft will open a laboratory in the harbour of the town, the company said on Monday.",
+    "The mayor called it good news for a quarter that had lost its shipyard & its pubs.",
+    "Work on the old warehouse is to begin in the spring, with the last of the tenants gone.",
+]
+
+
+def _written_by_a_script(body: str, shown: str = "", **more: object) -> str:
+    data = {"@type": "NewsArticle", "headline": "A laboratory", "articleBody": body} | more
+    return (
+        f'<html><head><script type="application/ld+json">{json.dumps(data)}</script></head>'
+        f'<body><div id="root">{shown}</div></body></html>'
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "\n\n".join(BODY),
+        "".join(f"<p>{escape(text)}</p>" for text in BODY),
+        escape("".join(f"<p>{escape(text)}</p>" for text in BODY)),
+    ],
+    ids=["plain", "HTML", "HTML that is escaped"],
+)
+def test_a_text_that_a_script_would_write_comes_from_json_ld(body: str) -> None:
+    article = extract(_written_by_a_script(body))
+    assert list(article.paragraphs) == BODY
+    assert article.confidence == CONFIDENCE_IN_UNSHOWN
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        _written_by_a_script("\n".join(BODY), isAccessibleForFree=False),
+        _written_by_a_script("\n".join(BODY), "<p>Subscribe to continue reading.</p>"),
+        _written_by_a_script("\n".join(BODY), f"<p>{BODY[0]}</p>"),
+    ],
+    ids=["behind a paywall", "asks to subscribe", "shows a text of its own"],
+)
+def test_else_the_text_of_json_ld_is_not_taken(page: str) -> None:
+    assert BODY[1] not in extract(page).text

@@ -21,7 +21,11 @@ from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
 from newscrawl.extraction.network import learned_network
 from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.said import unshown
 from newscrawl.extraction.thresholds import keep, limits_for
+
+# Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
+CONFIDENCE_IN_UNSHOWN: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,8 @@ def _combined(threshold: float) -> Callable[[View], Body]:
         tokens = view.candidate_features.tokens
         choice = combine(view.evidence, tokens.words, learned_network(), threshold)
         kept = choice.kept
+        if stated := unshown(view.facts, view.blocks):
+            return Body(stated, CONFIDENCE_IN_UNSHOWN)
         counted = Counted(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
         return Body(paragraphs(view.candidates.page, kept), choice.confidence, counted)
 

@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.blocks import BlockPage, clean
+from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
+from newscrawl.extraction.metadata import Metadata, asks_to_subscribe
+from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.profiles import tag_id
 
 # Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
@@ -15,6 +18,9 @@ from newscrawl.extraction.profiles import tag_id
 LEAST_BODY: Final = 200
 LEAST_SAID: Final = 4
 SAID: Final = 32
+# Ours: a page with less text than this share of what its JSON-LD has writes it by a script. The
+# development corpus has no such page.
+LEAST_SHOWN: Final = 0.2
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -41,6 +47,19 @@ def said_in_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
         "data_begins": starts,
         "data_ends": ends,
     }
+
+
+def unshown(facts: Metadata, page: BlockPage) -> list[str]:
+    """The paragraphs of a text that stands in JSON-LD and not on the page, where a script would
+    write it; none where the page has a text of its own, or where readers would have to pay."""
+    body = unescape(facts.article_body or "")
+    if len(body) < LEAST_BODY or sum(map(len, page.raw)) >= LEAST_SHOWN * len(body):
+        return []
+    if facts.paywalled or asks_to_subscribe(" ".join(page.raw)):
+        return []
+    blocks = read_blocks(parse(body.encode("utf-8", "replace"))).texts if "<" in body else None
+    lines = (clean(" ".join(line.split())) for line in blocks or body.splitlines())
+    return [line for line in lines if line]
 
 
 def squeezed(text: str) -> str:

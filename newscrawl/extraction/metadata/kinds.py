@@ -160,7 +160,12 @@ def _kind_of_wall(lowered: str) -> Kind | None:
         return "error"
     if sum(phrase in lowered for phrase in _CONSENT) >= 2:
         return "consent"
-    return "paywall" if _holds(lowered, _SUBSCRIBE) else None
+    return "paywall" if asks_to_subscribe(lowered) else None
+
+
+def asks_to_subscribe(text: str) -> bool:
+    """Tell whether a text asks its reader to subscribe."""
+    return _holds(text.lower(), _SUBSCRIBE)
 
 
 def _words_of_any_script(words_between_blanks: int, text: str) -> int:
