@@ -136,15 +136,17 @@ class Origin:
 class Document:
     """A page on its way through the pipelines: with its article, then with mentions.
 
-    `rest` is the text of the page outside the article, until companies were looked for in it;
-    `clutter` are those found there, each with the number of its occurrences: in menus, teasers
-    and the like, which count for nothing. `blocks` are the fingerprints of the page's texts,
-    from which its source's memory learns.
+    `searched` is the article in which companies were looked for: where it is not this one, they
+    must be looked for again. `rest` is the text of the page outside the article, until companies
+    were looked for in it; `clutter` are those found there, each with the number of its occurrences:
+    in menus, teasers and the like, which count for nothing. `blocks` are the fingerprints of the
+    page's texts, from which its source's memory learns.
     """
 
     page: Page
     article: Article
     mentions: tuple[Mention, ...] = ()
+    searched: Article | None = field(default=None, compare=False, repr=False)
     clutter: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()
     rest: str = ""

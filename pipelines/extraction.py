@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
+from pathlib import Path
 from typing import Self
 
 from scrapy.crawler import Crawler
@@ -11,10 +13,11 @@ from scrapy.exceptions import DropItem
 from newscrawl.extraction.memory import templates
 from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Document, Page
+from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.settings import SettingError, whole_number
 from newscrawl.storage.frontier import Outcome
-from pipelines.readers import ReaderDiedError, Readers, processes_of
+from pipelines.readers import ReaderDiedError, Readers, Recipe, processes_of
 
 # `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
 
@@ -70,9 +73,9 @@ class ExtractionPipeline:
 
     def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
         self._crawler = crawler
-        self._reader = reader
         self._processes = processes
-        self._readers = Readers(reader, processes)
+        self._recipe = Recipe(reader=reader)
+        self._companies: Companies | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -89,8 +92,17 @@ class ExtractionPipeline:
         """Read all pages of this crawl with what the crawls before it have learned."""
         source, memory = (getattr(self._crawler.spider, key, None) for key in ("source", "memory"))
         if source and memory:
-            reader = replace(self._reader, memories={source.slug: templates(memory)})
-            self._readers = Readers(reader, self._processes)
+            reader = replace(self._recipe.reader, memories={source.slug: templates(memory)})
+            self._recipe = replace(self._recipe, reader=reader)
+
+    def search(self, companies: Companies, registry: Path | None) -> None:
+        """Have companies looked for where pages are read; `registry` is their file."""
+        self._companies = companies
+        self._recipe = replace(self._recipe, searches=True, registry=registry)
+
+    @cached_property
+    def _readers(self) -> Readers:
+        return Readers(self._recipe, self._processes, self._companies)
 
     def close_spider(self) -> None:
         """Let the readers go."""

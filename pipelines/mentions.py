@@ -8,24 +8,40 @@ from scrapy.crawler import Crawler
 from newscrawl.items import Document
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.settings import SettingError
+from pipelines.extraction import ExtractionPipeline
 
 
 class MentionsPipeline:
-    """Document → the same with its mentions. The registry is read once, at the start."""
+    """Document → the same with its mentions. The registry is read once, at the start.
 
-    def __init__(self, companies: Companies) -> None:
+    They are found where pages are read, beside the event loop. Here they are found only in what
+    comes from elsewhere: an article that another pipeline changed, or a crawl without
+    ExtractionPipeline.
+    """
+
+    def __init__(self, crawler: Crawler, companies: Companies, registry: Path | None) -> None:
+        self._crawler = crawler
         self._companies = companies
+        self._registry = registry
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the companies; SettingError for a NEWSCRAWL_COMPANIES that can't be used."""
         path: str = crawler.settings["NEWSCRAWL_COMPANIES"]
+        registry = Path(path) if path else None
         try:
-            return cls(load_companies(Path(path) if path else None))
+            return cls(crawler, load_companies(registry), registry)
         except (OSError, ValueError) as error:
             setting = "NEWSCRAWL_COMPANIES: " if path else ""
             raise SettingError(f"{setting}{error}") from error
 
+    def open_spider(self) -> None:
+        """Hand the registry to those who read pages."""
+        extraction = self._crawler.get_item_pipeline(ExtractionPipeline)
+        if extraction is not None:
+            extraction.search(self._companies, self._registry)
+
     def process_item(self, document: Document) -> Document:
-        """Find the companies in headline and text, and those on the rest of the page."""
+        """Return the document with the companies in headline and text, and those on the rest of
+        the page."""
         return with_mentions(document, self._companies)

@@ -3,6 +3,9 @@
 A polite crawl of one site brings a page or two a second; a thread reads them with ease. Many hosts
 at once, or a replay from an archive, bring more than one core can both download and read: then
 processes take the reading over, and the crawl keeps its core for downloads and storage.
+
+To read a page is to take its article out of it and, where a registry of companies is given, to
+look for them in it: both take long, so neither may hold up the event loop.
 """
 
 import asyncio
@@ -12,10 +15,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
+from pathlib import Path
+from typing import Final
 
 from newscrawl.items import Document, Page
+from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.settings import SettingError
 
@@ -29,11 +35,53 @@ class ReaderDiedError(Exception):
     """The process that read a page ended over it: out of memory, or a fault of a parser."""
 
 
-class Readers:
-    """Reads pages beside the event loop; `processes` of them at most, 0 for a thread alone."""
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """All that a page is read with."""
 
-    def __init__(self, reader: PageReader, processes: int) -> None:
-        self._reader = reader
+    reader: PageReader
+    companies: Companies | None = None
+
+    def judge(self, page: Page) -> Verdict:
+        """Read a page; the verdict can be sent from process to process, and leaves its bytes
+        out."""
+        try:
+            document = self.reader.read(page)
+        except NoArticleError as error:
+            return error.reason, str(error)
+        if self.companies is not None:
+            document = with_mentions(document, self.companies)
+        return replace(document, page=replace(document.page, html=b""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What a process needs to set up a desk of its own; with `searches`, companies are looked for
+    by the file `registry`, or by the bundled ones."""
+
+    reader: PageReader
+    searches: bool = False
+    registry: Path | None = None
+
+    def desk(self) -> Desk:
+        """Set one up. Where the registry can't be read any more, documents stay unsearched."""
+        if not self.searches:
+            return Desk(self.reader)
+        try:
+            return Desk(self.reader, load_companies(self.registry))
+        except (OSError, ValueError):
+            return Desk(self.reader)
+
+
+class Readers:
+    """Reads pages beside the event loop; `processes` of them at most, 0 for a thread alone.
+
+    The thread uses the `companies` that the crawl has loaded already.
+    """
+
+    def __init__(self, recipe: Recipe, processes: int, companies: Companies | None = None) -> None:
+        self._recipe = recipe
+        self._desk = Desk(recipe.reader, companies)
         self._processes = processes
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
@@ -60,7 +108,7 @@ class Readers:
 
     async def _verdict(self, page: Page) -> Verdict:
         if self._pool is None and (not self._processes or self._waiting <= BACKLOG):
-            return await self._run(self._thread, page)
+            return await _run(self._thread, self._desk.judge, page)
         try:
             return await self._run_apart(page)
         except BrokenProcessPool:
@@ -75,28 +123,22 @@ class Readers:
     async def _run_apart(self, page: Page) -> Verdict:
         pool = self._pool
         if pool is None:
-            # Not forked: the crawl has threads, and what they hold would stay held.
-            context = get_context("spawn")
-            pool = self._pool = ProcessPoolExecutor(self._processes, context, initializer=_begin)
+            pool = self._pool = self._begun()
         try:
-            return await self._run(pool, page)
+            return await _run(pool, _judge, page)
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
             raise
 
-    async def _run(self, executor: Executor, page: Page) -> Verdict:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(executor, judge, self._reader, page)
+    def _begun(self) -> ProcessPoolExecutor:
+        # Not forked: the crawl has threads, and what they hold would stay held.
+        context = get_context("spawn")
+        return ProcessPoolExecutor(self._processes, context, _begin, (self._recipe,))
 
 
-def judge(reader: PageReader, page: Page) -> Verdict:
-    """Read a page; the verdict can be sent from process to process, and leaves its bytes out."""
-    try:
-        document = reader.read(page)
-    except NoArticleError as error:
-        return error.reason, str(error)
-    return replace(document, page=replace(document.page, html=b""))
+async def _run(executor: Executor, judge: Callable[[Page], Verdict], page: Page) -> Verdict:
+    return await asyncio.get_running_loop().run_in_executor(executor, judge, page)
 
 
 def processes_of(setting: object) -> int:
@@ -112,12 +154,21 @@ def processes_of(setting: object) -> int:
     return int(text)
 
 
-def _begin() -> None:
+# In a process that reads: what it reads with, sent once and not with each page.
+_HELD: Final[list[Desk]] = []
+
+
+def _judge(page: Page) -> Verdict:
+    return _HELD[0].judge(page)
+
+
+def _begin(recipe: Recipe) -> None:
     """Leave interrupts to the crawl, and end when it ends, even if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
+    _HELD[:] = [recipe.desk()]
 
 
 def _follow(ended: Callable[[], None]) -> None:

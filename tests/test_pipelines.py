@@ -1,11 +1,12 @@
 """What the pipelines decide by themselves; tests of whole crawls see them at work."""
 
+import pickle
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newscrawl.items import Article, Hints, Page
+from newscrawl.items import Article, Document, Hints, Page
 from newscrawl.mentions import load_companies, with_mentions
 from newscrawl.reading import PageReader, article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
@@ -149,3 +150,22 @@ def test_companies_outside_the_article_are_counted_apart() -> None:
     assert {mention.company for mention in document.mentions} == {"Siemens"}
     assert dict(document.clutter) == {"Volkswagen": 2, "Siemens": 1}
     assert document.rest == ""
+
+
+def test_a_document_is_searched_once() -> None:
+    page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
+    companies = load_companies()
+    document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
+    assert with_mentions(document, companies) is document
+    sent: Document = pickle.loads(pickle.dumps(document))  # noqa: S301
+    assert with_mentions(sent, companies) is sent
+
+
+def test_an_article_that_was_changed_is_searched_again() -> None:
+    page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
+    companies = load_companies()
+    document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
+    changed = replace(document, article=replace(document.article, text="Volkswagen builds cars."))
+    again = with_mentions(changed, companies)
+    assert [mention.company for mention in again.mentions] == ["Siemens", "Volkswagen"]
+    assert again.clutter == document.clutter

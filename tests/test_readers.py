@@ -10,13 +10,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from newscrawl.items import Document, Page
+from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.settings import SettingError
-from pipelines.readers import BACKLOG, ReaderDiedError, Readers, processes_of
+from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 from tests.site.crawling import PROJECT
 from tests.site.faults import story
 
@@ -42,7 +44,7 @@ class Reader(PageReader):
 
 @pytest.fixture
 def readers() -> Iterator[Readers]:
-    opened = Readers(Reader(method="fe", least=10), 1)
+    opened = Readers(Recipe(reader=Reader(method="fe", least=10)), 1)
     yield opened
     opened.close()
 
@@ -78,6 +80,27 @@ def test_a_document_is_the_same_wherever_it_was_read(readers: Readers) -> None:
     assert all(document.page == PAGE for document in documents if isinstance(document, Document))
 
 
+def test_companies_are_looked_for_where_pages_are_read() -> None:
+    recipe = Recipe(reader=Reader(method="fe", least=10), searches=True)
+    readers = Readers(recipe, 1, load_companies())
+    documents = read_all(readers, [PAGE] * (BACKLOG + 5))
+    readers.close()
+    assert len(places(documents)) == 2
+    for document in documents:
+        assert isinstance(document, Document)
+        assert {mention.company for mention in document.mentions} == {"Siemens"}
+        assert document.searched is document.article
+
+
+def test_a_registry_that_is_gone_leaves_documents_unsearched(tmp_path: Path) -> None:
+    recipe = Recipe(
+        reader=PageReader(method="fe", least=10), searches=True, registry=tmp_path / "gone.toml"
+    )
+    document = recipe.desk().judge(PAGE)
+    assert isinstance(document, Document)
+    assert document.searched is None
+
+
 def test_why_a_page_holds_no_article_is_told_from_there_too(readers: Readers) -> None:
     empty = replace(PAGE, html=b"")
     verdicts = read_all(readers, [empty] * (BACKLOG + 5))
@@ -97,7 +120,7 @@ def test_a_page_that_kills_its_reader_takes_no_other_along(readers: Readers) -> 
 
 
 def test_no_processes_are_no_processes() -> None:
-    readers = Readers(Reader(method="fe", least=10), 0)
+    readers = Readers(Recipe(reader=Reader(method="fe", least=10)), 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert places(documents) == {f"{os.getpid()} extraction_0"}
@@ -108,7 +131,7 @@ def test_readers_end_with_a_crawl_that_was_killed() -> None:
         "import asyncio, os, time\n"
         "from tests.test_readers import *\n"
         "if __name__ == '__main__':\n"
-        "    readers = Readers(Reader(method='fe', least=10), 1)\n"
+        "    readers = Readers(Recipe(reader=Reader(method='fe', least=10)), 1)\n"
         "    found = read_all(readers, [PAGE] * 20)\n"
         "    print(found[-1].article.section.split()[0], flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
