@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Self
@@ -13,13 +14,14 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from newscrawl.extraction.memory import with_page
-from newscrawl.items import Article, Document, Memory, Page
+from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source
-from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument, open_database
+from newscrawl.storage import Database, Saved, StorageError, open_database
+from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
 from newscrawl.storage.frontier import Frontier, Outcome, Schedule
 from newscrawl.storage.memory import keep_memory, memory_of
-from newscrawl.storage.writing import Writer
+from newscrawl.storage.writing import Batches, Writer
 from pipelines.outcome import Counts, state_of, summary
 
 logger = logging.getLogger(__name__)
@@ -39,9 +41,9 @@ class NotStored(DropItem):
 
 
 class StoragePipeline:
-    """Stores each document in one transaction, with the run that it belongs to.
+    """Stores documents, those of a moment in one transaction, with the run that they belong to.
 
-    In the same transaction its page leaves the queue; those that no document came of leave it by
+    In the same transaction their pages leave the queue; those that no document came of leave it by
     the signals of their end.
     """
 
@@ -59,6 +61,7 @@ class StoragePipeline:
         self._stopping: asyncio.Task[None] | None = None
         # A database that is slow or busy must not stop the downloads.
         self._writer = Writer(self._stop)
+        self._arrivals: Batches[Arrival, Written] = Batches(self._writer, self._write)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -93,11 +96,11 @@ class StoragePipeline:
     async def process_item(self, document: Document) -> Document:
         """Store the document; what became of it is counted."""
         try:
-            saved = await self._writer.do(self._save, document)
-        except UnstorableDocument as error:
-            raise Unstorable(str(error)) from error
+            saved = await self._arrivals.do(self._arrival(document))
         except StorageError as error:
             raise NotStored(str(error)) from error
+        if not isinstance(saved, Saved):
+            raise Unstorable(str(saved))
         stats = self._crawler.stats
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
@@ -107,24 +110,17 @@ class StoragePipeline:
             stats.inc_value("newscrawl/revisits_stored")
         return document
 
-    def _save(self, document: Document) -> Saved:
-        page, article = document.page, document.article
-        if page.visit is None:
-            return self._database.save(document, self._run)
-        settlement = self.frontier.settlement(
-            page.visit, _outcome_of(page), "stored", published=article.published
-        )
-        if self._is_copy(document):
-            document = _only_address(document)
-        return self._database.save(document, self._run, settlement)
-
-    def _is_copy(self, document: Document) -> bool:
-        """Whether a page that we see for the first time is of an article that we have already."""
+    def _arrival(self, document: Document) -> Arrival:
         page = document.page
-        if page.visit is None or not page.visit.first:
-            return False
-        urls = {document.article.url or page.url, page.url}
-        return bool(self._database.known(urls))
+        if page.visit is None:
+            return Arrival(document=document)
+        settlement = self.frontier.settlement(
+            page.visit, _outcome_of(page), "stored", published=document.article.published
+        )
+        return Arrival(document=document, settlement=settlement)
+
+    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
+        return write_arrivals(self._database, self._run, arrivals)
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         """Settle a page of which no document came."""
@@ -134,7 +130,7 @@ class StoragePipeline:
             settlement = self.frontier.settlement(
                 item.visit, outcome, type(exception).__name__, published=published
             )
-            self._writer.later(self.frontier.settle, settlement)
+            self._arrivals.later(Arrival(settlement=settlement))
 
     def item_error(self, item: Any, failure: Failure) -> None:
         """Settle a page on which a pipeline failed, by a mistake of ours: it is tried again."""
@@ -142,7 +138,7 @@ class StoragePipeline:
             settlement = self.frontier.settlement(
                 item.visit, "failed", type(failure.value).__name__
             )
-            self._writer.later(self.frontier.settle, settlement)
+            self._arrivals.later(Arrival(settlement=settlement))
 
     def _stop(self, error: StorageError) -> None:
         """End the crawl: what it would fetch from now on could not be kept."""
@@ -155,6 +151,7 @@ class StoragePipeline:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
         if not self._run:
             return
+        self._arrivals.flush()
         self._writer.close()
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts = Counts.of(stats)
@@ -178,16 +175,6 @@ class StoragePipeline:
             self._database.close()
         self._crawler.stats.set_value("newscrawl/state", state)
         logger.info(summary(self._slug, counts, state, note))
-
-
-def _only_address(document: Document) -> Document:
-    """Return a document that adds its page's address to the article and changes nothing else.
-
-    A print view, an AMP twin or a reader's view says the same in slightly other words, which
-    would otherwise count as a correction of the article.
-    """
-    nothing = Article(url=document.article.url, kind="other")
-    return replace(document, article=nothing, mentions=())
 
 
 def _outcome_of(page: Page) -> Outcome:

@@ -2,14 +2,16 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
+from typing import Never
 
 import pytest
 
 from newscrawl.storage import StorageError, UnstorableDocument
-from newscrawl.storage.writing import Writer
+from newscrawl.storage.writing import MOST, Batches, Writer
 
 
-def fail(error: Exception) -> None:
+def fail(error: Exception) -> Never:
     raise error
 
 
@@ -89,3 +91,94 @@ def test_a_mistake_of_ours_in_put_off_work_is_not_lost() -> None:
 
     asyncio.run(scenario())
     assert [type(error) for error in seen] == [KeyError]
+
+
+def test_what_comes_within_a_moment_is_written_together() -> None:
+    written: list[list[int]] = []
+
+    def write(parts: Sequence[int]) -> list[int]:
+        written.append(list(parts))
+        return [part * 2 for part in parts]
+
+    async def scenario() -> list[int]:
+        writer = Writer(fail)
+        batches = Batches(writer, write)
+        batches.later(0)
+        first = await asyncio.gather(batches.do(1), batches.do(2))
+        second = await batches.do(3)
+        writer.close()
+        return [*first, second]
+
+    assert asyncio.run(scenario()) == [2, 4, 6]
+    assert written == [[0, 1, 2], [3]]
+
+
+def test_a_full_batch_waits_for_no_more() -> None:
+    sizes: list[int] = []
+
+    def write(parts: Sequence[int]) -> Sequence[int]:
+        sizes.append(len(parts))
+        return parts
+
+    async def scenario() -> list[int]:
+        writer = Writer(fail)
+        batches = Batches(writer, write)
+        found = await asyncio.gather(*map(batches.do, range(2 * MOST + 1)))
+        writer.close()
+        return found
+
+    assert asyncio.run(scenario()) == list(range(2 * MOST + 1))
+    assert sizes == [MOST, MOST, 1]
+
+
+def test_whoever_waits_for_a_batch_that_failed_hears_why() -> None:
+    told: list[StorageError] = []
+    error = StorageError("the disk is full")
+
+    async def scenario() -> list[int | BaseException]:
+        writer = Writer(told.append)
+        batches: Batches[int, int] = Batches(writer, lambda _: fail(error))
+        batches.later(0)
+        found = await asyncio.gather(batches.do(1), batches.do(2), return_exceptions=True)
+        writer.close()
+        return found
+
+    assert asyncio.run(scenario()) == [error, error]
+    assert told == [error]
+
+
+def test_a_mistake_of_ours_in_a_batch_that_nobody_waits_for_is_not_lost() -> None:
+    seen: list[object] = []
+
+    async def scenario() -> None:
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: seen.append(context["exception"])
+        )
+        writer = Writer(fail)
+        batches: Batches[int, int] = Batches(writer, lambda _: fail(KeyError("oops")))
+        batches.later(1)
+        batches.flush()
+        await writer.do(int)
+        await asyncio.sleep(0)
+        writer.close()
+
+    asyncio.run(scenario())
+    assert [type(error) for error in seen] == [KeyError]
+
+
+def test_what_was_gathered_is_written_before_the_end() -> None:
+    written: list[int] = []
+
+    def write(parts: Sequence[int]) -> Sequence[int]:
+        written.extend(parts)
+        return parts
+
+    async def scenario() -> None:
+        writer = Writer(fail)
+        batches = Batches(writer, write)
+        batches.later(1)
+        batches.flush()
+        writer.close()
+
+    asyncio.run(scenario())
+    assert written == [1]

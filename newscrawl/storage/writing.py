@@ -1,14 +1,21 @@
 """One thread in which a crawl writes: two would only wait for each other's locks."""
 
 import asyncio
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, Generic, ParamSpec, TypeVar
 
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+Part = TypeVar("Part")
+
+# Ours: seconds that the first part of a batch waits for others, and parts that wait for no more.
+# A polite crawl writes each page by itself; one that waits for nobody has some ten in that time.
+PAUSE: Final = 0.1
+MOST: Final = 32
 
 
 class Writer:
@@ -26,35 +33,95 @@ class Writer:
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> Result:
         """Return what the work returns; raises what it raises."""
-        future = self._worker.submit(work, *args, **kwargs)
-        try:
-            return await asyncio.wrap_future(future)
-        except UnstorableDocument:
-            raise
-        except StorageError as error:
-            self._on_failure(error)
-            raise
+        return await self.begin(work, *args, **kwargs)
+
+    def begin(
+        self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
+    ) -> asyncio.Future[Result]:
+        """Have the work done; what it returns or raises is for whoever waits for it."""
+        begun = asyncio.wrap_future(self._worker.submit(work, *args, **kwargs))
+
+        def done(future: asyncio.Future[Result]) -> None:
+            error = _error_of(future)
+            if isinstance(error, StorageError) and not isinstance(error, UnstorableDocument):
+                self._on_failure(error)
+
+        begun.add_done_callback(done)
+        return begun
 
     def later(
         self, work: Callable[Given, object], *args: Given.args, **kwargs: Given.kwargs
     ) -> None:
         """Have the work done some time; only a failure is heard of."""
-        loop = asyncio.get_running_loop()
 
-        def done(future: Future[object]) -> None:
-            error = future.exception()
-            if isinstance(error, StorageError):
-                loop.call_soon_threadsafe(self._on_failure, error)
-            elif error is not None:
-                loop.call_soon_threadsafe(_raise, error)
+        def done(future: asyncio.Future[object]) -> None:
+            error = _error_of(future)
+            if isinstance(error, UnstorableDocument):
+                self._on_failure(error)
+            elif error is not None and not isinstance(error, StorageError):
+                raise error  # the event loop logs what nobody waits for
 
-        self._worker.submit(work, *args, **kwargs).add_done_callback(done)
+        self.begin(work, *args, **kwargs).add_done_callback(done)
 
     def close(self) -> None:
         """Wait until all is written."""
         self._worker.shutdown()
 
 
-def _raise(error: BaseException) -> None:
-    """Let the event loop log what nobody waits for."""
-    raise error
+class Batches(Generic[Part, Result]):
+    """Gathers what comes within a moment, and has a Writer write it together.
+
+    `write` takes the parts of a batch in their order, and returns as many results.
+    """
+
+    def __init__(self, writer: Writer, write: Callable[[Sequence[Part]], Sequence[Result]]) -> None:
+        self._writer = writer
+        self._write = write
+        self._parts: list[Part] = []
+        self._waiting: dict[int, asyncio.Future[Result]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def do(self, part: Part) -> Result:
+        """Return what came of the part; raises what its batch raised."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting[len(self._parts)] = future
+        self.later(part)
+        return await future
+
+    def later(self, part: Part) -> None:
+        """Have the part written some time; only a failure is heard of."""
+        self._parts.append(part)
+        if len(self._parts) >= MOST:
+            self.flush()
+        elif self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PAUSE, self.flush)
+
+    def flush(self) -> None:
+        """Have written what has come so far."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._parts:
+            batch = self._writer.begin(self._write, self._parts)
+            batch.add_done_callback(partial(_share, self._waiting))
+            self._parts, self._waiting = [], {}
+
+
+def _share(
+    waiting: Mapping[int, asyncio.Future[Result]], batch: asyncio.Future[Sequence[Result]]
+) -> None:
+    """Give those who wait for a part of a batch what came of it."""
+    error = _error_of(batch)
+    for place, future in waiting.items():
+        if future.done():
+            continue
+        if error is None:
+            future.set_result(batch.result()[place])
+        else:
+            future.set_exception(error)
+    if error is not None and not waiting and not isinstance(error, StorageError):
+        raise error  # the event loop logs what nobody waits for
+
+
+def _error_of(future: asyncio.Future[Result]) -> BaseException | None:
+    return None if future.cancelled() else future.exception()

@@ -1,0 +1,109 @@
+"""What came of the pages that a crawl asked for, several pages in one transaction.
+
+Each of them in one of its own would cost twice the time (make bench-crawl). A crawl that is killed
+loses no more than the pages of one batch, which the next crawl asks for again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection, bindparam, select
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Article, Document
+from newscrawl.storage.analysis import Analysis
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import Record, record_of
+from newscrawl.storage.errors import UnstorableDocument
+from newscrawl.storage.frontier.queue import Settlement, settle, settle_saved
+from newscrawl.storage.models import ArticleUrl
+from newscrawl.storage.saving import Saved, save_records
+
+_STORED = select(ArticleUrl.url).where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A page that a crawl is done with: the document that came of it, if one did, and what is to
+    be written into its row of the queue, if it has one."""
+
+    document: Document | None = None
+    settlement: Settlement | None = None
+
+
+# None for a page without a document, else what became of it or why no database can hold it.
+Written = Saved | UnstorableDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    """A document on its way into the tables, and where its arrival stands in the batch."""
+
+    place: int
+    document: Document
+    record: Record
+
+    @property
+    def is_first(self) -> bool:
+        visit = self.document.page.visit
+        return visit is not None and visit.first
+
+
+def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival]) -> list[Written]:
+    """Store the documents as `Database.save` does and settle the pages: all of it in one
+    transaction, or nothing. Raises StorageError.
+
+    A page whose document can't be stored is not settled. One that we see for the first time, of an
+    article that we have already, adds its address and changes nothing else.
+    """
+    written: list[Written] = [None] * len(arrivals)
+    incoming = []
+    for place, document in enumerate(one.document for one in arrivals):
+        if document is not None:
+            try:
+                incoming.append(_Incoming(place, document, record_of(document)))
+            except UnstorableDocument as error:
+                written[place] = error
+
+    def work(session: Session) -> list[Saved]:
+        connection = session.connection()
+        records = _without_copies(connection, incoming)
+        analysis = Analysis(connection)
+        saved = save_records(connection, [(record, run_id) for record in records], analysis)
+        analysis.write()
+        for one, record, outcome in zip(incoming, records, saved, strict=True):
+            if (settlement := arrivals[one.place].settlement) is not None:
+                settle_saved(connection, settlement, outcome.outcome, record.urls)
+        without = [one.settlement for one in arrivals if one.document is None]
+        settle(connection, [settlement for settlement in without if settlement is not None])
+        return saved
+
+    for one, saved in zip(incoming, database.write(work), strict=True):
+        written[one.place] = saved
+    return written
+
+
+def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
+    """The documents' records; those of copies hold nothing but their addresses."""
+    asked = {url for one in incoming if one.is_first for url in _addresses(one)}
+    met = set(connection.scalars(_STORED, {"urls": sorted(asked)})) if asked else set()
+    records = []
+    for one in incoming:
+        is_copy = one.is_first and not met.isdisjoint(_addresses(one))
+        records.append(record_of(_only_address(one.document)) if is_copy else one.record)
+        met.update(one.record.urls)
+    return records
+
+
+def _addresses(one: _Incoming) -> set[str]:
+    return {one.record.urls[0], one.document.page.url}
+
+
+def _only_address(document: Document) -> Document:
+    """A document that adds its page's address to the article and changes nothing else.
+
+    A print view, an AMP twin or a reader's view says the same in slightly other words, which
+    would otherwise count as a correction of the article.
+    """
+    nothing = Article(url=document.article.url, kind="other")
+    return replace(document, article=nothing, mentions=())

@@ -1,0 +1,139 @@
+"""Pages of a crawl are stored and settled several at a time, on both databases."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import select
+
+from newscrawl.items import Document
+from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument
+from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
+from newscrawl.storage.frontier import Frontier, Offer, Waiting
+from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
+from tests.test_frontier import SCHEDULE, article, offered
+from tests.worlds import document, register
+
+
+@pytest.fixture
+def frontier(database: Database) -> Frontier:
+    return database.frontier("ft", register(database), SCHEDULE)
+
+
+def taken(frontier: Frontier, *paths: str) -> list[Waiting]:
+    """Pages of the queue, in this order."""
+    day = datetime(2026, 11, 20, tzinfo=UTC)
+    offers: list[Offer] = [
+        offered(path, day.replace(minute=59 - place)) for place, path in enumerate(paths)
+    ]
+    frontier.offer(None, offers)
+    return frontier.take(len(paths))
+
+
+def arrival(frontier: Frontier, page: Waiting, found: Document | None = None) -> Arrival:
+    settlement = frontier.settlement(page.visit, "read", "stored" if found else "Empty")
+    return Arrival(document=found, settlement=settlement)
+
+
+def write(frontier: Frontier, *arrivals: Arrival) -> list[Written]:
+    return write_arrivals(frontier.database, frontier.run_id, arrivals)
+
+
+def states(database: Database) -> dict[str, tuple[str, str | None]]:
+    """State and reason of each page of the queue."""
+    columns = select(FrontierUrl.url, FrontierUrl.state, FrontierUrl.reason)
+    with database.reading() as session:
+        rows = session.execute(columns).all()
+    return {url.rpartition("/")[2]: (state, reason) for url, state, reason in rows}
+
+
+def test_each_page_hears_what_came_of_it(database: Database, frontier: Frontier) -> None:
+    first, empty, second = taken(frontier, "a", "b", "c")
+    written = write(
+        frontier,
+        arrival(frontier, first, article(first, text="The first one. " * 30)),
+        arrival(frontier, empty),
+        arrival(frontier, second, article(second, text="The second one. " * 30)),
+    )
+    assert [one and one.outcome for one in written if not isinstance(one, Exception)] == [
+        "new", None, "new",
+    ]  # fmt: skip
+    assert states(database) == {
+        "a": ("done", "new"),
+        "b": ("done", "Empty"),
+        "c": ("done", "new"),
+    }
+
+
+def test_a_copy_in_the_same_batch_adds_its_address_alone(
+    database: Database, frontier: Frontier
+) -> None:
+    page, print_view = taken(frontier, "a", "print/a")
+    original = article(page, text="What the article says. " * 20)
+    copy = article(print_view, text="What the article says in print. " * 20)
+    copy = replace(copy, article=replace(copy.article, url=original.article.url))
+    written = write(
+        frontier, arrival(frontier, page, original), arrival(frontier, print_view, copy)
+    )
+    assert [one.outcome for one in written if isinstance(one, Saved)] == ["new", "unchanged"]
+    with database.reading() as session:
+        (stored,) = session.scalars(select(Article.text))
+        addresses = set(session.scalars(select(ArticleUrl.url)))
+    assert stored == original.article.text
+    assert addresses == {page.visit.url, print_view.visit.url}
+
+
+def test_a_copy_of_what_was_stored_before_adds_its_address_alone(
+    database: Database, frontier: Frontier
+) -> None:
+    page, print_view = taken(frontier, "a", "print/a")
+    original = article(page, text="What the article says. " * 20)
+    copy = article(print_view, text="What the article says in print. " * 20)
+    copy = replace(copy, article=replace(copy.article, url=original.article.url))
+    write(frontier, arrival(frontier, page, original))
+    assert write(frontier, arrival(frontier, print_view, copy)) == [Saved("unchanged", 0)]
+    with database.reading() as session:
+        assert session.scalar(select(Article.revision)) == 1
+
+
+def test_a_second_look_at_a_page_revises_its_article(
+    database: Database, frontier: Frontier
+) -> None:
+    (page,) = taken(frontier, "a")
+    write(frontier, arrival(frontier, page, article(page, text="As it was. " * 30)))
+    again = replace(page, visit=replace(page.visit, first=False))
+    corrected = article(again, text="As it is now. " * 30)
+    (written,) = write(frontier, arrival(frontier, again, corrected))
+    assert written == Saved("revised", 0)
+
+
+def test_what_cannot_be_stored_takes_nothing_along(database: Database, frontier: Frontier) -> None:
+    page, long = taken(frontier, "a", "b")
+    unstorable = article(long)
+    address = "https://ft.example/" + "x" * 3000
+    unstorable = replace(unstorable, article=replace(unstorable.article, url=address))
+    told, refused = write(
+        frontier,
+        arrival(frontier, page, article(page)),
+        arrival(frontier, long, unstorable),
+    )
+    assert isinstance(told, Saved)
+    assert isinstance(refused, UnstorableDocument)
+    assert states(database)["b"][0] == "pending"
+
+
+def test_a_batch_is_written_whole_or_not_at_all(database: Database, frontier: Frontier) -> None:
+    page, other = taken(frontier, "a", "b")
+    stranger = article(other)
+    stranger = replace(stranger, page=replace(stranger.page, source="unknown"))
+    with pytest.raises(StorageError, match="no source"):
+        write(frontier, arrival(frontier, page, article(page)), arrival(frontier, other, stranger))
+    assert {state for state, _ in states(database).values()} == {"pending"}
+    with database.reading() as session:
+        assert session.scalars(select(Article.id)).all() == []
+
+
+def test_pages_of_no_queue_are_stored_too(frontier: Frontier) -> None:
+    (written,) = write(frontier, Arrival(document=document("a")))
+    assert isinstance(written, Saved)
+    assert written.outcome == "new"
