@@ -13,7 +13,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
-from newscrawl.extraction.memory import with_page
+from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source
@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 # The reason of a crawl's end.
 DATABASE_FAILED = "database_failed"
+# Ours: pages after which the source's memory learns from them, since it takes one page as long.
+LEARNED_AT = 25
 
 
 class Unstorable(DropItem):
@@ -53,6 +55,7 @@ class StoragePipeline:
         """The crawl's pages are read with `memory`; what they teach is for the next crawl."""
         self.memory = memory_of(database, slug)
         self._learned: Memory = self.memory
+        self._read: list[tuple[int, ...]] = []
         self._crawler = crawler
         self._database = database
         self._slug = slug
@@ -105,7 +108,9 @@ class StoragePipeline:
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
         if saved.outcome == "new" and document.blocks:
-            self._learned = with_page(self._learned, document.blocks)
+            self._read.append(document.blocks)
+            if len(self._read) >= LEARNED_AT:
+                self._learn()
         if document.page.visit and not document.page.visit.first:
             stats.inc_value("newscrawl/revisits_stored")
         return document
@@ -121,6 +126,10 @@ class StoragePipeline:
 
     def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
         return write_arrivals(self._database, self._run, arrivals)
+
+    def _learn(self) -> None:
+        self._learned = with_pages(self._learned, self._read)
+        self._read.clear()
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         """Settle a page of which no document came."""
@@ -166,6 +175,8 @@ class StoragePipeline:
                 self._slug, today.date(), state, counts.found, counts.stored, note
             )
             self.frontier.finish(spider.polled)
+            if self._read:
+                self._learn()
             if self._learned is not self.memory:
                 keep_memory(self._database, self._slug, self._learned)
             self._database.finish_run(self._run, reason, numbers)

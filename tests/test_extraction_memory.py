@@ -17,6 +17,7 @@ from newscrawl.extraction.memory import (
     fingerprints,
     templates,
     with_page,
+    with_pages,
     without_templates,
 )
 from newscrawl.extraction.methods import METHODS
@@ -110,6 +111,14 @@ def test_one_more_page_leaves_the_memory_as_it_was() -> None:
     assert before == copy
     assert after.pages == before.pages + 1
     assert after.seen[fingerprints([APPEAL])[0]] == LEAST_PAGES + 1
+
+
+def test_pages_learned_from_together_teach_the_same() -> None:
+    pages = [fingerprints([APPEAL, prose(number)]) for number in range(HALVED_AT + 3)]
+    one_by_one = NOTHING
+    for page in pages:
+        one_by_one = with_page(one_by_one, page)
+    assert with_pages(NOTHING, pages) == one_by_one
 
 
 def test_what_is_no_longer_seen_is_forgotten() -> None:

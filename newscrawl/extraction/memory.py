@@ -5,7 +5,7 @@ second and a third page with the same words can. What was seen is an explicit va
 with the same memory gives the same article, in whatever order pages come.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -40,12 +40,21 @@ def with_page(memory: Memory, page: Collection[int]) -> Memory:
     It must be another page than those before: one that is read again would make its own article
     look like a template.
     """
-    seen = dict(memory.seen)
-    for fingerprint in page:
-        # What was seen last stands last.
-        seen[fingerprint] = seen.pop(fingerprint, 0) + 1
-    grown = replace(memory, pages=memory.pages + 1, seen=seen)
-    return _bounded(_halved(grown) if grown.pages >= HALVED_AT else grown)
+    return with_pages(memory, [page])
+
+
+def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
+    """The memory after more pages, for little more than one of them costs. What is rarest is
+    forgotten after the last one."""
+    seen, count = dict(memory.seen), memory.pages
+    for page in pages:
+        for fingerprint in page:
+            # What was seen last stands last.
+            seen[fingerprint] = seen.pop(fingerprint, 0) + 1
+        count += 1
+        if count >= HALVED_AT:
+            seen, count = _halved(seen), count // 2
+    return Memory(pages=count, seen=_bounded(seen))
 
 
 def templates(memory: Memory) -> Memory:
@@ -69,18 +78,17 @@ def _least(memory: Memory) -> float:
     return max(LEAST_PAGES, LEAST_SHARE * memory.pages)
 
 
-def _halved(memory: Memory) -> Memory:
-    seen = {key: count // 2 for key, count in memory.seen.items() if count > 1}
-    return Memory(pages=memory.pages // 2, seen=seen)
+def _halved(seen: Mapping[int, int]) -> dict[int, int]:
+    return {key: count // 2 for key, count in seen.items() if count > 1}
 
 
-def _bounded(memory: Memory) -> Memory:
+def _bounded(seen: dict[int, int]) -> dict[int, int]:
     """Without the rarest texts that are too many, of those the ones seen longest ago."""
-    excess = len(memory.seen) - MOST_TEXTS
+    excess = len(seen) - MOST_TEXTS
     if excess <= 0:
-        return memory
-    dropped = set(sorted(memory.seen, key=memory.seen.__getitem__)[:excess])
-    return replace(memory, seen={k: n for k, n in memory.seen.items() if k not in dropped})
+        return seen
+    dropped = set(sorted(seen, key=seen.__getitem__)[:excess])
+    return {key: count for key, count in seen.items() if key not in dropped}
 
 
 def _fingerprint(text: str) -> int:
