@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from newscrawl import __version__
 from newscrawl.cli.arguments import InputError, one_of, parse_day
 from newscrawl.storage import StorageError, open_database
 from tests.conftest import Newscrawl, Ran
@@ -91,7 +92,8 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
         ["2026-11-21", "0", "0", "0", "0", "1", "partial"],
     ]
     assert ran.out.startswith("Siemens by day, 2026-11-17 to 2026-11-21\n")
-    assert "Articles read: 3. Days of sources covered: 3 of 4. Days before any crawl: 3." in ran.out
+    told = "Articles read: 3. Source-days read: 3 of 4. 3 days lie before the first crawl."
+    assert told in " ".join(ran.out.split())
     assert fits(ran)
 
 
@@ -180,6 +182,11 @@ def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
         (["--since", TO, "--until", FROM], "lies after --until 2026-11-17: swap them"),
         (["--by", "decade"], "'decade' is not one of"),
         (["--by", "day", "--limit", 3], "--limit goes with --by company"),
+        (["--since", "0001-01-01"], "--since 0001-01-01: no news of that time is known"),
+        (["--until", "9999-12-31"], "--until 9999-12-31: no news of that time is known"),
+        (["--source", "bbc-news"], "unknown source 'bbc-news': this database holds faz, ft"),
+        (["--zone", ""], "unknown time zone '': write it as Europe/Berlin or UTC"),
+        (["-c", ""], "unknown company ''"),
         (["--companies", "nowhere.toml"], "nowhere.toml"),
         (["--database", "mysql://me:secret@h/d"], "no support for the database 'mysql'"),
     ],
@@ -194,6 +201,33 @@ def test_bad_input_is_one_line_that_says_what_to_do(
     assert says in ran.err
     assert ran.err.count("\n") == 1
     assert "secret" not in ran.err
+
+
+def test_a_companies_file_is_read_even_where_no_company_is_named(world: Newscrawl) -> None:
+    ran = world("mentions", "--companies", "nowhere.toml")
+    assert ran.code == 2
+    assert "nowhere.toml: no such file" in ran.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_full_disk_is_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    said = "newscrawl: can't read or write the output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_the_version_can_be_asked_for(newscrawl: Newscrawl) -> None:
+    ran = newscrawl("--version")
+    assert (ran.code, ran.out) == (0, f"newscrawl {__version__}\n")
 
 
 def test_without_a_database_the_reader_is_told_to_crawl(newscrawl: Newscrawl) -> None:

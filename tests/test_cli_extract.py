@@ -137,9 +137,11 @@ def test_a_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Pa
     [
         (["nowhere.html"], "can't read 'nowhere.html': No such file"),
         (["."], "can't read '.': Is a directory"),
+        ([""], "can't read '': an empty name. Give a file"),
+        (["ftp://a.example/b"], "ftp:// is not supported. Give a file, a URL with http://"),
         (["page.html", "--method", "fee"], "unknown method 'fee': did you mean fe"),
     ],
-    ids=["no file", "folder", "method"],
+    ids=["no file", "folder", "no name", "other protocol", "method"],
 )
 def test_bad_input_is_one_line(
     newscrawl: Newscrawl, page: Path, arguments: list[str], says: str
@@ -148,6 +150,34 @@ def test_bad_input_is_one_line(
     assert ran.code == 2
     assert says in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["extract", "explain"])
+@pytest.mark.parametrize(
+    "binary",
+    [
+        b"%PDF-1.7\n<a>",
+        b"\x89PNG\r\n\x1a\n" + bytes(900),
+        b"\x7fELF" + bytes(60) + b"<a>",
+        bytes(9),
+    ],
+    ids=["PDF", "picture", "program", "zeros"],
+)
+def test_what_is_no_text_is_refused(
+    newscrawl: Newscrawl, page: Path, command: str, binary: bytes
+) -> None:
+    page.write_bytes(binary)
+    ran = newscrawl(command, page)
+    assert (ran.code, ran.out) == (2, "")
+    assert "is no HTML but a binary file: give the page itself" in ran.err
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso2022_jp"])
+def test_text_in_odd_charsets_is_no_binary_file(
+    newscrawl: Newscrawl, page: Path, encoding: str
+) -> None:
+    page.write_bytes(PAGE.replace("Sport", "スポーツ").encode(encoding))
+    assert newscrawl("extract", page, "--encoding", encoding).code == 0
 
 
 def test_a_file_too_large_for_a_page_is_refused(

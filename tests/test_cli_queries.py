@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -98,6 +99,23 @@ def test_stories_stand_beside_articles(world: Newscrawl) -> None:
     assert re.search(r"day +articles +stories +headline", ran.out)
     assert re.search(r"2026-11-20 +2 +2 +1", ran.out)
     assert fits(ran)
+
+
+@pytest.mark.parametrize("more", [[], ["--stories"], ["--zone", "Asia/Kolkata"]], ids=" ".join)
+def test_hours_fit_a_terminal(world: Newscrawl, more: list[str]) -> None:
+    ran = world("mentions", "--by", "hour", *more, *SPAN)
+    assert fits(ran)
+    assert re.search(r"hour +articles .*headline +body +teaser .*coverage", ran.out)
+    assert "no coverage" in world("mentions", "--by", "hour", "--since", day(-2).isoformat()).out
+
+
+def test_hours_to_come_are_no_zeros(world: Newscrawl, tmp_path: Path) -> None:
+    today = datetime.now(UTC).date()
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        database.record_coverage("ft", today, "ok", 0, 0)
+    hours = json.loads(world("mentions", "--by", "hour", "--since", "1d", "-f", "json").out)
+    last = datetime.fromisoformat(hours[-1]["hour"])
+    assert timedelta() <= datetime.now(UTC) - last < timedelta(hours=2)
 
 
 def test_what_stood_in_clutter_is_told(world: Newscrawl) -> None:

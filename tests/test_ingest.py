@@ -204,6 +204,15 @@ def test_files_that_cannot_be_read_fail_and_the_others_do_not(
     assert stored(newscrawl)["articles"] == 1
 
 
+def test_a_file_that_is_not_there_stops_all_before_a_database_is_made(
+    newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    ran = newscrawl("ingest", tmp_path / "nowhere.warc.gz")
+    assert ran.code == 2
+    assert "nowhere.warc.gz: give files or folders that are there" in ran.err
+    assert list(tmp_path.glob("*.sqlite*")) == []
+
+
 def test_bad_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
     empty = newscrawl("ingest", tmp_path)
     assert (empty.code, empty.err.count("\n")) == (2, 1)

@@ -94,7 +94,7 @@ def test_days_that_nobody_looked_at_are_gaps(news):
     assert bosch.before is None
     assert "| ? |" in markdown_digest(earlier)
     assert None in bosch.spark
-    assert "days of sources: the numbers are too low" in markdown_digest(earlier)
+    assert "before the first crawl: the numbers may be too low." in markdown_digest(earlier)
 
 
 def test_alerts_of_the_days_stand_in_it(news):

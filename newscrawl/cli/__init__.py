@@ -3,7 +3,11 @@
 Exit codes: 0 done, 1 nothing found or work that failed, 2 bad usage or input.
 """
 
+import errno
+import os
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -36,6 +40,11 @@ from newscrawl.cli import (
     train_network,
 )
 
+# The groups of commands in the help.
+_ASK, _WATCH, _READ = "Ask the news", "Watch the news", "Read pages"
+_KEEP, _LEARN = "Look after what is kept", "Score and improve extraction"
+_DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EFBIG}
+
 app = typer.Typer(
     name="newscrawl",
     help="Watch the news for companies: who is mentioned how often, where, beside what.",
@@ -46,48 +55,86 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from newscrawl import __version__
+        from newscrawl.cli.output import say_out
+
+        say_out(f"newscrawl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
 # A new command is one line here.
-app.command("mentions", epilog=mentions.EXAMPLE)(mentions.mentions)
-app.command("articles", epilog=articles.EXAMPLE)(articles.articles)
-app.command("monitor", epilog=monitor.EXAMPLE)(monitor.monitor)
-app.command("status", epilog=status.EXAMPLE)(status.status)
-app.command("metrics", epilog=metrics.EXAMPLE)(metrics.metrics)
-app.command("digest", epilog=digest.EXAMPLE)(digest.digest)
-app.command("search", epilog=search.EXAMPLE)(search.search)
-app.command("extract", epilog=extract.EXAMPLE)(extract.extract)
-app.command("ingest", epilog=ingest.EXAMPLE)(ingest.ingest)
-app.command("reextract", epilog=reextract.EXAMPLE)(reextract.reextract)
-app.command("rematch", epilog=rematch.EXAMPLE)(rematch.rematch)
-app.command("explain", epilog=explain.EXAMPLE)(explain.explain)
-app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
-app.command("train", epilog=train.EXAMPLE)(train.train)
-app.command("train-network", epilog=train_network.EXAMPLE)(train_network.train_network)
-app.command("ablation", epilog=ablation.EXAMPLE)(ablation.ablation)
-app.command("benchmark", epilog=benchmark.EXAMPLE)(benchmark.benchmark)
-app.command("cost", epilog=cost.EXAMPLE)(cost.cost)
-app.command("label", epilog=label.EXAMPLE)(label.label)
-app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
-app.command("plots", epilog=plots.EXAMPLE)(plots.plots)
-app.add_typer(alerts.app, name="alerts")
-app.add_typer(companies.app, name="companies")
-app.add_typer(sources.app, name="sources")
-app.add_typer(database.app, name="db")
+app.command("mentions", epilog=mentions.EXAMPLE, rich_help_panel=_ASK)(mentions.mentions)
+app.command("articles", epilog=articles.EXAMPLE, rich_help_panel=_ASK)(articles.articles)
+app.command("monitor", epilog=monitor.EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
+app.command("status", epilog=status.EXAMPLE, rich_help_panel=_WATCH)(status.status)
+app.command("metrics", epilog=metrics.EXAMPLE, rich_help_panel=_WATCH)(metrics.metrics)
+app.command("digest", epilog=digest.EXAMPLE, rich_help_panel=_ASK)(digest.digest)
+app.command("search", epilog=search.EXAMPLE, rich_help_panel=_ASK)(search.search)
+app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
+app.command("ingest", epilog=ingest.EXAMPLE, rich_help_panel=_READ)(ingest.ingest)
+app.command("reextract", epilog=reextract.EXAMPLE, rich_help_panel=_READ)(reextract.reextract)
+app.command("rematch", epilog=rematch.EXAMPLE, rich_help_panel=_READ)(rematch.rematch)
+app.command("explain", epilog=explain.EXAMPLE, rich_help_panel=_READ)(explain.explain)
+app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluate.evaluate)
+app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
+app.command("train-network", epilog=train_network.EXAMPLE, rich_help_panel=_LEARN)(
+    train_network.train_network
+)
+app.command("ablation", epilog=ablation.EXAMPLE, rich_help_panel=_LEARN)(ablation.ablation)
+app.command("benchmark", epilog=benchmark.EXAMPLE, rich_help_panel=_LEARN)(benchmark.benchmark)
+app.command("cost", epilog=cost.EXAMPLE, rich_help_panel=_LEARN)(cost.cost)
+app.command("label", epilog=label.EXAMPLE, rich_help_panel=_LEARN)(label.label)
+app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
+app.command("plots", epilog=plots.EXAMPLE, rich_help_panel=_LEARN)(plots.plots)
+app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
+app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
+app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
+app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 
 def main() -> None:
     """Runs the command line; an error that newscrawl names is one line and exit code 2."""
     try:
         code = app(standalone_mode=False)
+        # Here and not when Python ends, where a full disk could only be told by a traceback.
+        sys.stdout.flush()
     except TyperException as error:
         _fail(_usage(error), error.exit_code)
     except (Abort, KeyboardInterrupt):
         _fail("interrupted", 130)
+    except OSError as error:
+        _fail(_failed_write(error), 1)
     except Exception as error:
         # What newscrawl raises by a name of its own is meant for the user. All else is a bug.
         if not type(error).__module__.startswith("newscrawl."):
             raise
         _fail(str(error), 2)
     sys.exit(code)
+
+
+def _failed_write(error: OSError) -> str:
+    """What to say of a full disk or a folder that is closed to us; raises what is a bug."""
+    if error.errno not in _DISK_FAULTS:
+        raise error
+    where = error.filename or "the output"
+    # What could not be written must not be tried again when Python ends.
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    return f"can't read or write {where}: {os.strerror(error.errno)}"
 
 
 def _usage(error: TyperException) -> str:

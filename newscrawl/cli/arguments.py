@@ -20,6 +20,10 @@ class InputError(ValueError):
     """Something on the command line can't be meant: one line that says what to write instead."""
 
 
+# Years of which there may be news on the web, or a newspaper's archive of it.
+_FIRST_YEAR, _LAST_YEAR = 1600, 2200
+_LISTED = 10  # names that a message can list
+
 Format = Literal["table", "csv", "json"]
 ExportFormat = Literal["table", "csv", "json", "jsonl", "parquet"]
 
@@ -120,12 +124,11 @@ def scope_of(
 
     first = parse_day(since, option="--since") if since else None
     last = parse_day(until, option="--until") if until else None
-    if first and (last or datetime.now(UTC).date()) < first:
-        raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
+    _check_range(first, last)
     if source is not None:
-        source = one_of(source, queries.source_slugs(database), "source", "newscrawl sources list")
+        source = _crawled(source, queries.source_slugs(database), "source")
     if country is not None:
-        country = one_of(country, queries.countries(database), "country", "newscrawl sources list")
+        country = _crawled(country, queries.countries(database), "country")
     return queries.Scope(
         since=first,
         until=last,
@@ -137,25 +140,66 @@ def scope_of(
     )
 
 
+def _check_range(first: date | None, last: date | None) -> None:
+    """Raises InputError for days in the wrong order, and for those before there was any news."""
+    if first and (last or datetime.now(UTC).date()) < first:
+        raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
+    for option, day in (("--since", first), ("--until", last)):
+        if day and not _FIRST_YEAR <= day.year <= _LAST_YEAR:
+            raise InputError(
+                f"{option} {day}: no news of that time is known; write a year from {_FIRST_YEAR} "
+                f"to {_LAST_YEAR}"
+            )
+
+
+def _crawled(given: str, known: Sequence[str], what: str) -> str:
+    """The source or country meant, of those in the database; raises InputError."""
+    name, near = _match(given, known)
+    if name is not None:
+        return name
+    if near:
+        advice = _did_you_mean(near)
+    elif len(known) > _LISTED:
+        advice = "not crawled into this database; newscrawl sources coverage tells what was"
+    else:
+        advice = f"this database holds {', '.join(known) or 'none yet'}"
+    raise InputError(f"unknown {what} {given!r}: {advice}")
+
+
 def _zone(given: str) -> str:
     from zoneinfo import available_timezones
 
     if given == "UTC":
         return given
-    return one_of(given, sorted(available_timezones()), "time zone", "write it as Europe/Berlin;")
+    name, near = _match(given, sorted(available_timezones()))
+    if name is None:
+        advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
+        raise InputError(f"unknown time zone {given!r}: {advice}")
+    return name
 
 
 def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
     """The name meant, whatever its case; raises InputError with the nearest names."""
+    name, near = _match(given, names)
+    if name is None:
+        advice = _did_you_mean(near) if near else f"{see} shows them all"
+        raise InputError(f"unknown {what} {given!r}: {advice}")
+    return name
+
+
+def _match(given: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The name meant, whatever its case, or None and the nearest names."""
     from difflib import get_close_matches
 
     folded = {name.casefold(): name for name in reversed(names)}
     wanted = given.strip().casefold()
     if wanted in folded:
-        return folded[wanted]
-    near = [folded[name] for name in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
-    advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
-    raise InputError(f"unknown {what} {given!r}: {advice}")
+        return folded[wanted], []
+    return None, [folded[name] for name in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
+
+
+def _did_you_mean(near: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(near)}?"
 
 
 def company_of(given: str, companies: "Companies", stored: Sequence[str]) -> str:

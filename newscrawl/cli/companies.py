@@ -58,7 +58,7 @@ def find(
     """
     from newscrawl.cli.output import Column, render, say
 
-    body = sys.stdin.read() if text == "-" else text
+    body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     found = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column(key="company", heading="company", wide=True),
@@ -96,7 +96,8 @@ def check(
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
     registry = companies_from(file)
     forms = sum(1 + len(company.aliases) for company in registry)
-    say(f"{file} is fine: {len(registry)} companies under {forms} names.")
+    found = "1 company" if len(registry) == 1 else f"{len(registry):,} companies"
+    say(f"{file} is fine: {found} under {forms:,} name{'' if forms == 1 else 's'}.")
 
 
 def _context(text: str, mention: "Mention") -> "Text":

@@ -69,7 +69,8 @@ def extract(
     elif article.text or article.title:
         _print_text(article.title, article.text)
     if not article.text:
-        say(f"No article found: the page is taken for {article.kind!r}.")
+        empty = article.kind == "article"
+        say(f"No article found: {'no text in it' if empty else f'taken for {article.kind!r}'}.")
         raise typer.Exit(1)
 
 

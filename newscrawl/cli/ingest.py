@@ -92,6 +92,9 @@ def _files(given: Sequence[Path]) -> list[Path]:
     from newscrawl.archive.lookup import warc_files
 
     files = [file for path in given for file in (warc_files(path) if path.is_dir() else [path])]
+    if files and not any(file.exists() for file in files):
+        missing = " or ".join(map(str, files))
+        raise InputError(f"no WARC file at {missing}: give files or folders that are there")
     if not files:
         raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(map(str, given))}")
     return files

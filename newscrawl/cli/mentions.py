@@ -1,5 +1,6 @@
 """newscrawl mentions: how often companies were in the news."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -71,6 +72,7 @@ MeasureOption = Annotated[
 
 _PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
 _HEADINGS = {"week": "week of"}
+_HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
 
@@ -113,7 +115,8 @@ def mentions(
 
     _check(company=company, share=share or [], together=together, by=by, limit=limit)
     with open_for_reading(database) as store:
-        names = _names([*(share or []), *([company] if company else [])], companies, store)
+        given = [*(share or []), *([company] if company is not None else [])]
+        names = _names(given, companies, store)
         scope = scope_of(
             store, since, until, source, language, country=country, section=section, zone=zone
         )
@@ -141,9 +144,12 @@ def span(scope: "Scope") -> str:
 
 def foundation(reach: "Reach") -> str:
     """What counts rest on, as a note under a table."""
-    text = f"Articles read: {reach.read:,}. Days of sources covered: {reach.covered:,} of "
+    text = f"Articles read: {reach.read:,}. Source-days read: {reach.covered:,} of "
     text += f"{reach.expected:,}."
-    return text + (f" Days before any crawl: {reach.unwatched:,}." if reach.unwatched else "")
+    if reach.unwatched:
+        days = "The first day lies" if reach.unwatched == 1 else f"{reach.unwatched:,} days lie"
+        text += f" {days} before the first crawl."
+    return text
 
 
 def say_nothing(whom: str, reach: "Reach") -> None:
@@ -190,7 +196,8 @@ def _names(given: Sequence[str], file: "CompaniesOption", store: "Database") -> 
     """The names in the registry or the database that are meant."""
     from newscrawl.storage import queries
 
-    if not given:
+    # A file that was named is read even if nothing is asked of it: a fault in it must be told.
+    if not given and file is None:
         return []
     registry: Companies = companies_from(file)
     stored = queries.company_names(store)
@@ -267,7 +274,8 @@ def _show_counts(
         Column(key="headline", heading="headline", number=True),
         Column(key="body", heading="body", number=True),
         Column(key="teaser", heading="teaser", number=True),
-        Column(key="read", heading="read", number=True),
+        # Hours and stories leave no room for it.
+        Column(key="read", heading="read", number=True, table=not (stories and by == "hour")),
         Column(key="coverage", heading="coverage", show=level),
         Column(key="covered", heading="covered", table=False),
         Column(key="expected", heading="expected", table=False),
@@ -312,4 +320,11 @@ def _gaps_drawn_together(by: str, records: list[dict[str, object]]) -> list[dict
 
 
 def _key(value: object) -> str:
-    return "{} {}\n{}".format(*value) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        first, to, last = value
+        if _HOUR.fullmatch(str(last)):
+            return f"{_key(first)}\n{to} {_key(last)[5:]}"
+        return f"{first} {to}\n{last}"
+    # An hour as people write it; its distance from UTC tells nothing that the title doesn't.
+    hour = _HOUR.fullmatch(str(value))
+    return f"{hour[1]} {hour[2]}" if hour else str(value)

@@ -73,6 +73,11 @@ def write_json(value: object) -> None:
     sys.stdout.write("\n")
 
 
+def say_out(message: str) -> None:
+    """A line that is the output itself: standard output."""
+    sys.stdout.write(printable(message) + "\n")
+
+
 def say(message: str) -> None:
     """A line to people that must not get among the output: standard error."""
     sys.stderr.write(printable(message) + "\n")

@@ -93,15 +93,18 @@ def html_digest(digest: Digest) -> str:
 def coverage(digest: Digest) -> str:
     """How far the numbers can be trusted, in a sentence."""
     reach = digest.reach
-    read = f"{reach.read} articles were read"
+    read = f"{reach.read:,} article{' was' if reach.read == 1 else 's were'} read"
     if reach.level == "full":
         return f"{read}; every source was looked at on every day."
     if reach.level == "none":
         return "Nobody looked: there are no numbers for these days."
-    return (
-        f"{read}, on {reach.covered} of {reach.expected} days of sources: "
-        "the numbers are too low where sources are missing."
-    )
+    if reach.covered < reach.expected:
+        missing = reach.expected - reach.covered
+        return (
+            f"{read}. On {missing:,} of {reach.expected:,} source-days (one source on one day) "
+            "nothing was read: the numbers may be too low."
+        )
+    return f"{read}. Some of these days lie before the first crawl: the numbers may be too low."
 
 
 def _cells(one: CompanyDigest, plain: Callable[[str], str]) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, cast, get_args
 
 from sqlalchemy import func, select
@@ -58,7 +58,13 @@ def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Reach]:
             periods[key] = periods.get(key, Reach()) + looked
     if by == "hour":
         read = _read_over_time(session, "hour", scope)
-        periods = {key: replace(looked, read=read.get(key, 0)) for key, looked in periods.items()}
+        now = datetime.now(UTC)
+        periods = {
+            key: replace(looked, read=read.get(key, 0))
+            for key, looked in periods.items()
+            # Nobody can know yet that an hour to come is without news.
+            if key in read or datetime.fromisoformat(key) <= now
+        }
     return periods
 
 
