@@ -6,15 +6,18 @@
         weeks = query.mention_counts(news, "week", company="Siemens")
     query.to_pandas(weeks)
 
-The functions read only. Rows are frozen dataclasses; `to_records` makes flat dictionaries of
-them, `to_pandas` and `to_polars` frames where these libraries are installed.
+The functions read only. A question that can't be answered as it is asked raises QuestionError,
+a database that can't be read StorageError, of which it is one. Rows are frozen dataclasses;
+`to_records` makes flat dictionaries of them, `to_pandas` and `to_polars` frames where these
+libraries are installed.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.storage import Database, open_database
+from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
     Hits,
     Scope,
@@ -47,7 +50,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Database",
+    "QuestionError",
     "Scope",
+    "StorageError",
     "article_page",
     "articles",
     "clutter",

@@ -94,6 +94,21 @@ def test_unknown_method_names_the_known_ones() -> None:
         extract(PAGE, method="magic")
 
 
+@pytest.mark.parametrize("kind", [bytearray, memoryview])
+def test_other_bytes_are_read_like_bytes(kind: type[bytearray | memoryview]) -> None:
+    page = PAGE if isinstance(PAGE, bytes) else PAGE.encode()
+    assert extract(kind(page)) == extract(page)
+
+
+def test_no_page_at_all_is_an_empty_one() -> None:
+    assert extract(None) == extract(b"")
+
+
+def test_what_is_no_page_is_named() -> None:
+    with pytest.raises(TypeError, match="a page is bytes or str, not int"):
+        extract(5)  # type: ignore[arg-type]
+
+
 def test_empty_page_gives_empty_article() -> None:
     article = extract(b"")
     assert (article.text, article.paragraphs, article.title) == ("", (), None)

@@ -1,10 +1,15 @@
 """Answers as records and frames."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import newscrawl
 from newscrawl import query
 from newscrawl.query import Scope
 from newscrawl.storage import Database, StorageError, open_database, queries
@@ -28,6 +33,22 @@ def news(tmp_path: Path) -> Iterator[Database]:
 def test_everything_that_can_be_asked_can_be_asked_here() -> None:
     asked = {name for name in queries.__all__ if name.islower()}
     assert asked <= set(query.__all__)
+
+
+@pytest.mark.parametrize("by", ["fortnight", "company", ""])
+def test_what_cannot_be_counted_by_is_named(news: Database, by: Any) -> None:
+    says = f"can't count by {by!r}: choose among hour, day, week, month, quarter, year, source"
+    with pytest.raises(query.QuestionError, match=re.escape(says)):
+        query.mention_counts(news, by)
+    with pytest.raises(query.QuestionError, match=re.escape(says)):
+        query.share_of_voice(news, ["Siemens", "Bosch"], by=by)
+
+
+def test_the_package_opens_its_rooms_by_itself() -> None:
+    asked = "import newscrawl; print(newscrawl.query.Scope.__name__, newscrawl.mentions.__name__)"
+    ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert ran.stdout == "Scope newscrawl.mentions\n"
+    assert {"extract", "mentions", "query", "Article"} <= set(dir(newscrawl))
 
 
 def test_records_are_flat_and_gaps_stay_gaps(news: Database) -> None:

@@ -8,7 +8,7 @@ from newscrawl.items import Article, Memory
 
 
 def extract(
-    html: bytes | str,
+    html: bytes | bytearray | memoryview | str | None,
     url: str | None = None,
     *,
     encoding: str | None = None,
@@ -16,7 +16,8 @@ def extract(
     method: str = "combined",
     memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page. Never raises for any page; an empty one gives an empty text.
+    """Take the article out of a page. Never raises for any page; an empty one gives an empty text,
+    and so does None, the body that some clients give where there is none.
 
     `encoding` is the charset of the HTTP header, `language` what is known of the site. `method`
     is one of `methods.METHODS`; another one raises ValueError. What `memory` knows from other
@@ -24,8 +25,18 @@ def extract(
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; use one of {', '.join(METHODS)}")
-    view = look(html, url, encoding=encoding, language=language)
+    view = look(_page_of(html), url, encoding=encoding, language=language)
     return article_of(view, url, method=method, memory=memory)
+
+
+def _page_of(html: bytes | bytearray | memoryview | str | None) -> bytes | str:
+    if isinstance(html, (bytes, str)):
+        return html
+    if html is None:
+        return b""
+    if isinstance(html, (bytearray, memoryview)):
+        return bytes(html)
+    raise TypeError(f"a page is bytes or str, not {type(html).__name__}")
 
 
 def article_of(

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast, get_args
+from typing import cast
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -19,7 +19,7 @@ from newscrawl.storage.queries.ledgers import (
     ledger,
 )
 from newscrawl.storage.queries.periods import bounds_of, zone_of
-from newscrawl.storage.queries.reaching import UNKNOWN, period_key, reaches
+from newscrawl.storage.queries.reaching import UNKNOWN, is_period, period_key, reaches
 from newscrawl.storage.queries.rows import (
     By,
     Clutter,
@@ -47,7 +47,7 @@ def mention_counts(
     are those of the scope's zone. Sources, countries and languages come with what is watched,
     mentioned there or not; sections with those that had an article. Coverage is kept by UTC
     days: an hour has that of its day, and a day of another zone that of the UTC day it shares
-    most hours with. Raises QuestionError for an unknown zone.
+    most hours with. Raises QuestionError for an unknown zone, and for a `by` that is neither.
     """
     scope = scope or Scope()
     with database.reading() as session:
@@ -60,7 +60,7 @@ def mention_counts(
         )
         for key, reach in looked.items()
     ]
-    if by in get_args(Period):
+    if is_period(by):
         return rows
     return sorted(rows, key=lambda row: (-row.hits.articles if row.hits else 1, row.key))
 
@@ -116,7 +116,7 @@ def hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:
     """The hits of each period or group that has any."""
-    if by not in get_args(Period):
+    if not is_period(by):
         return _grouped_hits(session, cast("Group", by), company, scope, stories=stories)
     period = cast("Period", by)
     hits = _hits_over_time(session, period, company, scope)

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import CoverageState, Database
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Coverage, Source
 from newscrawl.storage.queries.ledgers import Ledger, grouped, ledger
 from newscrawl.storage.queries.periods import hours_of, key_of, local_day, local_time, zone_of
@@ -37,9 +38,17 @@ def reach_of(session: Session, scope: Scope) -> Reach:
 
 def reaches(session: Session, by: By, scope: Scope) -> dict[str, Reach]:
     """The reach of each period, in order and without holes, or of each group, by its name."""
-    if by in get_args(Period):
+    if is_period(by):
         return _over_time(session, cast("Period", by), scope)
     return _by_group(session, cast("Group", by), scope)
+
+
+def is_period(by: By) -> bool:
+    """Whether `by` is a period, and not a group; raises QuestionError where it is neither."""
+    periods, groups = get_args(Period), get_args(Group)
+    if by not in periods and by not in groups:
+        raise QuestionError(f"can't count by {by!r}: choose among {', '.join(periods + groups)}")
+    return by in periods
 
 
 def period_key(found: Ledger, when: Any, by: Period, scope: Scope) -> str:
