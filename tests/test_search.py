@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
@@ -146,6 +148,21 @@ def test_a_query_without_a_wanted_word_is_refused(query: str) -> None:
 def test_a_query_of_too_many_words_is_refused() -> None:
     with pytest.raises(QuestionError, match=f"more than {MOST_WORDS} words"):
         parse_search(" ".join(f"w{number}" for number in range(MOST_WORDS + 1)))
+
+
+LETTERS = st.text(
+    st.one_of(
+        st.characters(codec="utf-8"),
+        st.sampled_from("aZ ß éÉñ \u2019\u201c™½İıſĿŉ\u0301\u00ad_’…€\ufdfa Ως Привет 苹果カ"),
+    )
+)
+
+
+@given(text=LETTERS)
+@example(text="Zürich’s café, “naïve” — 50 € für Łódź")
+@example(text="x" * 150 + " " + "é" * 150)
+def test_a_text_is_folded_as_each_of_its_words_is(text: str) -> None:
+    assert folded_words(text) == [word.text for word in words_of(text)]
 
 
 def test_words_know_their_places() -> None:

@@ -1,13 +1,25 @@
 """Which articles tell the same story: pages that we wrote, as papers treat agency copy."""
 
+import zlib
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.sketching import Sketch, resemblance, same_story, sketch
+from newscrawl.storage.sketching import (
+    FEWEST_SHINGLES,
+    KEPT,
+    SHINGLE,
+    SHINGLE_OF_CHARACTERS,
+    Sketch,
+    resemblance,
+    same_story,
+    sketch,
+)
 from newscrawl.storage.stories import MOST_UNDER_A_VALUE
 from newscrawl.storage.words import folded_words
 from tests.worlds import body, day, document, moment, register
@@ -158,6 +170,31 @@ def test_copies_with_accents_written_otherwise_are_found() -> None:
 @pytest.mark.parametrize("text", ["", "More follows.", "word " * 500, "。" * 500])
 def test_a_text_without_enough_to_go_by_has_no_sketch(text: str) -> None:
     assert sketch(folded_words(text)) is None
+
+
+def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
+    """The number of a text's shingles and the smallest of their hashes, one by one."""
+    mask, hashes = 2**64 - 1, set()
+    for start in range(len(words) - width + 1):
+        mixed = 0
+        for word in words[start : start + width]:
+            mixed = (mixed + zlib.crc32(word.encode()) + 1) * 0x9E3779B97F4A7C15 & mask
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & mask
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & mask
+        hashes.add(mixed >> 32)
+    return len(hashes), sorted(hashes)[:KEPT]
+
+
+@given(words=st.lists(st.text("abñ苹", min_size=1, max_size=3), min_size=30, max_size=120))
+def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
+    alone = [word == "苹" for word in words[:100]]
+    width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
+    made, (number, smallest) = sketch(words), by_definition(words, width)
+    if number < FEWEST_SHINGLES:
+        assert made is None
+    else:
+        assert made is not None
+        assert (made.shingles, made.smallest.tolist()) == (number, smallest)
 
 
 def test_a_sketch_survives_its_bytes() -> None:

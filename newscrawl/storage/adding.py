@@ -5,28 +5,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Insert, bindparam, func, insert, select, tuple_
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import JSON, Connection, Table, bindparam, select, text
 
 from newscrawl.storage.analysis import Analysis
+from newscrawl.storage.bulk import ManyRows, Numbers
 from newscrawl.storage.documents import Record, day_of, minute_of
-from newscrawl.storage.models import Article, ArticleUrl
-from newscrawl.storage.occurrences import write_clutter, write_mentions
+from newscrawl.storage.models import ArticleUrl, Base
+from newscrawl.storage.occurrences import write_occurrences
+from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.tallies import Tally, counts
 
-_ADD_ARTICLES = insert(Article)
-_NUMBERS = select(Article.url, Article.id).where(Article.url.in_(bindparam("urls", expanding=True)))
-_STORED_URLS = select(ArticleUrl.url).where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
-_TWINS = (
-    select(Article.source_id, Article.fingerprint, func.min(Article.id))
-    .where(tuple_(Article.source_id, Article.fingerprint).in_(bindparam("texts", expanding=True)))
-    .group_by(Article.source_id, Article.fingerprint)
+_ARTICLES: Table = Base.metadata.tables["articles"]
+_NUMBERS = Numbers(_ARTICLES)
+_ADD_ARTICLES = ManyRows(
+    _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 )
-# An INSERT that passes over rows that are there; both databases say it in one way.
-_ADD_URLS: dict[str, Insert] = {
-    "sqlite": sqlite.insert(ArticleUrl).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(ArticleUrl).on_conflict_do_nothing(),
-}
+_ADD_URLS = ManyRows(
+    Base.metadata.tables["article_urls"],
+    ("url", "article_id"),
+    lambda row: row.on_conflict_do_nothing(),
+)
+# Pairs, which go to each database as it takes them fastest.
+_TWINS = Prepared(
+    {
+        "sqlite": text(
+            "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
+            "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
+        ).bindparams(bindparam("texts", type_=JSON())),
+        "postgresql": text(
+            "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
+            "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
+        ).bindparams(bindparam("texts", type_=JSON())),
+    }
+)
+_STORED_URLS = Prepared(select(ArticleUrl.url).where(among(ArticleUrl.url, "urls")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +55,11 @@ Incoming = tuple[Record, Origin]
 def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
     """Which of them are certainly new: none of their addresses is stored, nor their text in an
     article of their source, and none came before them."""
-    asked = {"urls": sorted({url for record, _ in incoming for url in record.urls})}
-    met: set[object] = set(connection.scalars(_STORED_URLS, asked))
+    urls = sorted({url for record, _ in incoming for url in record.urls})
+    met: set[object] = {url for (url,) in _STORED_URLS.rows(connection, {"urls": urls})}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
-        twins = connection.execute(_TWINS, {"texts": sorted(texts)})
-        met.update((source_id, fingerprint) for source_id, fingerprint, _ in twins)
+        met.update(_TWINS.rows(connection, {"texts": sorted(texts)}))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}
@@ -61,22 +72,17 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
     """Stores articles that are new, with their addresses, mentions and clutter."""
     if not incoming:
         return
-    rows = [_row(record, origin) for record, origin in incoming]
-    connection.execute(_ADD_ARTICLES, rows)
-    # Faster than to let the database return each number: SQLite takes rows one by one then.
-    ids = dict(connection.execute(_NUMBERS, {"urls": [row["url"] for row in rows]}).all())
-    numbered = [(ids[row["url"]], row, one) for row, one in zip(rows, incoming, strict=True)]
-    add_urls(
+    numbers = _NUMBERS.take(connection, len(incoming))
+    rows = [_row(number, *one) for number, one in zip(numbers, incoming, strict=True)]
+    _ADD_ARTICLES.write(connection, rows)
+    numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
+    add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
+    named, clutter = write_occurrences(
         connection,
-        [
-            {"url": url, "article_id": number}
-            for number, _, (record, _) in numbered
-            for url in record.urls
-        ],
+        {number: record.mentions for number, _, record in numbered},
+        {number: record.clutter for number, _, record in numbered},
     )
-    named = write_mentions(connection, {number: r.mentions for number, _, (r, _) in numbered})
-    clutter = write_clutter(connection, {number: r.clutter for number, _, (r, _) in numbered})
-    for number, row, _ in numbered:
+    for number, row, record in numbered:
         if counts(row["access"], row["kind"]):
             tally = Tally(
                 article_id=number,
@@ -89,22 +95,24 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
                 companies=named[number],
                 clutter=clutter[number],
             )
-            analysis.add(tally, row["title"], row["text"])
+            analysis.add(tally, record.wording)
 
 
-def add_urls(connection: Connection, rows: list[dict[str, Any]]) -> None:
-    """Stores addresses of articles; those that are stored stay with the article they have."""
-    if rows:
-        connection.execute(_ADD_URLS[connection.dialect.name], rows)
+def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
+    """Stores addresses of articles, by their numbers; those that are stored stay with the article
+    they have."""
+    rows = [{"url": url, "article_id": number} for url, number in addresses]
+    _ADD_URLS.write(connection, rows)
 
 
 def _text(record: Record, origin: Origin) -> tuple[int, str] | None:
     return None if record.fingerprint is None else (origin.source_id, record.fingerprint)
 
 
-def _row(record: Record, origin: Origin) -> dict[str, Any]:
+def _row(number: int, record: Record, origin: Origin) -> dict[str, Any]:
     return {
         **record.columns,
+        "id": number,
         "source_id": origin.source_id,
         "run_id": origin.run_id,
         "day": day_of(record.columns["published_at"], record.seen_at),

@@ -15,7 +15,7 @@ from newscrawl.storage.models import Article, CountedArticle
 from newscrawl.storage.search_index import Searchable
 from newscrawl.storage.stories import Telling, forget, stories_of
 from newscrawl.storage.tallies import Sums, Tally, enter, tallies_of, withdraw
-from newscrawl.storage.words import folded_words
+from newscrawl.storage.wording import Wording
 
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _TEXTS = select(Article.id, Article.title, Article.text).where(Article.id.in_(_NUMBERS))
@@ -32,9 +32,9 @@ class Analysis:
         self._sums = Sums()
         self._new: list[tuple[Tally, Searchable]] = []
 
-    def add(self, tally: Tally, title: str | None, text: str) -> None:
+    def add(self, tally: Tally, wording: Wording) -> None:
         """Enters an article that was stored just now."""
-        self._new.append((tally, _searchable(tally, title, text)))
+        self._new.append((tally, Searchable(tally.article_id, tally.minute, wording)))
 
     @contextmanager
     def changing(self, numbers: Sequence[int]) -> Iterator[None]:
@@ -94,7 +94,10 @@ class Analysis:
 
     def _words(self, tallies: Mapping[int, Tally]) -> dict[int, Searchable]:
         rows = self._connection.execute(_TEXTS, {"numbers": list(tallies)})
-        return {number: _searchable(tallies[number], title, text) for number, title, text in rows}
+        return {
+            number: Searchable(number, tallies[number].minute, Wording.of(title, text))
+            for number, title, text in rows
+        }
 
     def _stories(
         self,
@@ -112,9 +115,5 @@ class Analysis:
         return told | stories_of(self._connection, tellings)
 
 
-def _searchable(tally: Tally, title: str | None, text: str) -> Searchable:
-    return Searchable(tally.article_id, tally.minute, folded_words(title or ""), folded_words(text))
-
-
 def _telling(words: Searchable, before: int | None = None) -> Telling:
-    return Telling(words.article_id, words.minute, words.body, before)
+    return Telling(words.article_id, words.minute, words.wording.sketch, before)

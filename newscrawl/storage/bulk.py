@@ -1,35 +1,79 @@
 """Many rows at once, as each database takes them fastest."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, Final
 
-from sqlalchemy import Connection, Table, insert, text
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import Connection, Integer, TableClause, bindparam, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from newscrawl.storage.prepared import Prepared, Values, driver_errors, processor
+
+# Ours: fewer rows go to PostgreSQL one by one; for more it is worth to begin a COPY.
+_FEW: Final = 16
 
 
 class ManyRows:
     """An INSERT of many rows into the named columns of a table.
 
-    PostgreSQL gets one statement with an array for each column: its driver would send a
-    message for each row.
+    `conflict` adds to the statement what becomes of rows that are there already; both databases say
+    it in one way. PostgreSQL gets many rows by COPY, or where they may be there already as one
+    statement with an array for each column: its driver would send a message for each row.
     """
 
-    def __init__(self, table: Table, names: Sequence[str]) -> None:
-        self._names = names
-        self._rows = insert(table)
-        dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
-        arrays = [f"CAST(:{n} AS {table.c[n].type.compile(dialect)}[])" for n in names]
-        self._arrays = text(
-            f"INSERT INTO {table.name} ({', '.join(names)}) "  # noqa: S608 - our own names
-            f"SELECT * FROM unnest({', '.join(arrays)})"
+    def __init__(
+        self, table: TableClause, names: Sequence[str], conflict: Callable[[Any], Any] | None = None
+    ) -> None:
+        resolved: Callable[[Any], Any] = conflict or (lambda statement: statement)
+        self._columns = [table.c[name] for name in names]
+        self._copy = None if conflict else f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
+        said_by = {"sqlite": sqlite, "postgresql": postgresql}
+        self._rows = Prepared(
+            {name: resolved(said.insert(table)).inline() for name, said in said_by.items()}, names
         )
+        given = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
+        arrays = func.unnest(*given).table_valued(*names).render_derived()
+        chosen = select(*(arrays.c[name] for name in names))
+        self._arrays = Prepared(resolved(postgresql.insert(table).from_select(names, chosen)))
+        self._names = names
 
-    def write(self, connection: Connection, rows: list[dict[str, Any]]) -> None:
+    def write(self, connection: Connection, rows: Sequence[Values]) -> None:
         """Writes the rows, if there are any."""
         if not rows:
             return
-        if connection.dialect.name == "postgresql":
-            columns = {name: [row[name] for row in rows] for name in self._names}
-            connection.execute(self._arrays, columns)
+        if connection.dialect.name == "sqlite" or len(rows) <= _FEW:
+            self._rows.run_all(connection, rows)
+        elif self._copy:
+            self._write_copy(connection, self._copy, rows)
         else:
-            connection.execute(self._rows, rows)
+            columns = {name: [row[name] for row in rows] for name in self._names}
+            self._arrays.run(connection, columns)
+
+    def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
+        values_of = itemgetter(*self._names)
+        found = [processor(column.type, connection.dialect) for column in self._columns]
+        converted = [(place, process) for place, process in enumerate(found) if process]
+        cursor: Any = connection.connection.cursor()
+        with driver_errors(connection, sql), cursor.copy(sql) as copy:
+            for row in rows:
+                values = list(values_of(row))
+                for place, process in converted:
+                    values[place] = process(values[place])
+                copy.write_row(values)
+
+
+class Numbers:
+    """Numbers for new rows of a table, by its column `id`."""
+
+    def __init__(self, table: TableClause) -> None:
+        self._largest = Prepared(select(func.max(table.c.id)))
+        sequence = func.pg_get_serial_sequence(table.name, "id")
+        rows = func.generate_series(1, bindparam("count", type_=Integer())).table_valued("number")
+        self._next = Prepared(select(func.nextval(sequence)).select_from(rows))
+
+    def take(self, connection: Connection, count: int) -> list[int]:
+        """So many numbers. SQLite has one writer, which may count on from the largest."""
+        if connection.dialect.name == "sqlite":
+            ((largest,),) = self._largest.rows(connection, {})
+            return list(range((largest or 0) + 1, (largest or 0) + 1 + count))
+        return [number for (number,) in self._next.rows(connection, {"count": count})]

@@ -3,11 +3,13 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
 
 from newscrawl.items import Access, Document, Kind, Mention
 from newscrawl.storage.errors import UnstorableDocument
+from newscrawl.storage.wording import Wording
 
 # PostgreSQL indexes keys of up to 2,704 bytes (a third of a page); Scrapy follows URLs of
 # up to 2,083 characters.
@@ -26,7 +28,7 @@ _LAST_MINUTE = 2**31 - 1
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Record:
     """What `Database.save` writes. `columns` are those of the articles table that the
     document itself decides; `urls` its canonical URL first, then those it was met under."""
@@ -40,6 +42,11 @@ class Record:
     content_hash: str
     fingerprint: str | None
     rank: int
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The article's words, which only a text that is new needs."""
+        return Wording.of(self.columns["title"], self.columns["text"])
 
 
 def record_of(document: Document) -> Record:

@@ -3,24 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, select
 
 from newscrawl.items import Mention
-from newscrawl.storage import models
 from newscrawl.storage.bulk import ManyRows
 from newscrawl.storage.documents import clean
-from newscrawl.storage.models import Company
+from newscrawl.storage.models import Base, Company
+from newscrawl.storage.prepared import Prepared, among
 
-_COMPANY_IDS = select(Company.name, Company.id).where(
-    Company.name.in_(bindparam("names", expanding=True))
+_COMPANY_IDS = Prepared(select(Company.name, Company.id).where(among(Company.name, "names")))
+_ADD_COMPANIES = ManyRows(
+    Base.metadata.tables["companies"], ("name",), lambda row: row.on_conflict_do_nothing()
 )
-_ADD_COMPANIES = {
-    "sqlite": sqlite.insert(Company).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(Company).on_conflict_do_nothing(),
-}
 _MENTIONS = ManyRows(
-    models.Base.metadata.tables["mentions"],
+    Base.metadata.tables["mentions"],
     (
         "article_id",
         "company_id",
@@ -31,17 +27,24 @@ _MENTIONS = ManyRows(
         "rule",
     ),
 )
-_ADD_CLUTTER = insert(models.Clutter)
+_CLUTTER = ManyRows(
+    Base.metadata.tables["clutter"],
+    ("article_id", "company_id", "number"),
+)
 
 # Occurrences in headline and body, by the company's number.
 Named = dict[int, tuple[int, int]]
 
 
-def write_mentions(
-    connection: Connection, mentions: Mapping[int, Sequence[Mention]]
-) -> dict[int, Named]:
-    """Writes the mentions of articles that have none; gives what each article counts."""
+def write_occurrences(
+    connection: Connection,
+    mentions: Mapping[int, Sequence[Mention]],
+    clutter: Mapping[int, Mapping[str, int]],
+) -> tuple[dict[int, Named], dict[int, dict[int, int]]]:
+    """Writes the mentions of articles that have none yet, and what stands outside articles; gives
+    what each of them counts, by company."""
     names = {mention.company for found in mentions.values() for mention in found}
+    names.update(name for found in clutter.values() for name in found)
     ids = _company_ids(connection, names)
     rows: list[dict[str, Any]] = [
         {
@@ -57,25 +60,18 @@ def write_mentions(
         for mention in found
     ]
     _MENTIONS.write(connection, rows)
-    return {article_id: _named(found, ids) for article_id, found in mentions.items()}
-
-
-def write_clutter(
-    connection: Connection, clutter: Mapping[int, Mapping[str, int]]
-) -> dict[int, dict[int, int]]:
-    """Writes what stands outside articles that have nothing of it yet; gives it by company."""
-    ids = _company_ids(connection, {name for found in clutter.values() for name in found})
     numbers: dict[int, dict[int, int]] = {}
-    for article_id, found in clutter.items():
-        numbers[article_id] = {ids[name]: number for name, number in found.items() if number > 0}
-    rows = [
-        {"article_id": article_id, "company_id": company, "number": number}
-        for article_id, found in numbers.items()
-        for company, number in found.items()
-    ]
-    if rows:
-        connection.execute(_ADD_CLUTTER, rows)
-    return numbers
+    for article_id, counted in clutter.items():
+        numbers[article_id] = {ids[name]: number for name, number in counted.items() if number > 0}
+    _CLUTTER.write(
+        connection,
+        [
+            {"article_id": article_id, "company_id": company, "number": number}
+            for article_id, counted in numbers.items()
+            for company, number in counted.items()
+        ],
+    )
+    return {article_id: _named(found, ids) for article_id, found in mentions.items()}, numbers
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
@@ -84,13 +80,11 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     if not stored:
         return {}
     asked = {"names": sorted(set(stored.values()))}
-    ids = dict(connection.execute(_COMPANY_IDS, asked).all())
+    ids: dict[str, int] = dict(_COMPANY_IDS.rows(connection, asked))
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, so that two writers that add the same names can't wait for each other.
-        connection.execute(
-            _ADD_COMPANIES[connection.dialect.name], [{"name": name} for name in missing]
-        )
-        ids = dict(connection.execute(_COMPANY_IDS, asked).all())
+        _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
+        ids = dict(_COMPANY_IDS.rows(connection, asked))
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 
 

@@ -29,7 +29,8 @@ from newscrawl.storage.documents import Record, day_of, rank
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Article, ArticleUrl, Revision, Run, Source
 from newscrawl.storage.models.base import UtcDateTime
-from newscrawl.storage.occurrences import write_clutter, write_mentions
+from newscrawl.storage.occurrences import write_occurrences
+from newscrawl.storage.prepared import Prepared
 
 Outcome = Literal["new", "revised", "unchanged"]
 
@@ -38,7 +39,7 @@ _Stored = Row[str, int, int, str, str, str, datetime | None, datetime, bool]
 
 
 # Statements are built once: to build one costs as much as SQLite takes to carry it out.
-_SOURCE_AND_RUN = (
+_SOURCE_AND_RUN = Prepared(
     select(Source.id, select(Run.id).where(Run.id == bindparam("run_id")).scalar_subquery())
     .where(Source.slug == bindparam("slug"))
     .with_for_update(key_share=True, of=Source)
@@ -127,7 +128,7 @@ def _save_known(
         return Saved("new", len(record.mentions))
     _touch(connection, article_id, record)
     unknown = [url for url in record.urls if url not in known]
-    add_urls(connection, [{"url": url, "article_id": article_id} for url in unknown])
+    add_urls(connection, [(url, article_id) for url in unknown])
     return saved
 
 
@@ -137,7 +138,7 @@ def replace_mentions(
     """See `Database.replace_mentions`."""
     with analysis.changing([article_id]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
-        write_mentions(connection, {article_id: mentions})
+        write_occurrences(connection, {article_id: mentions}, {})
 
 
 def _origin(connection: Connection, slug: str, run_id: int) -> Origin:
@@ -147,12 +148,13 @@ def _origin(connection: Connection, slug: str, run_id: int) -> Origin:
     them can't both find that a text is new; SQLite has one writer at a time anyway.
     """
     asked = {"slug": slug, "run_id": run_id}
-    found = connection.execute(_SOURCE_AND_RUN, asked).first()
-    if found is None:
+    found = _SOURCE_AND_RUN.rows(connection, asked)
+    if not found:
         raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-    if found[1] is None:
+    source, run = found[0]
+    if run is None:
         raise StorageError(f"no run {run_id} in the database: start_run gives one")
-    return Origin(found[0], found[1])
+    return Origin(source, run)
 
 
 def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored | None, set[str]]:
@@ -208,9 +210,9 @@ def _revise(connection: Connection, record: Record, stored: _Stored, origin: Ori
     before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
     for table in (models.Mention, models.Clutter):
         connection.execute(delete(table).where(table.article_id == stored.id))
-    named = write_mentions(connection, {stored.id: record.mentions})[stored.id]
-    write_clutter(connection, {stored.id: record.clutter})
-    after = {company: sum(found) for company, found in named.items()}
+    mentions, clutter = {stored.id: record.mentions}, {stored.id: record.clutter}
+    named, _ = write_occurrences(connection, mentions, clutter)
+    after = {company: sum(found) for company, found in named[stored.id].items()}
     differences = [
         {
             "article_id": stored.id,

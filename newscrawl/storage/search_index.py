@@ -10,8 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, column, delete, insert, table, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    bindparam,
+    column,
+    delete,
+    table,
+    text,
+)
 from sqlalchemy.dialects import postgresql
+
+from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.prepared import Prepared
+from newscrawl.storage.wording import Wording, lines
 
 # The positions of a tsvector end at 16,383; the headline needs some of them.
 MOST_WORDS = 16_000
@@ -27,13 +39,15 @@ POSTGRES_SEARCH = table(
     column("words", postgresql.TSVECTOR()),
 )
 
-_SQLITE_ADD = text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
+_SQLITE_ADD = Prepared(
+    text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
+)
 _SQLITE_REMOVE = text(
     "INSERT INTO article_search (article_search, rowid, title, body) "
     "VALUES ('delete', :key, :title, :body)"
 )
 _SQLITE_CLEAR = text("INSERT INTO article_search (article_search) VALUES ('delete-all')")
-_POSTGRES_ADD = insert(POSTGRES_SEARCH)
+_POSTGRES_ADD = ManyRows(POSTGRES_SEARCH, ("article_id", "minute", "words"))
 _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
     POSTGRES_SEARCH.c.article_id == bindparam("number")
 )
@@ -41,18 +55,17 @@ _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """An article as the index has it: the folded words of its headline and text."""
+    """An article as the index has it: by its words, and its time."""
 
     article_id: int
     minute: int
-    title: Sequence[str]
-    body: Sequence[str]
+    wording: Wording
 
     @property
-    def kept(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The words of both that are not too many."""
-        title = self.title[:MOST_WORDS]
-        return title, self.body[: MOST_WORDS - len(title)]
+    def kept(self) -> tuple[list[str], list[str]]:
+        """The words of headline and text that are not too many."""
+        title = lines(self.wording.title)[:MOST_WORDS]
+        return title, lines(self.wording.body)[: MOST_WORDS - len(title)]
 
 
 def search_key(minute: int, article_id: int) -> int:
@@ -70,9 +83,9 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        connection.execute(_SQLITE_ADD, [_sqlite_row(entry) for entry in entries])
+        _SQLITE_ADD.run_all(connection, [_sqlite_row(entry) for entry in entries])
         return
-    connection.execute(_POSTGRES_ADD, [postgres_row(entry) for entry in entries])
+    _POSTGRES_ADD.write(connection, [postgres_row(entry) for entry in entries])
 
 
 def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
@@ -97,12 +110,10 @@ def postgres_row(entry: Searchable) -> dict[str, Any]:
 
 
 def _sqlite_row(entry: Searchable) -> dict[str, object]:
-    title, body = entry.kept
-    return {
-        "key": search_key(entry.minute, entry.article_id),
-        "title": " ".join(title),
-        "body": " ".join(body),
-    }
+    title, body = entry.wording.title, entry.wording.body
+    if len(title) + len(body) > MOST_WORDS:
+        title, body = map("\n".join, entry.kept)
+    return {"key": search_key(entry.minute, entry.article_id), "title": title, "body": body}
 
 
 def _tsvector(entry: Searchable) -> str:

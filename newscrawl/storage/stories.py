@@ -10,14 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, select
 
-from newscrawl.storage.bulk import ManyRows
-from newscrawl.storage.models import Base, SketchValue, Story
+from newscrawl.storage.bulk import ManyRows, Numbers
+from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.sketching import Sketch, same_story, sketch
+from newscrawl.storage.prepared import Prepared, among
+from newscrawl.storage.sketching import Sketch, same_story
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
 # ones; and of all that share a value, so many that share most of them are compared.
@@ -26,26 +26,30 @@ MOST_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
-_NEAR = select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-    SketchValue.week.in_(bindparam("weeks", expanding=True)),
-    SketchValue.value.in_(bindparam("values", expanding=True)),
+_NEAR = Prepared(
+    select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
+        among(SketchValue.week, "weeks"), among(SketchValue.value, "values")
+    )
 )
 _SKETCHES = select(
     SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
 ).where(SketchRow.article_id.in_(bindparam("numbers", expanding=True)))
-_ADD_STORIES = insert(Story).returning(Story.id, sort_by_parameter_order=True)
-_ADD_SKETCHES = insert(SketchRow)
+_STORY_NUMBERS = Numbers(Base.metadata.tables["stories"])
+_ADD_STORIES = ManyRows(Base.metadata.tables["stories"], ("id", "founded_on"))
+_ADD_SKETCHES = ManyRows(
+    Base.metadata.tables["sketches"], ("article_id", "story_id", "week", "shingles", "smallest")
+)
 _VALUES = ManyRows(Base.metadata.tables["sketch_values"], ("week", "value", "article_id"))
 
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """An article without a story: its time, and its text's folded words. It comes from the
+    """An article without a story: its time, and the sketch of its text. It comes from the
     story `before` if it had one, and then stays there if it is alone or alike."""
 
     article_id: int
     minute: int
-    words: Sequence[str]
+    sketch: Sketch | None
     before: int | None = None
 
     @property
@@ -82,7 +86,7 @@ class _Neighbourhood:
             week + step for week in {telling.week for telling, _ in asked} for step in (-1, 0, 1)
         }
         values = {value for _, made in asked for value in made.index}
-        found = connection.execute(_NEAR, {"weeks": sorted(weeks), "values": sorted(values)})
+        found = _NEAR.rows(connection, {"weeks": sorted(weeks), "values": sorted(values)})
         for week, value, article_id in found:
             self._under[week, value].append(article_id)
         near = {number for telling, made in asked for number in self._nearest(telling, made)}
@@ -123,8 +127,7 @@ class _Neighbourhood:
             }
             for telling, known in self._new
         ]
-        if rows:
-            connection.execute(_ADD_SKETCHES, rows)
+        _ADD_SKETCHES.write(connection, rows)
         _VALUES.write(connection, self._new_values)
 
     def _nearest(self, telling: Telling, made: Sketch) -> list[int]:
@@ -141,16 +144,11 @@ def stories_of(connection: Connection, tellings: Sequence[Telling]) -> dict[int,
 
     They are looked at in the order in which they are given, each beside those before it.
     """
-    sketches = {telling.article_id: sketch(telling.words) for telling in tellings}
-    asked = [
-        (telling, made)
-        for telling in tellings
-        if (made := sketches[telling.article_id]) is not None
-    ]
+    asked = [(telling, telling.sketch) for telling in tellings if telling.sketch is not None]
     near = _Neighbourhood(connection, asked)
     told: dict[int, _Told] = {}
     for telling in tellings:
-        made = sketches[telling.article_id]
+        made = telling.sketch
         story = _story(connection, telling, near.alike(telling, made) if made else [])
         told[telling.article_id] = story
         if made is not None:
@@ -197,14 +195,7 @@ def _number(connection: Connection, told: Iterable[_Told]) -> None:
     new = list({id(story): story for story in told if story.story_id is None}.values())
     if not new:
         return
-    rows: list[dict[str, Any]] = [{"founded_on": story.day} for story in new]
-    if connection.dialect.name == "sqlite":
-        # Its only writer may number them itself: it would return numbers row by row.
-        first = (connection.scalar(select(func.max(Story.id))) or 0) + 1
-        rows = [{"id": number, **row} for number, row in enumerate(rows, first)]
-        connection.execute(insert(Story), rows)
-        numbers = [row["id"] for row in rows]
-    else:
-        numbers = list(connection.scalars(_ADD_STORIES, rows))
+    numbers = _STORY_NUMBERS.take(connection, len(new))
     for story, number in zip(new, numbers, strict=True):
         story.story_id = number
+    _ADD_STORIES.write(connection, [{"id": one.story_id, "founded_on": one.day} for one in new])

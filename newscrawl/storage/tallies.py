@@ -10,21 +10,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import (
-    BindParameter,
-    Connection,
-    Delete,
-    Insert,
-    bindparam,
-    case,
-    delete,
-    func,
-    insert,
-    select,
-)
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import BindParameter, Connection, Delete, bindparam, case, delete, func, select
 
 from newscrawl.storage import models
+from newscrawl.storage.bulk import ManyRows
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.models import Appearance, Article, Clutter, CountedArticle, Mention
 
@@ -41,12 +30,15 @@ def _sums_of(table: type[Any]) -> list[str]:
     return [name for name in _SUMS if hasattr(table, name)]
 
 
-def _adding(table: type[Any], said_by: Any) -> Insert:
-    """An INSERT that adds to the row that is there; both databases say it in one way."""
-    row: Any = said_by.insert(table)
-    sums = {name: getattr(table, name) + row.excluded[name] for name in _sums_of(table)}
-    adding: Insert = row.on_conflict_do_update(index_elements=list(_KEYS[table]), set_=sums)
-    return adding
+def _adding(table: type[Any]) -> ManyRows:
+    """An INSERT that adds to the row that is there."""
+    keys, names = _KEYS[table], _sums_of(table)
+
+    def add(row: Any) -> Any:
+        sums = {name: getattr(table, name) + row.excluded[name] for name in names}
+        return row.on_conflict_do_update(index_elements=list(keys), set_=sums)
+
+    return ManyRows(models.Base.metadata.tables[table.__tablename__], (*keys, *names), add)
 
 
 def _dropping(table: type[Any]) -> Delete:
@@ -56,14 +48,14 @@ def _dropping(table: type[Any]) -> Delete:
     return delete(table).where(*keys, *empty)
 
 
-_ADD: Mapping[tuple[str, type[Any]], Insert] = {
-    (dialect, table): _adding(table, said_by)
-    for dialect, said_by in (("sqlite", sqlite), ("postgresql", postgresql))
-    for table in _KEYS
-}
+_ADD = {table: _adding(table) for table in _KEYS}
 _DROP = {table: _dropping(table) for table in _KEYS}
-_ADD_COUNTED = insert(CountedArticle)
-_ADD_APPEARANCES = insert(Appearance)
+_ENTRY = ("minute", "article_id", "source_id", "language", "section", "limited")
+_NAMED = ("in_title", "in_body", "story_id")
+_ADD_COUNTED = ManyRows(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
+_ADD_APPEARANCES = ManyRows(
+    models.Base.metadata.tables["appearances"], ("company_id", *_ENTRY, *_NAMED)
+)
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _ARTICLES = select(
     Article.id,
@@ -135,7 +127,7 @@ class Sums:
             changes.clear()
             if not rows:
                 continue
-            connection.execute(_ADD[connection.dialect.name, table], rows)
+            _ADD[table].write(connection, rows)
             lessened = [row for row in rows if any(row[name] < 0 for name in sums)]
             if lessened:
                 asked = [{f"of_{name}": row[name] for name in keys} for row in lessened]
@@ -213,9 +205,8 @@ def enter(connection: Connection, entries: Sequence[tuple[Tally, int]]) -> None:
             {**shared, "company_id": company, "in_title": named[0], "in_body": named[1]}
             for company, named in tally.companies.items()
         ]
-    connection.execute(_ADD_COUNTED, counted)
-    if appearances:
-        connection.execute(_ADD_APPEARANCES, appearances)
+    _ADD_COUNTED.write(connection, counted)
+    _ADD_APPEARANCES.write(connection, appearances)
 
 
 def withdraw(connection: Connection, numbers: Sequence[int]) -> None:

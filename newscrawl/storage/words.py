@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 # Scripts without blanks: Thai, Lao, Myanmar, Khmer; kana; Han with its extensions.
 _ALONE = (
@@ -20,6 +19,17 @@ _ALONE = (
 _ACCENTS = "\u0300-\u036f"
 _WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}]+(?:[{_ACCENTS}]+[^\W_{_ALONE}]*)*")
 _ACCENT = re.compile(f"[{_ACCENTS}]")
+# Letters of Latin scripts, and what newspapers set between words: folded as one text and parted
+# at blanks, they give the same words as one by one. (Not ™, which would leave the letters TM.)
+_LATIN = "\u00c0-\u024f"
+_BETWEEN = (
+    "\u00a0\u00a3\u00a7\u00a9\u00ab\u00b0\u00b7\u00bb\u2010-\u2027\u202f\u2030\u2039\u203a\u20ac"
+)
+_NOT_PLAIN = re.compile(rf"[^\x00-\x7f{_LATIN}{_BETWEEN}]")
+_BETWEEN_WORDS = re.compile(f"[{_BETWEEN}]")
+# ASCII in small letters, and a blank for what is no part of a word.
+_SMALL = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128))
+_SMALL += bytes(128)
 # Ours: PostgreSQL refuses words of over 2,046 bytes; no word of any language is as long as this.
 _LONGEST = 100
 
@@ -35,9 +45,16 @@ class Word:
 
 def folded_words(text: str) -> list[str]:
     """The words of a text, without case and accents."""
-    if text.isascii():
-        return [word[:_LONGEST] for word in _WORD.findall(text.lower())]
-    return [_folded(word) for word in _WORD.findall(text)]
+    plain = _plain(text)
+    if plain is None:
+        # No word has a line break: folding them together folds each of them.
+        found = _WORD.findall(text)
+        words = _bare("\n".join(found)).split("\n") if found else []
+    else:
+        words = plain.encode().translate(_SMALL).decode().split()
+    if max(map(len, words), default=0) > _LONGEST:
+        return [word[:_LONGEST] for word in words]
+    return words
 
 
 def words_of(text: str) -> Iterator[Word]:
@@ -51,9 +68,23 @@ def writes_no_blanks(word: str) -> bool:
     return len(word) == 1 and re.match(f"[{_ALONE}]", word) is not None
 
 
-@lru_cache(maxsize=100_000)
 def _folded(word: str) -> str:
-    if word.isascii():
-        return word.lower()[:_LONGEST]
-    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", word))
-    return unicodedata.normalize("NFC", bare.casefold())[:_LONGEST]
+    return _bare(word)[:_LONGEST]
+
+
+def _bare(text: str) -> str:
+    """Without case and accents."""
+    if text.isascii():
+        return text.lower()
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", bare.casefold())
+
+
+def _plain(text: str) -> str | None:
+    """The text in ASCII, in which the same words stand; None where it can't be written so."""
+    if text.isascii():
+        return text
+    if _NOT_PLAIN.search(text):
+        return None
+    bare = _bare(_BETWEEN_WORDS.sub(" ", text))
+    return bare if bare.isascii() else None

@@ -23,6 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from newscrawl.items import Hints, Visit
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import ArticleUrl, FrontierUrl
+from newscrawl.storage.prepared import Prepared, among
 
 # "read": an answer came, and the page is worth another look by the schedule of revisits.
 # "closed": an answer came that makes another look useless. "failed": none came, and it is tried
@@ -208,7 +209,7 @@ _TELL = (
         visits=0,
     )
 )
-_SETTLE = (
+_SETTLE = Prepared(
     update(FrontierUrl)
     .where(FrontierUrl.id == bindparam("queue_id"))
     .values(
@@ -236,7 +237,7 @@ def settle(connection: Connection, settlements: Sequence[Settlement]) -> None:
     """Write what came of pages."""
     if settlements:
         rows = [{"queue_id": one.queue_id, **one.columns} for one in settlements]
-        connection.execute(_SETTLE, rows)
+        _SETTLE.run_all(connection, rows)
 
 
 def settle_saved(
@@ -250,15 +251,15 @@ def settle_saved(
     columns = {**settlement.columns, "to_reason": outcome}
     if settlement.first and outcome == "unchanged":
         columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
-    connection.execute(_SETTLE, {"queue_id": settlement.queue_id, **columns})
+    _SETTLE.run(connection, {"queue_id": settlement.queue_id, **columns})
     if len(urls) > 1:
-        connection.execute(_CLOSE_ALIASES, {"urls": list(urls), "queue_id": settlement.queue_id})
+        _CLOSE_ALIASES.run(connection, {"urls": list(urls), "queue_id": settlement.queue_id})
 
 
-_CLOSE_ALIASES = (
+_CLOSE_ALIASES = Prepared(
     update(FrontierUrl)
     .where(
-        FrontierUrl.url.in_(bindparam("urls", expanding=True)),
+        among(FrontierUrl.url, "urls"),
         FrontierUrl.id != bindparam("queue_id"),
         FrontierUrl.state == "pending",
     )
