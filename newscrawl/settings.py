@@ -96,7 +96,7 @@ NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
 # Texts of fewer characters are taken for what is left of a page without an article.
 NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
 # Processes that read pages beside the crawl, where more come than a thread can read; 0 for none,
-# auto for one on each core but one.
+# auto for one on each core, four at most.
 NEWSCRAWL_READERS = _env("NEWSCRAWL_READERS", "auto")
 # Seconds that a Retry-After may ask for, at most, and what is waited where a 429 or 503 has none.
 NEWSCRAWL_RETRY_AFTER_MAX = _env("NEWSCRAWL_RETRY_AFTER_MAX", "120")

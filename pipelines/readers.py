@@ -27,6 +27,8 @@ from newscrawl.settings import SettingError
 
 # Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
 BACKLOG = 8
+# Ours: a crawl's own process brings no more pages than so many processes read (make bench-crawl).
+MOST = 4
 
 Verdict = Document | tuple[Reason, str]
 
@@ -144,11 +146,12 @@ async def _run(executor: Executor, judge: Callable[[Page], Verdict], page: Page)
 def processes_of(setting: object) -> int:
     """Return how many processes NEWSCRAWL_READERS means; SettingError where it can't be meant.
 
-    "auto" are as many as there are cores besides the one that the crawl itself keeps busy.
+    "auto" are as many as there are cores, but no more than MOST. The crawl's own process needs
+    less than half a core for each reader, so that none of the cores waits for another.
     """
     text = str(setting).strip()
     if text == "auto":
-        return max(len(os.sched_getaffinity(0)) - 1, 1)
+        return min(len(os.sched_getaffinity(0)), MOST)
     if not text.isascii() or not text.isdigit():
         raise SettingError(f"NEWSCRAWL_READERS={text}: neither a whole number nor auto")
     return int(text)
