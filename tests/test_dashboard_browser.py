@@ -112,6 +112,18 @@ def test_no_page_scrolls_to_the_side(each: Watched, width: int) -> None:
     assert each.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [320, 375])
+def test_no_word_of_the_navigation_is_broken_on_a_phone(look: Look, width: int) -> None:
+    page = look("/").page
+    page.set_viewport_size({"width": width, "height": 800})
+    lines = page.eval_on_selector_all(
+        ".bar nav a",
+        "links => links.map(link => { const range = document.createRange();"
+        " range.selectNodeContents(link); return range.getClientRects().length; })",
+    )
+    assert lines == [1, 1, 1, 1]
+
+
 def test_every_field_has_a_name(each: Watched) -> None:
     assert each.check("nameless") == []
 

@@ -1,9 +1,13 @@
 """What the pages say: of numbers, gaps, faults and a database that comes and goes."""
 
+import csv
+import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
+from io import StringIO
 from pathlib import Path
 from shutil import copyfile
 
@@ -207,6 +211,85 @@ def test_a_wrong_address_is_answered_by_a_page_that_helps(
     assert answer.status_code == code
     assert answer.headers["Content-Type"].startswith("text/html")
     assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/nowhere", "Nothing stands at this address"),
+        ("/company/Siemans", "Did you mean Siemens?"),
+        ("/company/Siemens%20AG", "Did you mean Siemens?"),
+        ("/company/Boeing", "Boeing is looked for, but no article in this database names it yet."),
+        ("/company/Zzyzx", "was ever mentioned in this database.</p>"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_advice(
+    client: TestClient, database: Database, path: str, says: str
+) -> None:
+    save(database, 0, headline("Siemens"))
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert says in answer.text
+
+
+# Warnings and downloads --------------------------------------------------------------------------
+
+
+def test_days_before_the_first_crawl_are_told_from_days_that_were_missed(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"))
+    young = client.get("/company/Siemens?days=30").text
+    assert "29 of its days lie before it" in young
+    assert "Not everything was read" not in young
+    assert "<small>before: not read</small>" in young
+    save(database, 40, headline("Siemens"))
+    old = client.get("/company/Siemens?days=30").text
+    assert "On 29 of 30 source-days (one source on one day) nothing was read" in old
+    assert "before the first crawl" not in old
+
+
+def read_csv(client: TestClient, path: str) -> list[list[str]]:
+    answer = client.get(path)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert answer.headers["Content-Disposition"].startswith('attachment; filename="newscrawl-')
+    assert answer.content.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(StringIO(answer.content.decode("utf-8-sig"))))
+
+
+def linked_csv(client: TestClient, path: str) -> list[list[str]]:
+    """What the page's link to its numbers brings."""
+    link = re.search(r'<a href="([^"]+)" download>', client.get(path).text)
+    assert link
+    return read_csv(client, unescape(link[1]))
+
+
+def test_the_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Database) -> None:
+    save(database, 2, headline("Nestlé"), body("Nestlé"))
+    save(database, 0, headline("Nestlé"))
+    assert linked_csv(client, "/company/Nestl%C3%A9?days=3&count=mentions") == [
+        ["day", "headline", "body"],
+        [str(TODAY - timedelta(days=2)), "1", "1"],
+        [str(TODAY - timedelta(days=1)), "", ""],
+        [str(TODAY), "1", "0"],
+    ]
+
+
+def test_the_numbers_of_a_comparison_can_be_downloaded(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("AT&T"), headline("Siemens"))
+    found = linked_csv(client, "/compare?company=Siemens&company=AT%26T&days=7")
+    assert found[0] == ["day", "Siemens", "AT&T"]
+    assert found[-1] == [str(TODAY), "1", "1"]
+
+
+def test_the_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
+    save(database, 0, *(headline(f"Company {number}") for number in range(30)), headline("=1+1"))
+    found = linked_csv(client, "/?days=7")
+    assert found[0] == ["company", "articles", "before", "change", "headline", "body"]
+    assert len(found) == 32
+    assert ["'=1+1", "1", "", "", "1", "0"] in found
 
 
 def test_an_unexpected_error_tells_nothing_of_the_inside(

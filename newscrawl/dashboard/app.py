@@ -89,7 +89,10 @@ def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
     titles = {404: "There is no such page", 405: "Not this way", 403: "That was not our form"}
     title = titles.get(error.status_code, "That went wrong")
-    answer = _answer(request, error.status_code, title, str(error.detail))
+    # The framework's own words for an address that leads nowhere help nobody.
+    unnamed = error.status_code == 404 and error.detail == "Not Found"
+    reason = "Nothing stands at this address: check its spelling." if unnamed else error.detail
+    answer = _answer(request, error.status_code, title, str(reason))
     answer.headers.update(error.headers or {})
     return answer
 

@@ -40,6 +40,11 @@ def total(counts: Sequence[MentionCount]) -> Hits:
     return sum((count.hits for count in counts if count.hits), Hits())
 
 
+def total_or_gap(counts: Sequence[MentionCount]) -> Hits | None:
+    """All periods together; None where nobody looked in any."""
+    return total(counts) if any(count.hits is not None for count in counts) else None
+
+
 def number(hits: Hits | None, count: Count) -> int:
     """What is counted; 0 where nobody looked."""
     return 0 if hits is None else (getattr(hits, count) or 0)

@@ -3,9 +3,10 @@
 from collections import defaultdict
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.dashboard.charts import Chart, Row, first_day, label
+from newscrawl.dashboard.downloads import chart_csv, wants_csv
 from newscrawl.dashboard.filters import LONGEST_VALUE, FilterError, Filters, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
@@ -19,8 +20,8 @@ SUGGESTED = 4  # where none is named
 
 
 @router.get("/compare", response_class=HTMLResponse)
-def compare(request: Request) -> HTMLResponse:
-    """Shares of voice."""
+def compare(request: Request) -> Response:
+    """Shares of voice, or their chart's numbers as CSV."""
     filters = read_filters(request.query_params)
     given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
     if any(len(name) > LONGEST_VALUE or "\0" in name for name in given):
@@ -37,6 +38,8 @@ def compare(request: Request) -> HTMLResponse:
                 database, chosen, measure=filters.count, scope=filters.scope
             )
             chart = _chart(database, chosen, filters)
+        if wants_csv(request):
+            return chart_csv(chart, "compare", filters)
         return render(
             request,
             "compare.html",

@@ -4,9 +4,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.dashboard.charts import READ, spark
+from newscrawl.dashboard.downloads import ranking_csv, wants_csv
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
@@ -16,6 +17,7 @@ from newscrawl.storage.queries import CoverageDay
 router = APIRouter()
 
 SHOWN = 25  # companies
+DOWNLOADED = 10_000  # companies
 # A source whose last good day lies further back than yesterday is told of on the first page.
 SILENT_AFTER = 1  # days
 TOLD = 5  # silent sources by name
@@ -40,10 +42,13 @@ class Silence:
 
 
 @router.get("/", response_class=HTMLResponse)
-def overview(request: Request) -> HTMLResponse:
-    """Companies by articles."""
+def overview(request: Request) -> Response:
+    """Companies by articles, or all of them as CSV."""
     filters = read_filters(request.query_params)
     with desk_of(request).store.reading() as database:
+        if wants_csv(request):
+            ranked = queries.overview(database, scope=filters.scope, limit=DOWNLOADED)
+            return ranking_csv(ranked.companies, filters)
         found = queries.overview(database, scope=filters.scope, limit=SHOWN)
         return render(
             request,
@@ -51,6 +56,7 @@ def overview(request: Request) -> HTMLResponse:
             filters=filters,
             choices=choices(database),
             found=found,
+            shown=SHOWN,
             lines={row.company: spark(row.spark) for row in found.companies},
             clutter=queries.clutter(database, scope=filters.scope),
             silence=_silence(database, filters),
