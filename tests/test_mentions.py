@@ -84,6 +84,27 @@ def test_a_ticker_counts_in_ticker_form(companies, text):
     assert named(companies, text) == [("Microsoft", "MSFT")]
 
 
+@pytest.mark.parametrize(
+    ("text", "surfaces"),
+    [
+        pytest.param("Both (NYSE: MSFT) and [AAPL US] rose.", ["MSFT", "AAPL"], id="brackets"),
+        pytest.param("Quoted: NYSE: MSFT, and XETRA: SIE.", ["MSFT", "SIE"], id="behind colons"),
+        pytest.param("Note: NYSE: MSFTX is another.", [], id="a symbol cut off is no symbol"),
+        pytest.param("At AXNYSE: MSFT it is none.", [], id="an exchange within a word"),
+    ],
+)
+def test_tickers_are_found_wherever_they_stand(companies, text, surfaces):
+    found = [mention.surface for mention in companies.find(text) if mention.rule == "ticker"]
+    assert found == surfaces
+
+
+def test_context_far_away_supports_nothing(companies):
+    far = "The weather stayed fine. " * 20
+    near = "The iPhone was shown, and Apple said nothing more of it."
+    assert named(companies, f"{near} {far}") == [("Apple", "Apple")]
+    assert named(companies, f"The iPhone was shown. {far} An Apple lay there.") == []
+
+
 def test_offsets_refer_to_the_original_text(companies):
     text = unicodedata.normalize(
         "NFD", "Dé\u00adjà vu: Nest\u00adlé und Siemens\u00a0Energy, Télé\u200bfónica"

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newscrawl.items import Article, Document, Page
-from newscrawl.mentions import Companies, Company, load_companies
-from pipelines.mentions import MentionsPipeline
+from newscrawl.mentions import Companies, Company, load_companies, with_mentions
 
 WIRE = Company(name="Thomson Wire", aliases=("Wire News",), outlets=("wire.example", "Wire News"))
 PAPER = Company(name="Daily Paper Company", outlets=("paper.example", "The Daily Paper"))
@@ -74,8 +73,7 @@ def test_news_about_a_newspaper_counts_on_its_own_site():
     assert named(text, source="paper.example") == ["Daily Paper Company"]
 
 
-def test_the_pipeline_tells_the_matcher_the_source():
-    pipeline = MentionsPipeline(REGISTRY)
+def test_a_document_tells_the_matcher_its_source():
     article = Article(title="Growth", text=OWN, language="en")
     page = Page(
         url="https://www.paper.example/a", source="paper", html=b"", fetched_at=datetime.now(UTC)
@@ -85,7 +83,7 @@ def test_the_pipeline_tells_the_matcher_the_source():
         ("https://other.example/a", {"Siemens", "Daily Paper Company"}),
     ):
         document = Document(page=replace(page, url=url), article=article)
-        found = pipeline.process_item(document).mentions
+        found = with_mentions(document, REGISTRY).mentions
         assert {mention.company for mention in found} == companies
 
 

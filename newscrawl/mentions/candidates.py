@@ -81,7 +81,7 @@ class Finder:
 
 def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     """One pattern for phrases in any case; "*" is any letters, a blank may be a hyphen."""
-    alternatives = []
+    alternatives: list[tuple[str, str]] = []
     for phrase in sorted(phrases, key=len, reverse=True):
         escaped = re.escape(phrase.replace("’", "'")).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
         # Chinese and Japanese part no words: a phrase is found between any two letters.
@@ -89,8 +89,12 @@ def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
         # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
         spaced = script(phrase[-1]) not in _UNSPACED
         stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
-        alternatives.append(f"{begin}{escaped}{stop}")
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+        alternatives.append((begin, f"{escaped}{stop}"))
+    if len({begin for begin, _ in alternatives}) == 1:
+        # Looked for once at each place, not once for each phrase.
+        whole = "|".join(rest for _, rest in alternatives)
+        return re.compile(f"{alternatives[0][0]}(?:{whole})", re.IGNORECASE)
+    return re.compile("|".join(map("".join, alternatives)), re.IGNORECASE)
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:

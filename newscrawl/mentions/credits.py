@@ -49,6 +49,10 @@ class Credits:
             for index, company in enumerate(companies)
             if company.outlets
         }
+        self._published: dict[str, set[int]] = {}
+        for index, outlets in self._publishers.items():
+            for outlet in outlets:
+                self._published.setdefault(outlet, set()).add(index)
         self._boilerplate = re.compile(
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
@@ -60,11 +64,9 @@ class Credits:
             return frozenset()
         name = source.strip().casefold()
         host = _host(name)
-        return frozenset(
-            index
-            for index, outlets in self._publishers.items()
-            if name in outlets or any(host == o or host.endswith(f".{o}") for o in outlets)
-        )
+        labels = host.split(".")
+        domains = (".".join(labels[start:]) for start in range(len(labels)))
+        return frozenset().union(*(self._published.get(one, ()) for one in (name, *domains)))
 
     def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
         """Is a publisher named as the author, carrier or owner of news, not as a company?"""

@@ -141,7 +141,7 @@ class Matcher:
             named=frozenset(candidate.form.company for candidate in certain),
             quoted=frozenset(hit.company for hit in tickers),
             persons=frozenset(persons),
-            context=self._context.find(text, wanted),
+            context=self._context.find(text, wanted, (place[0].start for place in doubtful)),
             starts={candidate.start for candidate in certain},
             ends={candidate.end for candidate in certain},
         )

@@ -6,9 +6,10 @@ the tidied text.
 
 import re
 import unicodedata
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 from newscrawl.items import Section
 
@@ -23,10 +24,13 @@ _ONE_FOR_ONE = {
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u200a\u202f\u3000\t", " "),
     **dict.fromkeys("\u2010\u2011", "-"),
 }
-_FULL_WIDTH = re.compile("[\uff01-\uff5e]")
+_FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")
+_LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
+_MARK = re.compile(f"[{_MARKS}]")
+# The same where no accents are to be composed: what begins with one set is found much faster.
+_DROP = re.compile(rf"[{_INVISIBLE} ](?:(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<=  ) *)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 BREAK: Literal["\n\n"] = "\n\n"
@@ -68,17 +72,21 @@ def scan(text: str, title: str = "") -> Scan:
     if not original.isascii():
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)
-        if _FULL_WIDTH.search(spelled):
-            spelled = spelled.translate(_NARROW)
+        spelled = _FULL_WIDTH.sub(_narrowed, spelled)
         spelled = _without_surrogates(spelled)
     elif "\t" in spelled:
         spelled = spelled.replace("\t", " ")
-    if "\n" in spelled:
+    # Where breaks come in pairs none is alone.
+    if spelled.count("\n") != 2 * spelled.count("\n\n"):
         spelled = _LINE_BREAK.sub(" ", spelled)
     if not _needs_repair(spelled):
         return Scan(spelled, original, body_start)
     repaired, places = _repair(spelled)
     return Scan(repaired, original, body_start, places)
+
+
+def _narrowed(found: re.Match[str]) -> str:
+    return found[0].translate(_NARROW)
 
 
 def _without_surrogates(spelled: str) -> str:
@@ -99,22 +107,55 @@ def _needs_repair(spelled: str) -> bool:
     )
 
 
-def _repair(spelled: str) -> tuple[str, list[int]]:
+class Places(Sequence[int]):
+    """Where each scanned character stood, kept as stretches in which they follow each other."""
+
+    def __init__(self) -> None:
+        self._scanned: list[int] = []
+        self._original: list[int] = []
+        self._length = 0
+
+    def add(self, original: int, length: int) -> None:
+        """The next so many scanned characters stood from `original` on."""
+        if length:
+            self._scanned.append(self._length)
+            self._original.append(original)
+            self._length += length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[int]: ...
+
+    def __getitem__(self, place: int | slice) -> int | Sequence[int]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(self._length)[place]]
+        stretch = bisect(self._scanned, range(self._length)[place]) - 1
+        return self._original[stretch] + range(self._length)[place] - self._scanned[stretch]
+
+
+def _repair(spelled: str) -> tuple[str, Places]:
     """Drop what can't be seen, compose accents, and note where each kept character stood."""
     pieces: list[str] = []
-    places: list[int] = []
+    places = Places()
     end = 0
-    for found in _REPAIR.finditer(spelled):
+    composed_already = unicodedata.is_normalized("NFC", spelled) and not _MARK.search(spelled)
+    for found in (_DROP if composed_already else _REPAIR).finditer(spelled):
         start = found.start()
         pieces.append(spelled[end:start])
-        places.extend(range(end, start))
+        places.add(end, start - end)
         end = found.end()
         odd = found.group()
         if odd[0] not in _INVISIBLE and odd[0] != " ":
             composed = unicodedata.normalize("NFC", odd)
             pieces.append(composed)
-            places.extend(range(start, start + min(len(composed), len(odd))))
-            places.extend([end - 1] * (len(composed) - len(odd)))
+            places.add(start, min(len(composed), len(odd)))
+            for _ in range(len(composed) - len(odd)):
+                places.add(end - 1, 1)
     pieces.append(spelled[end:])
-    places.extend(range(end, len(spelled) + 1))
+    places.add(end, len(spelled) + 1 - end)
     return "".join(pieces), places

@@ -77,19 +77,39 @@ class ContextFinder:
                         owners[pattern][index] = weight
         self._patterns = list(owners)
         self._owners = list(owners.values())
+        self._of: dict[int, set[int]] = defaultdict(set)
+        for number, owned in enumerate(self._owners):
+            for index in owned:
+                self._of[index].add(number)
         literals = [pattern.literal for pattern in self._patterns]
+        self._longest = max(map(len, literals), default=0)
         self._automaton = AhoCorasick(literals, store_patterns=False)
 
-    def find(self, text: str, wanted: frozenset[int]) -> dict[int, list[Clue]]:
-        """Where words of the wanted companies' contexts stand, by company."""
+    def find(
+        self, text: str, wanted: frozenset[int], places: Iterable[int]
+    ) -> dict[int, list[Clue]]:
+        """Where words of the wanted companies' contexts begin near these places, by company."""
         low = text.replace("İ", "I").lower()
+        patterns = set().union(*(self._of.get(index, ()) for index in wanted))
         clues: dict[int, list[Clue]] = defaultdict(list)
-        for pattern, start, end in self._automaton.find_matches_as_indexes(low, overlapping=True):
-            owners = self._owners[pattern]
-            if not wanted.isdisjoint(owners) and self._stands(low, pattern, start, end):
-                for index in wanted & owners.keys():
-                    clues[index].append(Clue(start, owners[index]))
+        for left, right in self._windows(places):
+            found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
+            for pattern, start, end in found:
+                if pattern in patterns and self._stands(low, pattern, left + start, left + end):
+                    owners = self._owners[pattern]
+                    for index in wanted & owners.keys():
+                        clues[index].append(Clue(left + start, owners[index]))
         return clues
+
+    def _windows(self, places: Iterable[int]) -> list[tuple[int, int]]:
+        """The parts of a text in which context counts for the places, without overlap."""
+        windows: list[tuple[int, int]] = []
+        for place in sorted(places):
+            left, right = max(0, place - CONTEXT_WINDOW), place + CONTEXT_WINDOW + self._longest
+            if windows and left <= windows[-1][1]:
+                left = windows.pop()[0]
+            windows.append((left, right))
+        return windows
 
     def _stands(self, low: str, pattern: int, start: int, end: int) -> bool:
         form = self._patterns[pattern]

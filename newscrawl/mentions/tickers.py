@@ -1,7 +1,7 @@
 """Tickers, which count only where they are written as tickers: "NYSE: MSFT", "(AAPL.O)"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from newscrawl.mentions.company import Company
@@ -14,11 +14,14 @@ _NOTATIONS = re.compile(
     rf"|[(\[](?P<exchange>[A-Z][A-Za-z]{{1,8}})(?: [A-Z][a-z]+)?\s?: ?(?P<symbol>{_SYMBOL})\b"
     r"|(?<![\w$])\$(?P<cash>[A-Z]{2,5})\b"
 )
+_NOTATION_STARTS = re.compile(r"[(<\[$]")
 # The same outside brackets needs an exchange's own name.
 _LISTED = re.compile(
     r"\b(?P<exchange>NYSE|Nasdaq|NASDAQ|LSE|LON|XETRA|Xetra|ETR|FRA|EPA|BIT|BME|SIX|TSE|TYO|HKEX"
     rf"|HKG|SEHK|SSE|SZSE|WSE|GPW|MOEX|ATHEX)\s?: ?(?P<symbol>{_SYMBOL})\b"
 )
+# How far before a colon an exchange may begin, and behind it its symbol end.
+_BEFORE_COLON, _BEHIND_COLON = len("NASDAQ "), len(": ABCDEF.AB ")
 # Where an exchange code places a symbol that two companies share.
 _MARKETS = {
     "US": "NYSE NASDAQ Nasdaq US N O OQ K A",
@@ -64,16 +67,14 @@ class Tickers:
         if not self._listings:
             return []
         hits = {}
-        if "(" in text or "$" in text or "[" in text or "<" in text:
-            for found in _NOTATIONS.finditer(text):
-                hit = self._hit(found)
-                if hit:
-                    hits[hit.start] = hit
-        if ":" in text:
-            for found in _LISTED.finditer(text):
-                hit = self._hit(found)
-                if hit:
-                    hits.setdefault(hit.start, hit)
+        for found in _notations(text):
+            hit = self._hit(found)
+            if hit:
+                hits[hit.start] = hit
+        for found in _listings(text):
+            hit = self._hit(found)
+            if hit:
+                hits.setdefault(hit.start, hit)
         return list(hits.values())
 
     def _hit(self, found: re.Match[str]) -> TickerHit | None:
@@ -96,3 +97,26 @@ class Tickers:
         if len(listings) != 1:
             return None
         return TickerHit(listings[0][1], found.start(key), found.end(key))
+
+
+def _notations(text: str) -> Iterator[re.Match[str]]:
+    """What is written as a ticker, looked for where it may begin."""
+    end = 0
+    for start in _NOTATION_STARTS.finditer(text):
+        if start.start() >= end and (found := _NOTATIONS.match(text, start.start())):
+            yield found
+            end = found.end()
+
+
+def _listings(text: str) -> Iterator[re.Match[str]]:
+    """Symbols behind the name of an exchange, looked for around each colon."""
+    end = 0
+    colon = text.find(":")
+    while colon >= 0:
+        begin = max(end, colon - _BEFORE_COLON)
+        found = _LISTED.search(text, begin, colon + _BEHIND_COLON)
+        # The symbol behind another colon may reach farther.
+        if found and text.find(":", found.start()) == colon:
+            yield found
+            end = found.end()
+        colon = text.find(":", max(colon + 1, end))
