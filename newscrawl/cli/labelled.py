@@ -35,14 +35,15 @@ def corpus_from(folder: Path | None) -> "Corpus":
     return load_corpus(folder)
 
 
-def examples_from(pages: "Corpus") -> "list[Example]":
-    """The evidence and labels of all pages that have a gold text, read behind a bar."""
+def examples_from(pages: "Corpus", *, unlabelled: bool = False) -> "list[Example]":
+    """The evidence and labels of all pages that have a gold text, read behind a bar; those of the
+    others too where they are wanted."""
     from newscrawl.training.fit import processes_worth
     from newscrawl.training.network.examples import read_examples
 
-    labelled = sum(bool(page.text) for page in pages)
-    with progress("evidence", labelled) as step:
-        return read_examples(pages, processes_worth(labelled), lambda: step(""))
+    wanted = [page for page in pages if page.text or unlabelled]
+    with progress("evidence", len(wanted)) as step:
+        return read_examples(wanted, processes_worth(len(wanted)), lambda: step(""))
 
 
 @contextmanager

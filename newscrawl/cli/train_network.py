@@ -30,8 +30,11 @@ def train_network(
     memory: Annotated[
         bool, typer.Option("--memory", help="With --folds: what template memory adds.")
     ] = False,
-    epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 8,
+    epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
+    teachers: Annotated[
+        int, typer.Option(min=0, help="Networks that teach the one; 0: the gold texts alone do.")
+    ] = 3,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; else ours.", metavar="DIR")
     ] = None,
@@ -46,8 +49,8 @@ def train_network(
     if memory and not folds:
         raise InputError("--memory scores and trains nothing: give --folds 5 beside it")
     pages = corpus_from(corpus)
-    recipe = Recipe(seed=seed, epochs=epochs)
-    examples = examples_from(pages)
+    recipe = Recipe(seed=seed, epochs=epochs, teachers=teachers)
+    examples = examples_from(pages, unlabelled=teachers > 0)
     if folds and memory:
         _remember(pages, examples, recipe, folds, form)
     elif folds:
@@ -59,10 +62,10 @@ def train_network(
 def _train(
     pages: "Corpus", examples: "list[Example]", recipe: "Recipe", output: Path | None
 ) -> None:
-    from newscrawl.training.network import export, fit
+    from newscrawl.training.network import export, teaching
 
-    with progress("network", recipe.epochs) as step:
-        fitted = fit.fit(examples, recipe, lambda now: step(f"loss {now.f1_loss:.4f}"))
+    with progress("network", recipe.all_epochs) as step:
+        fitted = teaching.train(examples, recipe, lambda now: step(f"loss {now.f1_loss:.4f}"))
     folder = output or export.DATA_FOLDER
     provenance: dict[str, object] = {
         "corpus": pages.name,
@@ -70,6 +73,7 @@ def _train(
         "pages": len(examples),
         "seed": recipe.seed,
         "epochs": recipe.epochs,
+        "teachers": recipe.teachers,
         "command": shlex.join(["newscrawl", *sys.argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),
     }
@@ -83,7 +87,7 @@ def _cross_validate(
     from newscrawl.training.network.validation import cross_validate
     from newscrawl.training.splits import folds_by_site
 
-    with progress(f"{folds} folds", folds * recipe.epochs) as step:
+    with progress(f"{folds} folds", folds * recipe.all_epochs) as step:
         scored = cross_validate(
             examples,
             folds_by_site(pages, k=folds),
@@ -100,7 +104,7 @@ def _remember(
     from newscrawl.training.network.remembering import LEAST_ON_SITE, cross_validate
     from newscrawl.training.splits import folds_by_site
 
-    with progress(f"{folds} folds", folds * recipe.epochs) as step:
+    with progress(f"{folds} folds", folds * recipe.all_epochs) as step:
         found = cross_validate(
             examples,
             folds_by_site(pages, k=folds),

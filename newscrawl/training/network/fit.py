@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from newscrawl.training.network.encoding import KNOWN_TAGS, Encoder, Targets, batch
 from newscrawl.training.network.examples import Example, Vocabulary, learn_vocabulary
+from newscrawl.training.network.labels import Labels, of_gold
 from newscrawl.training.network.model import BlockNetwork, Shape, Sizes
 
 
@@ -21,14 +22,21 @@ class Recipe:
     """How training runs. All values ours, fitted on the development corpus by folds of sites."""
 
     seed: int = 0
-    epochs: int = 8
+    epochs: int = 7
     pages_at_once: int = 16
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     most_blocks: int = 900  # longer pages cost much and teach little
     share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
+    teachers: int = 3  # networks that teach the one, none: it learns from the gold texts alone
+    trust: float = 0.5  # in the teachers, of 1; the rest is trust in the gold text
     set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
     shape: Shape = field(default_factory=Shape)
+
+    @property
+    def all_epochs(self) -> int:
+        """Those of the teachers too."""
+        return self.epochs * (self.teachers + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +57,25 @@ class Epoch:
 
 
 def fit(
-    examples: Sequence[Example], recipe: Recipe, told: Callable[[Epoch], None] = lambda _: None
+    examples: Sequence[Example],
+    recipe: Recipe,
+    labels: Sequence[Labels] | None = None,
+    told: Callable[[Epoch], None] = lambda _: None,
 ) -> Fitted:
-    """Train; the result is the running mean of the weights, which varies less than the last."""
+    """Train one network, by the examples' gold texts if no other labels are given.
+
+    The result is the running mean of the weights, which varies less than the last.
+    """
     torch.set_num_threads(1)  # the matrices are too small to be shared out
     torch.manual_seed(recipe.seed)
     chance = np.random.default_rng(recipe.seed)
-    vocabulary = learn_vocabulary(examples)
-    network = _new_network(examples, vocabulary, recipe)
+    labelled = [example for example in examples if example.labelled]
+    vocabulary = learn_vocabulary(labelled)
+    network = _new_network(labelled, vocabulary, recipe)
     mean = copy.deepcopy(network)
     encoder = Encoder(vocabulary)
-    pages = [encoder.encode(example) for example in examples]
+    labels = labels or [of_gold(example) for example in examples]
+    pages = list(map(encoder.encode, examples, labels))
     weights = _page_weights(examples, recipe)
     usable = [n for n, example in enumerate(examples) if example.blocks <= recipe.most_blocks]
     optimiser = torch.optim.AdamW(
@@ -132,10 +148,9 @@ def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, 
     chosen = torch.sigmoid(logits) * inside
     common = (chosen * targets.matched).sum(1)
     f1 = 2 * common / ((chosen * words).sum(1) + targets.gold_words)
-    is_gold = (targets.matched >= 0.5 * words.clamp(min=1)).float()
     share = words / targets.gold_words.unsqueeze(1)
     weight = (20 * share + 0.1).clamp(0.1, 5.0) * inside
-    entropy = functional.binary_cross_entropy_with_logits(logits, is_gold, reduction="none")
+    entropy = functional.binary_cross_entropy_with_logits(logits, targets.content, reduction="none")
     entropy = (entropy * weight).sum(1) / weight.sum(1)
     return ((1 - f1) * weights).mean(), (entropy * weights).mean()
 
