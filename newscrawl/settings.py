@@ -199,5 +199,7 @@ DOWNLOADER_MIDDLEWARES = {
     "spiders.politeness.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "spiders.politeness.RetryAfterMiddleware": 550,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "spiders.unpacking.Unpacking": 590,
     "spiders.guard.PrivateAddressGuard": 890,  # last before the network
 }

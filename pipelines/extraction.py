@@ -7,8 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
+from scrapy.settings import BaseSettings
 
 from newscrawl.extraction.memory import templates
 from newscrawl.extraction.methods import METHODS
@@ -17,7 +19,7 @@ from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.settings import SettingError, whole_number
 from newscrawl.storage.frontier import Outcome
-from pipelines.readers import ReaderDiedError, Readers, Recipe, processes_of
+from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 
 # `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
 
@@ -86,7 +88,10 @@ class ExtractionPipeline:
         least = crawler.settings["NEWSCRAWL_MIN_CHARACTERS"]
         least = whole_number("NEWSCRAWL_MIN_CHARACTERS", least)
         processes = processes_of(crawler.settings["NEWSCRAWL_READERS"])
-        return cls(crawler, PageReader(method=method, least=least), processes)
+        pipeline = cls(crawler, PageReader(method=method, least=least), processes)
+        if pages_pile_up(crawler.settings):
+            crawler.signals.connect(pipeline.begin, signal=signals.spider_opened)
+        return pipeline
 
     def open_spider(self) -> None:
         """Read all pages of this crawl with what the crawls before it have learned."""
@@ -99,6 +104,10 @@ class ExtractionPipeline:
         """Have companies looked for where pages are read; `registry` is their file."""
         self._companies = companies
         self._recipe = replace(self._recipe, searches=True, registry=registry)
+
+    def begin(self) -> None:
+        """Let the readers make ready while the first listings are fetched."""
+        self._readers.begin()
 
     @cached_property
     def _readers(self) -> Readers:
@@ -127,3 +136,9 @@ class ExtractionPipeline:
         published = document.article.published
         if since and published and published < since and document.page.access == "open":
             raise TooOld(published)
+
+
+def pages_pile_up(settings: BaseSettings) -> bool:
+    """Whether a crawl with these settings asks for many pages at once, as fast as they come."""
+    waits = settings.getfloat("DOWNLOAD_DELAY") or settings.getbool("AUTOTHROTTLE_ENABLED")
+    return not waits and settings.getint("CONCURRENT_REQUESTS") > BACKLOG

@@ -102,6 +102,13 @@ class Readers:
         # The bytes of the page stayed here: they need not travel twice.
         return replace(verdict, page=replace(verdict.page, html=page.html))
 
+    def begin(self) -> None:
+        """Start the processes at once, for a crawl in which pages will pile up."""
+        if self._processes and self._pool is None:
+            self._pool = self._begun()
+            for _ in range(self._processes):
+                self._pool.submit(_be_there)
+
     def close(self) -> None:
         """Let the thread and the processes go."""
         self._thread.shutdown()
@@ -163,6 +170,10 @@ _HELD: Final[list[Desk]] = []
 
 def _judge(page: Page) -> Verdict:
     return _HELD[0].judge(page)
+
+
+def _be_there() -> None:
+    """Nothing to do: a process is started when it first has something to do."""
 
 
 def _begin(recipe: Recipe) -> None:

@@ -5,11 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from scrapy.settings import Settings
 
 from newscrawl.items import Article, Document, Hints, Page
 from newscrawl.mentions import load_companies, with_mentions
 from newscrawl.reading import PageReader, article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
+from pipelines.extraction import pages_pile_up
 from pipelines.outcome import Counts, state_of, summary
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -169,3 +171,22 @@ def test_an_article_that_was_changed_is_searched_again() -> None:
     again = with_mentions(changed, companies)
     assert [mention.company for mention in again.mentions] == ["Siemens", "Volkswagen"]
     assert again.clutter == document.clutter
+
+
+# --- When processes read from the beginning ---
+
+
+@pytest.mark.parametrize(
+    ("settings", "piles_up"),
+    [
+        ({"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "CONCURRENT_REQUESTS": 32}, True),
+        ({"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": True, "CONCURRENT_REQUESTS": 32}, False),
+        ({"DOWNLOAD_DELAY": 0.5, "AUTOTHROTTLE_ENABLED": False, "CONCURRENT_REQUESTS": 32}, False),
+        ({"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "CONCURRENT_REQUESTS": 1}, False),
+    ],
+    ids=["hasty", "adaptive", "delayed", "replay"],
+)
+def test_pages_pile_up_where_nobody_is_waited_for(
+    settings: dict[str, object], piles_up: bool
+) -> None:
+    assert pages_pile_up(Settings(settings)) == piles_up

@@ -73,6 +73,11 @@ def test_many_pages_are_read_in_a_process(readers: Readers) -> None:
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
+def test_processes_that_were_started_ahead_read_the_first_page(readers: Readers) -> None:
+    readers.begin()
+    assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
+
+
 def test_a_document_is_the_same_wherever_it_was_read(readers: Readers) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     texts = {document.article.text for document in documents if isinstance(document, Document)}

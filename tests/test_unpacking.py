@@ -1,0 +1,52 @@
+"""Packed responses are unpacked; the charset of packed bytes is nobody's business."""
+
+import gzip
+
+import brotli
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, TextResponse, XmlResponse
+from scrapy.utils.test import get_crawler
+
+from spiders.unpacking import Unpacking
+
+URL = "https://n.example/a"
+PAGE = "<html><head><meta charset=utf-8></head><p>Straße</p></html>".encode()
+
+
+class Packed(TextResponse):
+    """A response whose bytes hold no text yet."""
+
+    @property
+    def encoding(self) -> str:
+        raise AssertionError("the charset of packed bytes was asked for")
+
+
+def unpacked(body: bytes, kind: str, packing: str) -> object:
+    headers = {"Content-Type": kind, "Content-Encoding": packing}
+    response = Packed(URL, headers=headers, body=body, flags=["seen"])
+    return Unpacking.from_crawler(get_crawler()).process_response(Request(URL), response)
+
+
+@pytest.mark.parametrize(
+    ("body", "packing"), [(gzip.compress(PAGE), "gzip"), (brotli.compress(PAGE), "br")]
+)
+def test_a_page_is_unpacked_and_then_read(body: bytes, packing: str) -> None:
+    response = unpacked(body, "text/html", packing)
+    assert isinstance(response, HtmlResponse)
+    assert response.css("p::text").get() == "Straße"
+    assert (response.url, response.flags) == (URL, ["seen"])
+    assert "Content-Encoding" not in response.headers
+
+
+def test_a_feed_is_unpacked() -> None:
+    response = unpacked(gzip.compress(b"<rss/>"), "application/rss+xml", "gzip")
+    assert isinstance(response, XmlResponse)
+    assert response.body == b"<rss/>"
+
+
+def test_what_is_not_packed_comes_as_it_is() -> None:
+    response = HtmlResponse(URL, headers={"Content-Type": "text/html"}, body=PAGE)
+    assert (
+        Unpacking.from_crawler(get_crawler()).process_response(Request(URL), response) is response
+    )
