@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 import pytest
 
@@ -135,7 +136,10 @@ def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
     # From the second request on: robots.txt itself comes before the delay is known.
     gaps = [later - earlier for earlier, later in pairwise(moments[1:])]
     assert len(gaps) > 10
-    assert min(gaps) > 0.15  # 0.2 at the sender, less what the way here takes
+    # A busy machine may note a visit late, which makes one gap longer and the next one shorter:
+    # neither their sum nor the one in the middle.
+    assert moments[-1] - moments[0] > 0.95 * 0.2 * len(gaps)
+    assert median(gaps) > 0.15
 
 
 def test_the_crawler_says_who_it_is(world: World) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.site import content
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import IMPATIENT, Crawl, crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
 
@@ -51,7 +51,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
             f"{site.url}/fault/circle.xml,{site.url}/fault/feed.xml",
             f"sitemaps={site.url}/fault/entities.xml",
             database=database,
-            settings={"LOG_LEVEL": "INFO"},
+            settings=IMPATIENT | {"LOG_LEVEL": "INFO"},
         )
         yield World(site, done)
 

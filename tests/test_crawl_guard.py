@@ -12,7 +12,7 @@ from backports import zstd
 
 from newscrawl.sources import Source
 from newscrawl.sources.own_file import add_source
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import IMPATIENT, Crawl, crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer
 
@@ -197,7 +197,7 @@ def flood(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
             "ft",
             f"feeds={','.join(f'{site.url}/{name}' for name in names)}",
             database=folder / "news.sqlite",
-            settings={"DOWNLOAD_MAXSIZE": str(1024 * 1024)},
+            settings=IMPATIENT | {"DOWNLOAD_MAXSIZE": str(1024 * 1024)},
         )
         yield Attack(site, inner, done)
 

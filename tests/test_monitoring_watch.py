@@ -148,7 +148,8 @@ def test_each_source_has_a_log_of_its_own(room: Newsroom) -> None:
 
 
 def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
-    room.sites.add("slow", 200, delay=0.5)
+    # Pages for minutes, so that it can't be through before somebody looks on a busy machine.
+    room.sites.add("slow", 1500, delay=1.5)
     done = once(room, "slow", NEWSCRAWL_LONGEST_CRAWL="5")
     assert done.returncode == 1
     assert "slow: failed: still running after 5 seconds" in done.stderr
