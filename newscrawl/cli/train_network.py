@@ -70,7 +70,8 @@ def _train(
     provenance: dict[str, object] = {
         "corpus": pages.name,
         "fingerprint": pages.fingerprint,
-        "pages": len(examples),
+        "pages": sum(example.labelled for example in examples),
+        "pages_without_gold": sum(not example.labelled for example in examples),
         "seed": recipe.seed,
         "epochs": recipe.epochs,
         "teachers": recipe.teachers,
