@@ -18,7 +18,7 @@ from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.frontier import Schedule
 from newscrawl.storage.frontier.queue import Offer
-from newscrawl.storage.intake import Intake
+from newscrawl.storage.intake import Intake, records_of
 from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
@@ -58,7 +58,8 @@ def store(
     line = Line(recipe(companies, method))
     intake = Intake(database, "finished")
     documents = [line.document(line.page(one)) for one in captures]
-    intake.store(documents, [line.origin(document) for document in documents])
+    records, _ = records_of(documents)
+    intake.store(records, [line.origin(document) for document in documents])
     intake.close()
 
 

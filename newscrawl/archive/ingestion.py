@@ -19,13 +19,12 @@ from newscrawl.archive.captures import ArchiveError
 from newscrawl.archive.line import Batch, Part, Recipe, read_part
 from newscrawl.archive.remembering import remembering
 from newscrawl.archive.workers import Workers
-from newscrawl.items import Document
 from newscrawl.storage import Database
 from newscrawl.storage.intake import Intake
 from newscrawl.storage.progress import Step, progress_of
 
-# Ours: some 50 pages, a fraction of a second of work and one transaction.
-PART_BYTES: Final = 1024 * 1024
+# Ours: some 50 pages, half a second of work and one transaction.
+PART_BYTES: Final = 2 * 1024 * 1024
 _IDENTIFYING_BYTES: Final = 64 * 1024
 
 
@@ -126,12 +125,12 @@ class Ingestion:
         self._store(state, batch, intake)
 
     def _store(self, state: FileProgress, batch: Batch, intake: Intake) -> None:
-        documents: Sequence[Document] = batch.documents
-        whole = self._left is None or len(documents) <= self._left
+        records = batch.records
+        whole = self._left is None or len(records) <= self._left
         if not whole:
-            documents = documents[: self._left]
+            records = records[: self._left]
         counts = state.counts + batch.counts
-        counts["articles"] -= len(batch.documents) - len(documents)
+        counts["articles"] -= len(batch.records) - len(records)
 
         def step_of(outcomes: Counter[str]) -> Step:
             return Step(
@@ -142,14 +141,14 @@ class Ingestion:
             )
 
         # A part of which some is left over by the limit is done again by the next run.
-        outcomes = intake.store(documents, batch.origins, step_of if whole else None)
+        outcomes = intake.store(records, batch.origins, step_of if whole else None)
         state.counts = counts + outcomes
         if whole:
-            self._on_progress(batch.position - state.position, len(documents))
+            self._on_progress(batch.position - state.position, len(records))
             state.bytes_read += batch.position - state.position
             state.position = batch.position
         if self._left is not None:
-            self._left -= len(documents)
+            self._left -= len(records)
 
 
 def task_of(path: Path, recipe: Recipe) -> str:

@@ -16,6 +16,8 @@ from newscrawl.items import Document, Hints, Origin, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import UrlError, canonical_url, load_sources
+from newscrawl.storage.documents import Record, record_of
+from newscrawl.storage.errors import UnstorableDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class Part:
 class Batch:
     """What a part gave. Its records lie in [first, position); `counts` says what became of them."""
 
-    documents: Sequence[Document] = ()
+    records: Sequence[Record] = ()
     origins: frozenset[Origin] = frozenset()
     counts: Counter[str]
     first: int
@@ -89,22 +91,23 @@ class Line:
         """All that is wanted of a part."""
         reader = WarcReader(part.path, part.start, part.stop, max_bytes=self._recipe.max_bytes)
         counts: Counter[str] = Counter()
-        documents = []
+        records, origins = [], set()
         for place in reader:
             outcome = self._taken(place.capture)
-            if isinstance(outcome, Document):
-                documents.append(outcome)
-            else:
+            if isinstance(outcome, str):
                 counts[outcome] += 1
-        counts.update(
-            articles=len(documents),
-            records=reader.records,
-            damaged=reader.damaged,
-            too_large=reader.too_large,
-        )
+                continue
+            counts["articles"] += 1
+            try:
+                records.append(_ready(outcome))
+            except UnstorableDocument:
+                counts["unstorable"] += 1
+            else:
+                origins.add(self.origin(outcome))
+        counts.update(records=reader.records, damaged=reader.damaged, too_large=reader.too_large)
         return Batch(
-            documents=documents,
-            origins=frozenset(map(self.origin, documents)),
+            records=records,
+            origins=frozenset(origins),
             counts=+counts,
             first=reader.first,
             position=reader.position,
@@ -123,6 +126,13 @@ class Line:
         except NoArticleError:
             return "no_article"
         return document if self._recipe.selection.wants(document) else "unwanted"
+
+
+def _ready(document: Document) -> Record:
+    """What is to be stored of a document, with all that can be known of it beforehand."""
+    record = record_of(document)
+    _ = record.wording.sketch
+    return record
 
 
 @cache

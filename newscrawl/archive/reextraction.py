@@ -20,7 +20,7 @@ from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
-from newscrawl.storage.intake import Intake
+from newscrawl.storage.intake import Intake, records_of
 from newscrawl.storage.progress import Step, forget_task, progress_of
 from newscrawl.storage.versions import StoredVersion, articles_at, listed_at, versions_at
 
@@ -136,7 +136,8 @@ class Reextraction:
             return Step(task=self._task, position=part.stop, counts={})
 
         origins = [origin for _, origin in documents]
-        intake.store([document for document, _ in documents], origins, step_of)
+        records, _ = records_of(document for document, _ in documents)
+        intake.store(records, origins, step_of)
 
     def _parts(self, start: int) -> Iterator[Part]:
         for begin in range(start, len(self._pages), AT_ONCE):

@@ -1,24 +1,37 @@
 """Takes in documents of many sources at once, as ingestion does."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Document, Origin
 from newscrawl.storage import models
 from newscrawl.storage.analysis import Analysis
+from newscrawl.storage.bulk import ManyRows, Numbers
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
+from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.progress import Step, note_step
 from newscrawl.storage.saving import Saved, save_records
 
+_TABLES = models.Base.metadata.tables
+_SOURCES = Prepared(
+    select(models.Source.slug, models.Source.id).where(among(models.Source.slug, "slugs"))
+)
+_SOURCE_NUMBERS = Numbers(_TABLES["sources"])
+_ADD_SOURCES = ManyRows(
+    _TABLES["sources"], ("id", "slug", "name", "country", "language", "home", "registered_at")
+)
+_RUN_NUMBERS = Numbers(_TABLES["runs"])
+_ADD_RUNS = ManyRows(_TABLES["runs"], ("id", "source_id", "started_at"))
+
 
 class Intake:
-    """Stores documents with a run for each of their sources, which `close` ends.
+    """Stores records with a run for each of their sources, which `close` ends.
 
     Not for several threads at once. Its methods raise StorageError.
     """
@@ -31,31 +44,29 @@ class Intake:
 
     def store(
         self,
-        documents: Sequence[Document],
+        records: Sequence[Record],
         origins: Collection[Origin],
         step_of: Callable[[Counter[str]], Step] | None = None,
     ) -> Counter[str]:
-        """Stores documents of these origins, in one transaction; in the same one it notes the
+        """Stores records of these origins, in one transaction; in the same one it notes the
         step that `step_of` makes of what came of them.
 
-        The counts are those of Database.save's outcomes, of the mentions, and of documents that
-        are "unstorable", which are left out.
+        The counts are those of Database.save's outcomes and of the mentions.
         """
-        records, refused = _records(documents)
         first = {origin.slug: origin for origin in origins}
 
         def work(session: Session) -> tuple[dict[str, int], list[tuple[str, Saved]]]:
             needed = {record.source for record in records} - self._runs.keys()
-            begun = _begin_runs(session, [first[slug] for slug in sorted(needed)])
-            runs = self._runs | begun
             connection = session.connection()
+            begun = _begin_runs(connection, [first[slug] for slug in sorted(needed)])
+            runs = self._runs | begun
             analysis = Analysis(connection)
             incoming = [(record, runs[record.source]) for record in records]
             saved = save_records(connection, incoming, analysis)
             told = [(record.source, one) for record, one in zip(records, saved, strict=True)]
             analysis.write()
             if step_of is not None:
-                note_step(session, step_of(_sum(told, refused)))
+                note_step(session, step_of(_sum(told)))
             return begun, told
 
         begun, told = self._database.write(work)
@@ -63,7 +74,7 @@ class Intake:
         for source, saved in told:
             found = {f"articles_{saved.outcome}": 1, "mentions": saved.mentions}
             self._counts.setdefault(source, Counter()).update(found)
-        return _sum(told, refused)
+        return _sum(told)
 
     def close(self) -> None:
         """Ends the runs, with what each of them counted."""
@@ -82,14 +93,8 @@ class Intake:
             self._runs = {}
 
 
-def _sum(told: Sequence[tuple[str, Saved]], refused: int) -> Counter[str]:
-    counts = Counter(unstorable=refused)
-    for _, saved in told:
-        counts.update({saved.outcome: 1, "mentions": saved.mentions})
-    return +counts
-
-
-def _records(documents: Sequence[Document]) -> tuple[list[Record], int]:
+def records_of(documents: Iterable[Document]) -> tuple[list[Record], int]:
+    """What is to be stored of documents, and how many of them no database can hold."""
     records, refused = [], 0
     for document in documents:
         try:
@@ -99,30 +104,46 @@ def _records(documents: Sequence[Document]) -> tuple[list[Record], int]:
     return records, refused
 
 
-def _begin_runs(session: Session, origins: Sequence[Origin]) -> dict[str, int]:
+def _sum(told: Sequence[tuple[str, Saved]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for _, saved in told:
+        counts.update({saved.outcome: 1, "mentions": saved.mentions})
+    return +counts
+
+
+def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, int]:
     """The numbers of new runs by source; a source that is unknown yet is registered."""
+    if not origins:
+        return {}
     now = datetime.now(UTC)
-    slugs = [origin.slug for origin in origins]
-    known = {
-        source.slug: source
-        for source in session.scalars(select(models.Source).where(models.Source.slug.in_(slugs)))
-    }
-    begun = {}
-    for origin in origins:
-        source = known.get(origin.slug)
-        if source is None:
-            source = models.Source(
-                slug=origin.slug,
-                name=origin.name,
-                country=origin.country,
-                language=origin.language,
-                home=origin.home,
-                registered_at=now,
-            )
-            session.add(source)
-            session.flush()
-        run = models.Run(source_id=source.id, started_at=now)
-        session.add(run)
-        session.flush()
-        begun[origin.slug] = run.id
+    known = dict(_SOURCES.rows(connection, {"slugs": [origin.slug for origin in origins]}))
+    fresh = [origin for origin in origins if origin.slug not in known]
+    rows = [
+        {
+            "id": number,
+            "slug": origin.slug,
+            "name": origin.name,
+            "country": origin.country,
+            "language": origin.language,
+            "home": origin.home,
+            "registered_at": now,
+        }
+        for number, origin in zip(_SOURCE_NUMBERS.take(connection, len(fresh)), fresh, strict=True)
+    ]
+    _ADD_SOURCES.write(connection, rows)
+    known |= {row["slug"]: row["id"] for row in rows}
+    begun = dict(
+        zip(
+            [origin.slug for origin in origins],
+            _RUN_NUMBERS.take(connection, len(origins)),
+            strict=True,
+        )
+    )
+    _ADD_RUNS.write(
+        connection,
+        [
+            {"id": number, "source_id": known[slug], "started_at": now}
+            for slug, number in begun.items()
+        ],
+    )
     return begun

@@ -4,7 +4,7 @@ It is the write that a crawl waits for, so it speaks SQLAlchemy's Core: objects 
 would cost as much again as the database.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -30,7 +30,7 @@ from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Article, ArticleUrl, Revision, Run, Source
 from newscrawl.storage.models.base import UtcDateTime
 from newscrawl.storage.occurrences import write_occurrences
-from newscrawl.storage.prepared import Prepared
+from newscrawl.storage.prepared import Prepared, among
 
 Outcome = Literal["new", "revised", "unchanged"]
 
@@ -39,11 +39,13 @@ _Stored = Row[str, int, int, str, str, str, datetime | None, datetime, bool]
 
 
 # Statements are built once: to build one costs as much as SQLite takes to carry it out.
-_SOURCE_AND_RUN = Prepared(
-    select(Source.id, select(Run.id).where(Run.id == bindparam("run_id")).scalar_subquery())
-    .where(Source.slug == bindparam("slug"))
-    .with_for_update(key_share=True, of=Source)
+_SOURCES = Prepared(
+    select(Source.slug, Source.id)
+    .where(among(Source.slug, "slugs"))
+    .order_by(Source.slug)
+    .with_for_update(key_share=True)
 )
+_RUNS = Prepared(select(Run.id).where(among(Run.id, "runs")))
 _ARTICLE_AT = (
     select(
         ArticleUrl.url,
@@ -89,11 +91,9 @@ def save_records(
 
     Raises StorageError for an unknown source or run.
     """
-    origins: dict[tuple[str, int], Origin] = {}
-    # Sorted, so that two writers lock their sources in one order.
-    for slug, run_id in sorted({(record.source, run_id) for record, run_id in records}):
-        origins[slug, run_id] = _origin(connection, slug, run_id)
-    incoming = [(record, origins[record.source, run_id]) for record, run_id in records]
+    sources = _sources(connection, {record.source for record, _ in records})
+    _check_runs(connection, {run_id for _, run_id in records})
+    incoming = [(record, Origin(sources[record.source], run_id)) for record, run_id in records]
     new = new_ones(connection, incoming)
     add_articles(
         connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], analysis
@@ -141,20 +141,24 @@ def replace_mentions(
         write_occurrences(connection, {article_id: mentions}, {})
 
 
-def _origin(connection: Connection, slug: str, run_id: int) -> Origin:
-    """The source's and the run's number.
+def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
+    """The sources' numbers.
 
-    On PostgreSQL the lock on the source's row makes its writers take turns, so that two of
-    them can't both find that a text is new; SQLite has one writer at a time anyway.
+    On PostgreSQL the locks on their rows, taken in one order, make the sources' writers take turns,
+    so that two of them can't both find that a text is new; SQLite has one writer at a time anyway.
     """
-    asked = {"slug": slug, "run_id": run_id}
-    found = _SOURCE_AND_RUN.rows(connection, asked)
-    if not found:
-        raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-    source, run = found[0]
-    if run is None:
-        raise StorageError(f"no run {run_id} in the database: start_run gives one")
-    return Origin(source, run)
+    found: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
+    for slug in slugs:
+        if slug not in found:
+            raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+    return found
+
+
+def _check_runs(connection: Connection, runs: Collection[int]) -> None:
+    found = {run_id for (run_id,) in _RUNS.rows(connection, {"runs": sorted(runs)})}
+    for run_id in runs:
+        if run_id not in found:
+            raise StorageError(f"no run {run_id} in the database: start_run gives one")
 
 
 def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored | None, set[str]]:
