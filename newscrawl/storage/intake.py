@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Document, Origin
@@ -28,6 +28,11 @@ _ADD_SOURCES = ManyRows(
 )
 _RUN_NUMBERS = Numbers(_TABLES["runs"])
 _ADD_RUNS = ManyRows(_TABLES["runs"], ("id", "source_id", "started_at"))
+_END_RUN = Prepared(
+    update(models.Run)
+    .where(models.Run.id == bindparam("run"))
+    .values(finished_at=bindparam("at"), reason=bindparam("ended_by"), counts=bindparam("counted"))
+)
 
 
 class Intake:
@@ -79,17 +84,21 @@ class Intake:
     def close(self) -> None:
         """Ends the runs, with what each of them counted."""
 
-        def work(session: Session) -> None:
-            for slug, number in self._runs.items():
-                run = session.get_one(models.Run, number)
-                run.finished_at, run.reason = datetime.now(UTC), self._reason
-                run.counts = {
+        now = datetime.now(UTC)
+        rows = [
+            {
+                "run": number,
+                "at": now,
+                "ended_by": self._reason,
+                "counted": {
                     f"newscrawl/{name}": count
                     for name, count in self._counts.get(slug, Counter()).items()
-                }
-
-        if self._runs:
-            self._database.write(work)
+                },
+            }
+            for slug, number in self._runs.items()
+        ]
+        if rows:
+            self._database.write(lambda session: _END_RUN.run_all(session.connection(), rows))
             self._runs = {}
 
 
