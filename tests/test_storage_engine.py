@@ -155,6 +155,13 @@ def test_another_schema_is_refused_with_what_to_do(
     assert says in message(database_url)
 
 
+def test_a_database_of_a_newer_newscrawl_is_not_called_up_to_date(database_url: str) -> None:
+    upgrade_database(database_url)
+    _set_version(database_url, "9999")
+    with pytest.raises(StorageError, match="made by a newer newscrawl"):
+        upgrade_database(database_url)
+
+
 # --- Locks ---
 
 

@@ -53,7 +53,7 @@ def monitor(
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.crawling import Command
     from newscrawl.monitoring.neighbours import neighbours
-    from newscrawl.monitoring.queue import open_queue
+    from newscrawl.monitoring.queue import QueueError, open_queue, queue_errors, told
     from newscrawl.monitoring.watch import Plan, Watch
     from newscrawl.storage import open_database
     from newscrawl.storage.leases import Terms
@@ -61,7 +61,7 @@ def monitor(
     _log_to_stderr()
     url = database or settings.NEWSCRAWL_DATABASE_URL
     if logs is not None:
-        logs.mkdir(parents=True, exist_ok=True)
+        _make(logs)
     command = Command(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=dict(map(_pair, setting or ())),
@@ -84,7 +84,10 @@ def monitor(
             inspect=_inspection(store, chosen, channels),
         )
         watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
-        watch.run()
+        try:
+            watch.run()
+        except queue_errors() as error:
+            raise QueueError(told(error)) from error
     if once and watch.failed:
         raise typer.Exit(1)
 
@@ -125,6 +128,13 @@ def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[Sour
     ]
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"--logs {folder}: {error.strerror}; name a folder of yours") from error
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not name or not sign:
@@ -141,9 +151,16 @@ def _seconds(name: str) -> float:
 
 
 def _log_to_stderr() -> None:
+    from newscrawl.monitoring.queue import OneLineFilter
+
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     root = logging.getLogger("newscrawl")
     root.setLevel(logging.INFO)
     root.handlers = [handler]
-    logging.getLogger("huey").setLevel(logging.WARNING)
+    theirs = logging.StreamHandler(sys.stderr)
+    theirs.setFormatter(handler.formatter)
+    theirs.addFilter(OneLineFilter())
+    huey = logging.getLogger("huey")
+    huey.setLevel(logging.WARNING)
+    huey.handlers = [theirs]

@@ -65,6 +65,8 @@ def serve(
 
     secret = _secret(token, host)
     path = archive or (Path(settings.NEWSCRAWL_ARCHIVE) if settings.NEWSCRAWL_ARCHIVE else None)
+    if path and not path.is_dir():
+        say(f"No archive at {path} yet: only pages fetched anew can be explained.")
     config = Config(
         database_url=database or settings.NEWSCRAWL_DATABASE_URL,
         companies=companies,

@@ -66,6 +66,7 @@ def status(
     """
     if watch and form != "table":
         raise InputError(f"--watch shows a table, --format {form} is for programs: choose one")
+    everything = everything or bool(source)  # who names a source wants to see it
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
         if watch:
@@ -142,7 +143,8 @@ def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
     if shown:
         parts.append(table_of([_row(one) for one in shown], _columns(found.moment)))
     if len(shown) < len(found.sources):
-        left = f"{len(found.sources) - len(shown)} sources are not shown (--all shows them)."
+        left = _number(len(found.sources) - len(shown), "source")
+        left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
         parts.append(Text(left, style="dim"))
     if found.findings:
         columns = (

@@ -1,6 +1,7 @@
 """The queue of crawls to be started, kept by huey: in a file, in PostgreSQL or in Redis."""
 
 import json
+import logging
 import re
 import sqlite3
 import time
@@ -23,6 +24,36 @@ _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
 # Seconds that a worker waits at the queue before it looks whether it is to stop.
 _WAIT = 1
 _AGAIN = 0.2
+
+
+class QueueError(Exception):
+    """The queue can't be reached any more: one line that says why."""
+
+
+class OneLineFilter(logging.Filter):
+    """Tells of a queue that can't be reached in a line, and once a minute at most; huey tells of
+    each try, with a traceback."""
+
+    def __init__(self, pause: float = 60.0) -> None:
+        super().__init__()
+        self._pause = pause
+        self._told_at = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, queue_errors()):
+            return True
+        now = time.monotonic()
+        if now - self._told_at < self._pause:
+            return False
+        self._told_at = now
+        record.msg, record.args, record.exc_info = told(error), (), None
+        return True
+
+
+def told(error: Exception) -> str:
+    """What a queue that fails says, in a line."""
+    return f"the queue can't be reached: {' '.join(str(error).split())}"
 
 
 class JsonSerializer(Serializer):  # type: ignore[misc]
@@ -58,7 +89,7 @@ def open_queue(database_url: str, queue_url: str = "") -> Huey:
         if _POSTGRES.match(url):
             return _in_postgres(_POSTGRES.sub("postgresql://", url), shared)
         if _REDIS.match(url):
-            return RedisHuey(_NAME, url=url, read_timeout=_WAIT, **shared)
+            return _in_redis(url, shared)
     except ConfigurationError as error:
         kind = "postgres" if _POSTGRES.match(url) else "redis"
         raise SettingError(
@@ -99,6 +130,17 @@ def _in_postgres(dsn: str, shared: dict[str, Any]) -> Huey:
         except psycopg.OperationalError as error:
             cause = " ".join(str(error).split())
             raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
+
+
+def _in_redis(url: str, shared: dict[str, Any]) -> Huey:
+    queue = RedisHuey(_NAME, url=url, read_timeout=_WAIT, **shared)
+    import redis  # noqa: PLC0415 - an extra, which is there where RedisHuey could be made
+
+    try:
+        queue.pending_count()
+    except redis.RedisError as error:
+        raise SettingError(f"NEWSCRAWL_QUEUE_URL: {told(error)}") from error
+    return queue
 
 
 def _beside(database_url: str) -> str:

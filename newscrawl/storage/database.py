@@ -61,13 +61,24 @@ def open_database(url: str, *, create: bool = True) -> "Database":
 
 
 def upgrade_database(url: str) -> tuple[str | None, str]:
-    """Brings the schema up to date; gives the versions before (None: no tables) and after."""
+    """Brings the schema up to date; gives the versions before (None: no tables) and after. Raises
+    StorageError for a database of a newer newscrawl."""
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
     try:
-        return _again_if_in_the_way(lambda: schema.upgrade(engine), parsed)
+        before, after = _again_if_in_the_way(lambda: schema.upgrade(engine), parsed)
     finally:
         engine.dispose()
+    if after > schema.HEAD:
+        raise StorageError(_newer(engines.shown(parsed), after))
+    return before, after
+
+
+def _newer(name: str, version: str) -> str:
+    return (
+        f"the database {name} was made by a newer newscrawl (schema {version}, this is "
+        f"{schema.HEAD}): install that one"
+    )
 
 
 class Database:
@@ -116,10 +127,7 @@ class Database:
                 f"{schema.HEAD}): newscrawl db upgrade"
             )
         if version > schema.HEAD:
-            raise StorageError(
-                f"the database {self.name} was made by a newer newscrawl (schema {version}, this "
-                f"is {schema.HEAD}): install that one"
-            )
+            raise StorageError(_newer(self.name, version))
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
