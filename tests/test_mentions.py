@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.mentions import Companies, load_companies, position, sentence_span
+from newscrawl.mentions.candidates import Exclusions
 
 REGISTRY = load_companies()
 
@@ -96,6 +97,24 @@ def test_a_ticker_counts_in_ticker_form(companies, text):
 def test_tickers_are_found_wherever_they_stand(companies, text, surfaces):
     found = [mention.surface for mention in companies.find(text) if mention.rule == "ticker"]
     assert found == surfaces
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded"),
+    [
+        pytest.param("They ate an Apple pie there.", True, id="as written"),
+        pytest.param("They ate an APPLE-PİE there.", True, id="any case, a hyphen"),
+        pytest.param("They ate Apple pies there.", True, id="plural"),
+        pytest.param("Apple trees bore fruit.", True, id="any letters"),
+        pytest.param("Apple tre bore fruit.", False, id="too few letters"),
+        pytest.param("A pie, says Apple, is no phone.", False, id="its words elsewhere"),
+        pytest.param("Apple pie-Maker rose.", False, id="a compound"),
+    ],
+)
+def test_excluded_phrases_are_found_as_phrases(text, excluded):
+    phrases = Exclusions(["Apple pie", "Apple tree*"])
+    start = text.upper().index("APPLE")
+    assert phrases.hold(text, start, start + len("Apple")) is excluded
 
 
 def test_context_far_away_supports_nothing(companies):

@@ -1,8 +1,9 @@
 """Finding: every place in an article where a form of a company stands as a word of its own."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick
 
@@ -10,6 +11,8 @@ from newscrawl.mentions.forms import Form, accepts_ending, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana"})
+# An excluded phrase reaches at most this far beyond the form it contains.
+_EXCLUSION_REACH = 60
 # Longer tails are no case ending in any language we decline.
 LONGEST_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
@@ -79,22 +82,49 @@ class Finder:
         return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
 
 
-def exclusion_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """One pattern for phrases in any case; "*" is any letters, a blank may be a hyphen."""
-    alternatives: list[tuple[str, str]] = []
-    for phrase in sorted(phrases, key=len, reverse=True):
-        escaped = re.escape(phrase.replace("’", "'")).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
-        # Chinese and Japanese part no words: a phrase is found between any two letters.
-        begin = "" if script(phrase[0]) in _UNSPACED else r"(?<!\w)"
-        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
-        spaced = script(phrase[-1]) not in _UNSPACED
-        stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
-        alternatives.append((begin, f"{escaped}{stop}"))
-    if len({begin for begin, _ in alternatives}) == 1:
-        # Looked for once at each place, not once for each phrase.
-        whole = "|".join(rest for _, rest in alternatives)
-        return re.compile(f"{alternatives[0][0]}(?:{whole})", re.IGNORECASE)
-    return re.compile("|".join(map("".join, alternatives)), re.IGNORECASE)
+class Exclusions:
+    """Phrases that contain a company's name and do not mean it: "Apple pie".
+
+    In any case; "*" is any letters, a blank may be a hyphen. Most windows lack the words of all
+    phrases: so the pattern is made only where it may find something.
+    """
+
+    def __init__(self, phrases: Sequence[str]) -> None:
+        self._phrases = [phrase.replace("’", "'") for phrase in phrases]
+        self._words = [_caseless(phrase.replace("*", " ")).split() for phrase in self._phrases]
+
+    def hold(self, text: str, start: int, end: int) -> bool:
+        """Does one of the phrases reach over the name's first character?"""
+        left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
+        window = _caseless(text[left:right])
+        if not any(all(word in window for word in words) for words in self._words):
+            return False
+        return any(
+            found.start() <= start < found.end()
+            for found in self._pattern.finditer(text, left, right)
+        )
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        alternatives: list[tuple[str, str]] = []
+        for phrase in sorted(self._phrases, key=len, reverse=True):
+            escaped = re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
+            # Chinese and Japanese part no words: a phrase is found between any two letters.
+            begin = "" if script(phrase[0]) in _UNSPACED else r"(?<!\w)"
+            # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
+            spaced = script(phrase[-1]) not in _UNSPACED
+            stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
+            alternatives.append((begin, f"{escaped}{stop}"))
+        if len({begin for begin, _ in alternatives}) == 1:
+            # Looked for once at each place, not once for each phrase.
+            whole = "|".join(rest for _, rest in alternatives)
+            return re.compile(f"{alternatives[0][0]}(?:{whole})", re.IGNORECASE)
+        return re.compile("|".join(map("".join, alternatives)), re.IGNORECASE)
+
+
+def _caseless(text: str) -> str:
+    """Equal for texts that a pattern in any case takes for equal; it takes ı and İ for an i."""
+    return text.replace("ı", "i").replace("İ", "i").casefold()
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:

@@ -1,13 +1,12 @@
 """From candidates to mentions: what is left out, the longest form first, then the doubtful ones."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from newscrawl.items import Mention
-from newscrawl.mentions.candidates import Candidate, Finder, exclusion_pattern
+from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.credits import Credits
 from newscrawl.mentions.forms import Form
@@ -16,9 +15,6 @@ from newscrawl.mentions.support import ContextFinder, Evidence, Judge
 from newscrawl.mentions.surroundings import Surroundings, spells_out
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
-
-# An excluded phrase reaches at most this far beyond the form it contains.
-_EXCLUSION_REACH = 60
 
 # A name supported in one pass supports the names listed beside it in the next.
 PASSES = 3
@@ -46,7 +42,7 @@ class Matcher:
         self._surroundings = Surroundings(words)
         self._judge = Judge(self._surroundings)
         self._credits = Credits(companies, words)
-        self._exclusions: dict[int, re.Pattern[str]] = {}
+        self._exclusions: dict[int, Exclusions] = {}
 
     @cached_property
     def _context(self) -> ContextFinder:
@@ -118,15 +114,11 @@ class Matcher:
         company = self._companies[candidate.form.company]
         if not company.exclude:
             return False
-        pattern = self._exclusions.get(candidate.form.company)
-        if pattern is None:
-            pattern = exclusion_pattern(company.exclude)
-            self._exclusions[candidate.form.company] = pattern
-        left = max(0, candidate.start - _EXCLUSION_REACH)
-        return any(
-            found.start() <= candidate.start < found.end()
-            for found in pattern.finditer(text, left, candidate.end + _EXCLUSION_REACH)
-        )
+        exclusions = self._exclusions.get(candidate.form.company)
+        if exclusions is None:
+            exclusions = Exclusions(company.exclude)
+            self._exclusions[candidate.form.company] = exclusions
+        return exclusions.hold(text, candidate.start, candidate.end)
 
     def _evidence(
         self,
