@@ -185,6 +185,7 @@ def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
         (["--since", "0001-01-01"], "--since 0001-01-01: no news of that time is known"),
         (["--until", "9999-12-31"], "--until 9999-12-31: no news of that time is known"),
         (["--source", "bbc-news"], "unknown source 'bbc-news': this database holds faz, ft"),
+        (["--by", "hour", "--since", "1700-01-01"], "rows: ask for 3,660 days at most"),
         (["--zone", ""], "unknown time zone '': write it as Europe/Berlin or UTC"),
         (["-c", ""], "unknown company ''"),
         (["--companies", "nowhere.toml"], "nowhere.toml"),

@@ -53,6 +53,17 @@ def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
+def test_scores_with_their_intervals_fit_a_screen(newscrawl: Newscrawl) -> None:
+    longest = ("--method", "combined-precision", "--method", "pr")
+    ran = newscrawl("evaluate", "--corpus", BUNDLED, *longest)
+    lines = ran.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "pages" in ran.out
+    assert "combined-precision" in ran.out
+    (pr,) = (line for line in lines if line.startswith(" mini  pr "))
+    assert len(re.findall(r"0\.\d{3}±\.\d\d\b", pr)) == 4
+
+
 def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
     ran = newscrawl("evaluate", "metadata", "--corpus", BUNDLED, "--format", "csv")
     assert ran.code == 0

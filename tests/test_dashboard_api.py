@@ -122,6 +122,8 @@ def test_a_search_marks_the_words(client: TestClient) -> None:
         "/api/counts?since=2026-11-05&until=2026-11-01",
         "/api/counts?since=yesterday",
         "/api/counts?by=fortnight",
+        "/api/counts?by=hour&since=2020-01-01&until=2026-11-01",
+        "/api/share?by=hour&since=2020-01-01&until=2026-11-01&company=A&company=B",
         "/api/counts?zone=Nowhere/Land",
         "/api/counts?company=%00",
         "/api/share?company=Siemens",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -71,6 +72,7 @@ MeasureOption = Annotated[
 ]
 
 _PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
+_MOST_DAYS_OF_HOURS = 3660  # ours: ten years are some ten seconds
 _HEADINGS = {"week": "week of"}
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 
@@ -120,6 +122,8 @@ def mentions(
         scope = scope_of(
             store, since, until, source, language, country=country, section=section, zone=zone
         )
+        if by == "hour":
+            _check_hours(scope)
         if share:
             kind = None if by == "company" else by
             found = show_shares(store, names, kind, measure, scope, form)
@@ -189,6 +193,15 @@ def _check(
     if limit is not None and not together and (share or (by or "company") != "company"):
         raise InputError(
             f"--limit goes with --by company, not with {'--share' if share else f'--by {by}'}"
+        )
+
+
+def _check_hours(scope: "Scope") -> None:
+    last = scope.until or datetime.now(UTC).date()
+    if scope.since and (last - scope.since).days > _MOST_DAYS_OF_HOURS:
+        raise InputError(
+            f"--by hour would give {24 * ((last - scope.since).days + 1):,} rows: ask for "
+            f"{_MOST_DAYS_OF_HOURS:,} days at most, or --by day"
         )
 
 

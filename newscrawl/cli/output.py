@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -133,9 +134,19 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
     # Not as the table's title and caption, which would be broken to the table's width.
     if title:
         console.print(Text(printable(title), style="bold"))
-    console.print(table_of(rows, columns))
+    console.print(_fitted(table_of(rows, columns), console))
     if note:
         console.print(Text(printable(note), style="dim"))
+
+
+def _fitted(table: Table, console: Console) -> Table:
+    """The table, its columns closer together where it would lose digits at the right."""
+    unbounded = console.options.update(max_width=10_000)
+    for gap in (1, 0):
+        if Measurement.get(console, unbounded, table).minimum <= console.width:
+            break
+        table.padding = (0, gap, 0, 0)
+    return table
 
 
 def _cell(column: Column, value: object) -> Text:

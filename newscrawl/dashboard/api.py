@@ -15,6 +15,7 @@ from newscrawl.dashboard.rendering import desk_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import By, Measure, Scope
 
+MOST_DAYS_OF_HOURS = 366
 MOST_COMPANIES = 20  # in one comparison
 _FAULTS: dict[int | str, dict[str, Any]] = {
     401: {"model": answers.Fault, "description": "A token is needed"},
@@ -210,8 +211,11 @@ def _check_company(database: Database, name: str) -> None:
 
 
 def _bounded(scope: Scope, by: str) -> Scope:
-    """The scope with a first day, where a row for each period since ever would be too many."""
+    """The scope with a first day, where a row for each period since ever would be too many;
+    raises FilterError where the hours would be."""
+    last = scope.until or datetime.now(UTC).date()
+    if by == "hour" and scope.since and (last - scope.since).days > MOST_DAYS_OF_HOURS:
+        raise FilterError(f"hours of over {MOST_DAYS_OF_HOURS} days: ask for fewer, or by day")
     if scope.since is not None or by not in {"hour", "day"}:
         return scope
-    last = scope.until or datetime.now(UTC).date()
     return replace(scope, since=date.fromordinal(max(last.toordinal() - 365, 1)))
