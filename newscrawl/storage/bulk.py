@@ -1,8 +1,8 @@
 """Many rows at once, as each database takes them fastest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Integer, TableClause, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -11,6 +11,8 @@ from newscrawl.storage.prepared import Prepared, Values, driver_errors, processo
 
 # Ours: fewer rows go to PostgreSQL one by one; for more it is worth to begin a COPY.
 _FEW: Final = 16
+
+Thing = TypeVar("Thing")
 
 
 class ManyRows:
@@ -39,17 +41,25 @@ class ManyRows:
 
     def write(self, connection: Connection, rows: Sequence[Values]) -> None:
         """Writes the rows, if there are any."""
-        if not rows:
+        self.write_made(connection, rows, _as_it_is)
+
+    def write_made(
+        self, connection: Connection, things: Sequence[Thing], row_of: Callable[[Thing], Values]
+    ) -> None:
+        """Writes each thing's row; PostgreSQL works on the first ones while others are made."""
+        if not things:
             return
-        if connection.dialect.name == "sqlite" or len(rows) <= _FEW:
+        rows = map(row_of, things)
+        if connection.dialect.name == "sqlite" or len(things) <= _FEW:
             self._rows.run_all(connection, rows)
         elif self._copy:
             self._write_copy(connection, self._copy, rows)
         else:
-            columns = {name: [row[name] for row in rows] for name in self._names}
+            made = list(rows)
+            columns = {name: [row[name] for row in made] for name in self._names}
             self._arrays.run(connection, columns)
 
-    def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
+    def _write_copy(self, connection: Connection, sql: str, rows: Iterable[Values]) -> None:
         values_of = itemgetter(*self._names)
         found = [processor(column.type, connection.dialect) for column in self._columns]
         converted = [(place, process) for place, process in enumerate(found) if process]
@@ -60,6 +70,10 @@ class ManyRows:
                 for place, process in converted:
                     values[place] = process(values[place])
                 copy.write_row(values)
+
+
+def _as_it_is(row: Values) -> Values:
+    return row
 
 
 class Numbers:

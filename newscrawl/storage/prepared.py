@@ -5,7 +5,7 @@ carry one out costs it as much again as the database. Here it is asked the first
 then on the driver gets the same text, and the values as the database takes them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, cast
@@ -54,7 +54,7 @@ class Prepared:
         ready = self._of(connection.dialect)
         _carried_out(connection, ready.sql, ready.bound(values))
 
-    def run_all(self, connection: Connection, rows: Sequence[Values]) -> None:
+    def run_all(self, connection: Connection, rows: Iterable[Values]) -> None:
         """Carries it out for each of the rows."""
         ready = self._of(connection.dialect)
         _carried_out(connection, ready.sql, list(map(ready.bound, rows)), many=True)

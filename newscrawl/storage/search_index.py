@@ -85,7 +85,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if connection.dialect.name == "sqlite":
         _SQLITE_ADD.run_all(connection, [_sqlite_row(entry) for entry in entries])
         return
-    _POSTGRES_ADD.write(connection, [postgres_row(entry) for entry in entries])
+    _POSTGRES_ADD.write_made(connection, entries, postgres_row)
 
 
 def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
