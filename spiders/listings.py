@@ -216,6 +216,7 @@ class ListingSpider(QueueSpider):
             offers = list(self._offers(waiting[start : start + _BATCH], oldest, found))
             offered = await self.writer.do(self.frontier.offer, listing_id, offers)
             self.count("known", offered.known)
+            self.count("revisits_told", offered.changed)
             found.fresh += offered.fresh
             await self.refill()
         return found
@@ -243,7 +244,13 @@ class ListingSpider(QueueSpider):
             self._seen.add(url)
             self.count("found")
             found.offered += 1
-            yield Offer(url=url, fetch_url=entry.url, hints=entry.hints, moment=entry.moment)
+            yield Offer(
+                url=url,
+                fetch_url=entry.url,
+                hints=entry.hints,
+                moment=entry.moment,
+                modified=entry.modified,
+            )
 
     def _refuse_host(self, host: str) -> None:
         self.count("offsite")

@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,30 @@ def test_a_changed_feed_brings_its_new_articles_alone(world: World) -> None:
     assert world.stories() == ["/story/new"]
     assert again.counts["newscrawl/articles_new"] == 1
     assert again.counts["newscrawl/known"] == 5
+
+
+def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) -> None:
+    corrected = "/story/3"
+    moments = dict.fromkeys(world.paths, "2026-01-05T08:00:00Z")
+
+    def sitemap() -> bytes:
+        rows = (
+            f"<url><loc>{world.site.url}{path}</loc><lastmod>{moment}</lastmod></url>"
+            for path, moment in moments.items()
+        )
+        return f"<urlset>{''.join(rows)}</urlset>".encode()
+
+    given = (f"sitemaps={world.site.url}/map.xml", "since=2026-01-01")
+    with world.site:
+        world.serve("/map.xml", sitemap, kind=XML)
+        world.crawl(*given)
+        time.sleep(1.1)  # sitemaps tell seconds
+        moments[corrected] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        world.serve(corrected, lambda: story("Corrected at noon", "Siemens"))
+        again = world.crawl(*given)
+    assert world.stories() == [corrected]
+    assert again.counts["newscrawl/revisits_told"] == 1
+    assert again.counts["newscrawl/articles_revised"] == 1
 
 
 def test_what_the_limit_left_waits_for_the_next_crawl(world: World) -> None:

@@ -241,6 +241,47 @@ def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) 
     assert (later.visit.etag, later.visit.last_modified) == (visit.etag, visit.last_modified)
 
 
+def changed(path: str, moment: datetime) -> Offer:
+    """An offer that says when its page was last changed."""
+    return replace(offered(path, now() - DAY), modified=moment)
+
+
+def stored(database: Database, frontier: Frontier, path: str = "a") -> Waiting:
+    """A page of the queue that was read and stored just now."""
+    frontier.offer(None, [offered(path, now() - DAY)])
+    (page,) = frontier.take(1)
+    database.save(article(page), frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+    return page
+
+
+@pytest.mark.parametrize(
+    ("since_the_visit", "told"),
+    [(30 * MINUTE, 1), (-MINUTE, 0), (2 * HOUR, 0)],
+    ids=["later", "before", "in the future"],
+)
+def test_a_page_that_was_changed_is_looked_at_before_its_time(
+    database: Database, frontier: Frontier, since_the_visit: timedelta, told: int
+) -> None:
+    stored(database, frontier)
+    later = after(HOUR, next_run(database))
+    found = later.offer(None, [changed("a", now() + since_the_visit)])
+    assert found == Offered(known=1, fresh=0, changed=told)
+    assert urls(later.take(10)) == ["a"][:told]
+
+
+def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
+    database: Database, frontier: Frontier
+) -> None:
+    stored(database, frontier)
+    later = after(HOUR, next_run(database))
+    later.offer(None, [changed("a", now() + 30 * MINUTE)])
+    (page,) = later.take(10)
+    later.settle(later.settlement(page.visit, "read", "unmodified"))
+    latest = after(2 * HOUR, next_run(database))
+    assert latest.offer(None, [changed("a", now() + 90 * MINUTE)]).changed == 0
+    assert latest.take(10) == []
+
+
 def test_an_alias_is_not_looked_at_again(database: Database) -> None:
     frontier = next_run(database)
     frontier.offer(None, [offered("a", now()), offered("print/a", now() - MINUTE)])

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Insert,
+    Row,
     bindparam,
     case,
     func,
@@ -33,6 +34,8 @@ Outcome = Literal["read", "closed", "failed", "hopeless", "postponed"]
 
 # Why a page was left that no listing told the headline of: `Access` other than "open".
 _UNTOLD = frozenset({"paywalled", "disallowed"})
+# Reasons of a last look that brought a text or a correction.
+_OF_A_NEW_TEXT = frozenset({"new", "revised"})
 # Longer validators are no use to anyone, and servers would refuse them.
 _MAX_VALIDATOR = 1_000
 _ADD: Mapping[str, Insert] = {
@@ -41,22 +44,44 @@ _ADD: Mapping[str, Insert] = {
 }
 
 
+_QUEUED = select(
+    FrontierUrl.id,
+    FrontierUrl.url,
+    FrontierUrl.reason,
+    FrontierUrl.due_at,
+    FrontierUrl.visited_at,
+)
+# A row of _QUEUED: number, URL, reason, when it is due, when it was looked at last.
+_Queued = Row[int, str, str | None, datetime | None, datetime | None]
+_ADVANCE = (
+    update(FrontierUrl)
+    .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
+    .values(due_at=bindparam("to_due_at"))
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """An article that a listing tells of: its canonical URL, and the one to be asked for."""
+    """An article that a listing tells of: its canonical URL, and the one to be asked for.
+
+    `modified` is when the listing says that its page was last changed.
+    """
 
     url: str
     fetch_url: str
     hints: Hints
     moment: datetime | None = None
+    modified: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """Of the offers: how many articles are stored already, how many were new to the queue."""
+    """Of the offers: how many articles are stored already, how many were new to the queue, and
+    how many have been changed since we read them."""
 
     known: int
     fresh: int
+    changed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +111,19 @@ def offer(
 ) -> Offered:
     """Queue what is neither queued nor stored; URLs that no database can hold are passed over.
 
-    Pages that are kept from us, and of which no listing had told the headline, wait again.
+    Pages that are kept from us, and of which no listing had told the headline, wait again. So do
+    those that a listing says have been changed.
     """
     by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
     urls = list(by_url)
     stored = select(ArticleUrl.url).where(ArticleUrl.url.in_(urls))
     known = set(connection.scalars(stored))
-    waiting = select(FrontierUrl.id, FrontierUrl.url, FrontierUrl.state, FrontierUrl.reason)
-    queued = {row.url: row for row in connection.execute(waiting.where(FrontierUrl.url.in_(urls)))}
+    queued = {row.url: row for row in connection.execute(_QUEUED.where(FrontierUrl.url.in_(urls)))}
     untold = [row for url, row in queued.items() if row.reason in _UNTOLD and url not in known]
     _tell(connection, [(row.id, by_url[row.url]) for row in untold], now)
+    changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
+    if changed:
+        connection.execute(_ADVANCE, {"numbers": changed, "to_due_at": now})
     rows = [
         {
             "source_id": source_id,
@@ -114,9 +142,21 @@ def offer(
         if url not in known and url not in queued
     ]
     if not rows:
-        return Offered(known=len(known), fresh=0)
+        return Offered(known=len(known), fresh=0, changed=len(changed))
     added = connection.execute(_ADD[connection.dialect.name], rows).all()
-    return Offered(known=len(known), fresh=len(added))
+    return Offered(known=len(known), fresh=len(added), changed=len(changed))
+
+
+def _is_changed(row: _Queued, told: Offer, now: datetime) -> bool:
+    """Whether a page is to be looked at before its time, since a listing says it was changed.
+
+    A listing that said so of a page in which we found nothing new is not believed again.
+    """
+    due_at: datetime | None = row.due_at
+    visited_at: datetime | None = row.visited_at
+    if told.modified is None or visited_at is None or row.reason not in _OF_A_NEW_TEXT:
+        return False
+    return (due_at is None or due_at > now) and visited_at < told.modified <= now
 
 
 def _tell(connection: Connection, pages: Sequence[tuple[int, Offer]], now: datetime) -> None:
