@@ -144,12 +144,14 @@ def test_a_source_needs_something_to_read(tmp_path: Path) -> None:
 def test_a_file_that_is_no_registry_is_named(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "own.csv"
     file.write_bytes(content)
-    with pytest.raises(SourceError, match=r"own\.csv"):
+    with pytest.raises(SourceError, match=r"own\.csv: not UTF-8; save it as CSV in UTF-8$"):
         load_sources(file)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"nowhere\.csv"):
+    with pytest.raises(
+        SourceError, match=r"nowhere\.csv: No such file or directory; check the path$"
+    ):
         load_sources(tmp_path / "nowhere.csv")
 
 

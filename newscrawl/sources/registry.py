@@ -77,8 +77,12 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
         return _read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{file}: can't be read as a UTF-8 CSV file: {error}") from error
+    except OSError as error:
+        raise SourceError(f"{file}: {error.strerror}; check the path") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file}: not UTF-8; save it as CSV in UTF-8") from error
+    except csv.Error as error:
+        raise SourceError(f"{file}: can't be read as a CSV file: {error}") from error
 
 
 def load_registry(own: Path | None = None) -> tuple[Source, ...]:
