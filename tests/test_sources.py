@@ -144,15 +144,19 @@ def test_a_source_needs_something_to_read(tmp_path: Path) -> None:
 def test_a_file_that_is_no_registry_is_named(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "own.csv"
     file.write_bytes(content)
-    with pytest.raises(SourceError, match=r"own\.csv: not UTF-8; save it as CSV in UTF-8$"):
+    with pytest.raises(SourceError, match=r"own\.csv"):
         load_sources(file)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(
-        SourceError, match=r"nowhere\.csv: No such file or directory; check the path$"
-    ):
+    with pytest.raises(SourceError, match=r"nowhere\.csv: No such file or directory; check the"):
         load_sources(tmp_path / "nowhere.csv")
+
+
+def test_a_file_in_another_charset_is_told_what_to_be_saved_as(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_bytes("slug,name\nx,Zürich\n".encode("latin-1"))
+    with pytest.raises(SourceError, match=r"own\.csv: not UTF-8; save it as CSV in UTF-8$"):
+        load_sources(tmp_path / "own.csv")
 
 
 def test_a_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
