@@ -13,10 +13,10 @@ from newscrawl.storage.prepared import Prepared, among
 
 TABLES = Base.metadata.tables
 AT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
-FEW, MANY = 3, 40
+ONE, FEW, MANY = 1, 3, 40
 ODD = "tab\tline\nback\\slash 'quote' {brace} \N{SNOWMAN}"
 
-numbers = pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
+numbers = pytest.mark.parametrize("number", [ONE, FEW, MANY], ids=["one", "few", "many"])
 
 
 def source(number: int) -> dict[str, object]:
@@ -81,7 +81,7 @@ def test_rows_that_are_there_are_added_to(database: Database, number: int) -> No
     assert stored == [(row["day"], 2 * row["read"]) for row in rows]
 
 
-@numbers
+@pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
 def test_a_row_that_clashes_fails_as_sqlalchemy_fails(database: Database, number: int) -> None:
     names = ManyRows(TABLES["companies"], ("name",))
     rows = [{"name": "Siemens"}] * number

@@ -50,7 +50,9 @@ class ManyRows:
         if not things:
             return
         rows = map(row_of, things)
-        if connection.dialect.name == "sqlite" or len(things) <= _FEW:
+        if len(things) == 1:
+            self._rows.run(connection, next(rows))
+        elif connection.dialect.name == "sqlite" or len(things) <= _FEW:
             self._rows.run_all(connection, rows)
         elif self._copy:
             self._write_copy(connection, self._copy, rows)
