@@ -11,14 +11,14 @@ export NEWSCRAWL_CORPUS ?= $(CORPUS)
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
-	@echo "make serve        the dashboard at http://127.0.0.1:8300/, over your crawls or the demo's"
+	@echo "make serve        the dashboard, at http://127.0.0.1:8300/"
 	@echo "make test         linters, types, import contracts and all tests"
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
 	@echo "make bench        score and time our methods on labelled pages"
-	@echo "make bench-crawl  crawl a local news world, beside a bare download of the same pages"
-	@echo "make bench-ingest take in a WARC of labelled pages, beside one process that extracts them"
-	@echo "make bench-query  ask a year of a million articles, in SQLite and in PostgreSQL (10 GB, half an hour)"
+	@echo "make bench-crawl  crawl a local news world, beside a bare download"
+	@echo "make bench-ingest take in a WARC, beside one process that only extracts"
+	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
 	@echo "make clean        remove what make made"
