@@ -24,7 +24,7 @@ def refused(done: Crawl) -> str:
         ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
         ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
         ([], {}, {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, "/nowhere.toml"),
-        ([], {}, {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, "/nowhere.csv: can't be read"),
+        ([], {}, {"NEWSCRAWL_SOURCES": "/nowhere.csv"}, "/nowhere.csv: No such file"),
         ([], {}, {"NEWSCRAWL_LIMIT": "many"}, "NEWSCRAWL_LIMIT=many: not a whole number"),
         ([], {"NEWSCRAWL_REVISITS": "hourly"}, {}, "NEWSCRAWL_REVISITS=hourly: not times, as in"),
         ([], {}, {"NEWSCRAWL_RETRIES": "1h 10m"}, "NEWSCRAWL_RETRIES=1h 10m: each time must be"),
