@@ -22,9 +22,8 @@ def ablation(
         Path | None, typer.Option("-o", "--output", help="A CSV file.", metavar="FILE")
     ] = None,
 ) -> None:
-    """Train the network anew, without teachers, without each source of evidence in turn, and
-    score it on unseen sites (needs PyTorch: the extra "network"). Prints a table for the documents.
-    """
+    """Train the network anew without each source of evidence in turn, and score it on unseen
+    sites (needs PyTorch: the extra "network"). Prints a table for the documents."""
     with needing_torch():
         from newscrawl.training.network import ablation as training
         from newscrawl.training.network.fit import Recipe
@@ -34,9 +33,9 @@ def ablation(
     pages = corpus_from(corpus)
     examples = examples_from(pages)
     splits = folds_by_site(pages, k=folds)[:scored]
-    steps = len(training.SOURCES) * len(splits) * epochs
+    recipe = Recipe(epochs=epochs)
+    steps = len(training.SOURCES) * len(splits) * recipe.members * epochs
     with progress("ablation", steps) as step:
-        recipe = Recipe(epochs=epochs, teachers=0)
         rows = list(training.ablate(examples, splits, recipe, lambda: step("")))
     text = as_csv(rows)
     if output is not None:

@@ -35,15 +35,14 @@ def corpus_from(folder: Path | None) -> "Corpus":
     return load_corpus(folder)
 
 
-def examples_from(pages: "Corpus", *, unlabelled: bool = False) -> "list[Example]":
-    """The evidence and labels of all pages that have a gold text, read behind a bar; those of the
-    others too where they are wanted."""
+def examples_from(pages: "Corpus") -> "list[Example]":
+    """The evidence and labels of all pages that have a gold text, read behind a bar."""
     from newscrawl.training.fit import processes_worth
     from newscrawl.training.network.examples import read_examples
 
-    wanted = [page for page in pages if page.text or unlabelled]
-    with progress("evidence", len(wanted)) as step:
-        return read_examples(wanted, processes_worth(len(wanted)), lambda: step(""))
+    labelled = sum(bool(page.text) for page in pages)
+    with progress("evidence", labelled) as step:
+        return read_examples(pages, processes_worth(labelled), lambda: step(""))
 
 
 @contextmanager

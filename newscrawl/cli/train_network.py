@@ -32,9 +32,6 @@ def train_network(
     ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
-    teachers: Annotated[
-        int, typer.Option(min=0, help="Networks that teach the one; 0: the gold texts alone do.")
-    ] = 3,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder; else ours.", metavar="DIR")
     ] = None,
@@ -49,8 +46,8 @@ def train_network(
     if memory and not folds:
         raise InputError("--memory scores and trains nothing: give --folds 5 beside it")
     pages = corpus_from(corpus)
-    recipe = Recipe(seed=seed, epochs=epochs, teachers=teachers)
-    examples = examples_from(pages, unlabelled=teachers > 0)
+    recipe = Recipe(seed=seed, epochs=epochs)
+    examples = examples_from(pages)
     if folds and memory:
         _remember(pages, examples, recipe, folds, form)
     elif folds:
@@ -62,19 +59,18 @@ def train_network(
 def _train(
     pages: "Corpus", examples: "list[Example]", recipe: "Recipe", output: Path | None
 ) -> None:
-    from newscrawl.training.network import export, teaching
+    from newscrawl.training.network import export, fit
 
-    with progress("network", recipe.all_epochs) as step:
-        fitted = teaching.train(examples, recipe, lambda now: step(f"loss {now.f1_loss:.4f}"))
+    with progress("network", recipe.members * recipe.epochs) as step:
+        fitted = fit.fit(examples, recipe, lambda now: step(f"loss {now.f1_loss:.4f}"))
     folder = output or export.DATA_FOLDER
     provenance: dict[str, object] = {
         "corpus": pages.name,
         "fingerprint": pages.fingerprint,
-        "pages": sum(example.labelled for example in examples),
-        "pages_without_gold": sum(not example.labelled for example in examples),
+        "pages": len(examples),
         "seed": recipe.seed,
+        "members": recipe.members,
         "epochs": recipe.epochs,
-        "teachers": recipe.teachers,
         "command": shlex.join(["newscrawl", *sys.argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),
     }
@@ -88,7 +84,7 @@ def _cross_validate(
     from newscrawl.training.network.validation import cross_validate
     from newscrawl.training.splits import folds_by_site
 
-    with progress(f"{folds} folds", folds * recipe.all_epochs) as step:
+    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
         scored = cross_validate(
             examples,
             folds_by_site(pages, k=folds),
@@ -105,7 +101,7 @@ def _remember(
     from newscrawl.training.network.remembering import LEAST_ON_SITE, cross_validate
     from newscrawl.training.splits import folds_by_site
 
-    with progress(f"{folds} folds", folds * recipe.all_epochs) as step:
+    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
         found = cross_validate(
             examples,
             folds_by_site(pages, k=folds),

@@ -1,8 +1,10 @@
-"""The learned combination: a small network over the sequence of a page's blocks, run by numpy.
+"""The learned combination: small networks over the sequence of a page's blocks, run by numpy.
 
 Each block's evidence becomes a vector; dilated convolutions let it see its neighbours, a
-mean and a maximum over all blocks let it see the page. What is learned stands in
-`data/combined.npz`, where it comes from in `data/combined.json` (docs/algorithms.md, section 5).
+mean and a maximum over all blocks let it see the page. Several networks, the members, do so side
+by side, and their mean decides: together they err less than one of their size. What is learned
+stands in `data/combined.npz`, where it comes from in `data/combined.json` (docs/algorithms.md,
+section 5).
 """
 
 import json
@@ -29,7 +31,11 @@ DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model n
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The learned weights, and the numbers of the words it knows; 0 is an unknown one."""
+    """The learned weights, and the numbers of the words it knows; 0 is an unknown one.
+
+    Weights of layers have a row for each member; in tables of vectors those of all members stand
+    side by side. What is computed has the members first: member, block, number.
+    """
 
     weights: dict[str, FloatArray]
     names: "NameVectors"
@@ -44,44 +50,55 @@ class Network:
 
     def _run(self, evidence: Evidence) -> FloatArray:
         hidden = self._context(self._of_blocks(evidence))
-        page = self._relu(np.concatenate((hidden.mean(axis=0), hidden.max(axis=0))), "page")
-        width = len(page)
-        of_page = page @ self.weights["out_hidden"][width:] + self.weights["out_hidden_bias"]
-        last = np.maximum(hidden @ self.weights["out_hidden"][:width] + of_page, 0)
-        logits = self._linear(last, "out")[:, 0]
+        whole = (hidden.mean(axis=1, keepdims=True), hidden.max(axis=1, keepdims=True))
+        page = self._relu(np.concatenate(whole, axis=2), "page")
+        width = page.shape[2]
+        weights = self.weights["out_hidden"]
+        of_page = page @ weights[:, width:] + self.weights["out_hidden_bias"]
+        last = np.maximum(hidden @ weights[:, :width] + of_page, 0)
+        logits = self._linear(last, "out")[:, :, 0].mean(axis=0)
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
     def _of_blocks(self, evidence: Evidence) -> FloatArray:
         """A vector for each block, from its own evidence and the names of what encloses it."""
         weights = self.weights
         standard = (evidence.values - weights["mean"]) * weights["scale"]
+        standard = np.minimum(np.maximum(standard, -STANDARDISED_LIMIT), STANDARDISED_LIMIT)
+        words = self.words.look_up(evidence.words)
         own = np.concatenate(
             (
-                np.minimum(np.maximum(standard, -STANDARDISED_LIMIT), STANDARDISED_LIMIT),
-                _pooled(self.words.look_up(evidence.words), evidence.word_counts, weights["word"]),
-                weights["opener"][evidence.openers],
+                np.broadcast_to(standard, (self.members, *standard.shape)),
+                self._apart(_pooled(words, evidence.word_counts, weights["word"])),
+                self._apart(weights["opener"][evidence.openers]),
             ),
-            axis=1,
+            axis=2,
             dtype=np.float32,
         )
-        elements = np.concatenate(
-            (
-                self.names.vectors(evidence.hints),
-                weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)],
-            ),
-            axis=1,
+        tags = weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)]
+        names = self.names.vectors(evidence.hints)
+        elements = np.concatenate((self._apart(names), self._apart(tags)), axis=2)
+        around = elements[:, evidence.paths].reshape(
+            self.members, len(standard), ANCESTORS_NAMED * elements.shape[2]
         )
-        around = elements[evidence.paths].reshape(len(own), ANCESTORS_NAMED * elements.shape[1])
         both = (self._relu(own, "own"), self._relu(around, "around"))
-        return self._relu(np.concatenate(both, axis=1), "mix")
+        return self._relu(np.concatenate(both, axis=2), "mix")
+
+    @property
+    def members(self) -> int:
+        """How many networks decide together."""
+        return len(self.weights["out"])
+
+    def _apart(self, vectors: FloatArray) -> FloatArray:
+        """Rows of vectors of all members as rows of each of them."""
+        return vectors.reshape(len(vectors), self.members, -1).transpose(1, 0, 2)
 
     def _context(self, hidden: FloatArray) -> FloatArray:
         """Let each block see those 1, 2, 4, 8 and 1 places before and after it."""
-        count, width = hidden.shape
+        members, count, width = hidden.shape
         for number, step in enumerate(DILATIONS):
-            padded = np.zeros((count + 2 * step, width), dtype=np.float32)
-            padded[step : step + count] = hidden
-            seen = np.concatenate((padded[:count], hidden, padded[2 * step :]), axis=1)
+            padded = np.zeros((members, count + 2 * step, width), dtype=np.float32)
+            padded[:, step : step + count] = hidden
+            seen = np.concatenate((padded[:, :count], hidden, padded[:, 2 * step :]), axis=2)
             hidden = hidden + self._relu(seen, f"context_{number}")
         return hidden
 

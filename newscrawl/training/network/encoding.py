@@ -12,7 +12,6 @@ from torch import Tensor
 from newscrawl.extraction.evidence import MOST_HINTS, OPENING_WORDS
 from newscrawl.extraction.network import numbered
 from newscrawl.training.network.examples import Example, Vocabulary
-from newscrawl.training.network.labels import Labels
 from newscrawl.training.network.model import Batch
 
 KNOWN_TAGS: Final = 256  # the parser's numbers of HTML's elements lie below; above: unknown ones
@@ -30,21 +29,18 @@ class Encoded:
     tags: NDArray[np.int64]
     known: NDArray[np.float32]
     matched: NDArray[np.float32]
-    content: NDArray[np.float32]
-    gold_words: float
+    gold_words: int
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Words of each block, those of them that are gold, how far the block is content, in [0, 1],
-    and the gold words of each page.
+    """Words of each block, those of them that are gold, and the gold words of each page.
 
     Where a page has no more blocks, its words are -1.
     """
 
     words: Tensor
     matched: Tensor
-    content: Tensor
     gold_words: Tensor
 
 
@@ -55,8 +51,8 @@ class Encoder:
         self._hints = numbered(vocabulary.hints)
         self._words = numbered(vocabulary.words)
 
-    def encode(self, example: Example, labels: Labels) -> Encoded:
-        """Put one page and its labels in numbers."""
+    def encode(self, example: Example) -> Encoded:
+        """Put one page in numbers."""
         evidence = example.evidence
         return Encoded(
             values=evidence.values.astype(np.float32),
@@ -66,9 +62,8 @@ class Encoder:
             hints=_numbers(evidence.hints, self._hints, MOST_HINTS),
             tags=np.minimum(evidence.tags, KNOWN_TAGS - 1),
             known=example.words.astype(np.float32),
-            matched=labels.matched.astype(np.float32),
-            content=labels.content.astype(np.float32),
-            gold_words=max(labels.gold_words, 1.0),
+            matched=example.matched.astype(np.float32),
+            gold_words=max(example.gold_words, 1),
         )
 
 
@@ -99,9 +94,8 @@ def batch(pages: Sequence[Encoded]) -> tuple[Batch, Targets]:
         mask=(known >= 0).float(),
     )
     matched = _filled([page.matched for page in pages], most)
-    content = _filled([page.content for page in pages], most)
     gold_words = torch.tensor([page.gold_words for page in pages], dtype=torch.float32)
-    return inputs, Targets(known, matched, content, gold_words)
+    return inputs, Targets(known, matched, gold_words)
 
 
 def _filled(arrays: Sequence[NDArray[np.generic]], length: int, value: int = 0) -> Tensor:

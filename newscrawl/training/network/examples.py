@@ -28,8 +28,7 @@ class Example:
 
     `openings` are the words that the blocks open with, whose numbers the evidence has.
     The headline's block counts for neither side: the article's text leaves it out.
-    `gold_words` are those of the gold text without the headline. Of a page without a gold text
-    nothing is gold.
+    `gold_words` are those of the gold text without the headline.
     """
 
     page: GoldPage
@@ -46,11 +45,6 @@ class Example:
         """How many blocks the page has."""
         return len(self.words)
 
-    @property
-    def labelled(self) -> bool:
-        """Whether the page has a gold text."""
-        return bool(self.page.text)
-
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -63,10 +57,11 @@ class Vocabulary:
 def read_examples(
     pages: Iterable[GoldPage], processes: int, told: Callable[[], None] = lambda: None
 ) -> list[Example]:
-    """Read all pages that have a block; `told` is called after each page."""
+    """Read all pages that have a gold text and a block; `told` is called after each page."""
     examples: list[Example] = []
+    labelled = [page for page in pages if page.text]
     with ProcessPoolExecutor(processes) as pool:
-        for example in pool.map(read_example, pages, chunksize=8):
+        for example in pool.map(read_example, labelled, chunksize=8):
             told()
             if example is not None:
                 examples.append(example)
@@ -99,11 +94,11 @@ def read_example(page: GoldPage) -> Example | None:
 
 
 def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
-    """The examples for training and those for testing, which all have a gold text."""
+    """The examples for training and those for testing."""
     train, test = frozenset(split.train), frozenset(split.test)
     return (
         [example for example in examples if example.page in train],
-        [example for example in examples if example.page in test and example.labelled],
+        [example for example in examples if example.page in test],
     )
 
 

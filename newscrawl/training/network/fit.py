@@ -4,7 +4,7 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -13,7 +13,6 @@ from torch.nn import functional
 
 from newscrawl.training.network.encoding import KNOWN_TAGS, Encoder, Targets, batch
 from newscrawl.training.network.examples import Example, Vocabulary, learn_vocabulary
-from newscrawl.training.network.labels import Labels, of_gold
 from newscrawl.training.network.model import BlockNetwork, Shape, Sizes
 
 
@@ -22,28 +21,22 @@ class Recipe:
     """How training runs. All values ours, fitted on the development corpus by folds of sites."""
 
     seed: int = 0
+    members: int = 2  # networks that decide together, each with a seed of its own
     epochs: int = 7
     pages_at_once: int = 16
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     most_blocks: int = 900  # longer pages cost much and teach little
     share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
-    teachers: int = 3  # networks that teach the one, none: it learns from the gold texts alone
-    trust: float = 0.5  # in the teachers, of 1; the rest is trust in the gold text
     set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
     shape: Shape = field(default_factory=Shape)
-
-    @property
-    def all_epochs(self) -> int:
-        """Those of the teachers too."""
-        return self.epochs * (self.teachers + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A trained network and the words it knows."""
+    """Trained networks, which decide together, and the words they know."""
 
-    network: BlockNetwork
+    members: tuple[BlockNetwork, ...]
     vocabulary: Vocabulary
 
 
@@ -57,25 +50,31 @@ class Epoch:
 
 
 def fit(
-    examples: Sequence[Example],
-    recipe: Recipe,
-    labels: Sequence[Labels] | None = None,
-    told: Callable[[Epoch], None] = lambda _: None,
+    examples: Sequence[Example], recipe: Recipe, told: Callable[[Epoch], None] = lambda _: None
 ) -> Fitted:
-    """Train one network, by the examples' gold texts if no other labels are given.
-
-    The result is the running mean of the weights, which varies less than the last.
-    """
+    """Train all members, one after the other."""
     torch.set_num_threads(1)  # the matrices are too small to be shared out
+    vocabulary = learn_vocabulary(examples)
+    members = (
+        _fit_member(examples, vocabulary, replace(recipe, seed=recipe.seed + number), told)
+        for number in range(recipe.members)
+    )
+    return Fitted(tuple(members), vocabulary)
+
+
+def _fit_member(
+    examples: Sequence[Example],
+    vocabulary: Vocabulary,
+    recipe: Recipe,
+    told: Callable[[Epoch], None],
+) -> BlockNetwork:
+    """The result is the running mean of the weights, which varies less than the last."""
     torch.manual_seed(recipe.seed)
     chance = np.random.default_rng(recipe.seed)
-    labelled = [example for example in examples if example.labelled]
-    vocabulary = learn_vocabulary(labelled)
-    network = _new_network(labelled, vocabulary, recipe)
+    network = _new_network(examples, vocabulary, recipe)
     mean = copy.deepcopy(network)
     encoder = Encoder(vocabulary)
-    labels = labels or [of_gold(example) for example in examples]
-    pages = list(map(encoder.encode, examples, labels))
+    pages = [encoder.encode(example) for example in examples]
     weights = _page_weights(examples, recipe)
     usable = [n for n, example in enumerate(examples) if example.blocks <= recipe.most_blocks]
     optimiser = torch.optim.AdamW(
@@ -100,7 +99,7 @@ def fit(
             losses.append((f1_loss.item(), entropy.item()))
         f1_mean, entropy_mean = np.mean(losses, axis=0)
         told(Epoch(epoch + 1, float(f1_mean), float(entropy_mean)))
-    return Fitted(mean.eval(), vocabulary)
+    return mean.eval()
 
 
 def _new_network(
@@ -148,9 +147,10 @@ def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, 
     chosen = torch.sigmoid(logits) * inside
     common = (chosen * targets.matched).sum(1)
     f1 = 2 * common / ((chosen * words).sum(1) + targets.gold_words)
+    is_gold = (targets.matched >= 0.5 * words.clamp(min=1)).float()
     share = words / targets.gold_words.unsqueeze(1)
     weight = (20 * share + 0.1).clamp(0.1, 5.0) * inside
-    entropy = functional.binary_cross_entropy_with_logits(logits, targets.content, reduction="none")
+    entropy = functional.binary_cross_entropy_with_logits(logits, is_gold, reduction="none")
     entropy = (entropy * weight).sum(1) / weight.sum(1)
     return ((1 - f1) * weights).mean(), (entropy * weights).mean()
 

@@ -16,7 +16,7 @@ from newscrawl.extraction.network import DILATIONS, STANDARDISED_LIMIT
 class Shape:
     """Sizes of the network and how much of its input is withheld in training (ours, fitted)."""
 
-    width: int = 48
+    width: int = 32
     hint: int = 12
     word: int = 8
     tag: int = 6

@@ -16,10 +16,9 @@ from newscrawl.extraction.memory import NOTHING, fingerprints, with_page, withou
 from newscrawl.extraction.network import Network
 from newscrawl.items import Memory
 from newscrawl.training.block_scores import MEASURES
-from newscrawl.training.network import teaching
 from newscrawl.training.network.examples import Example, sides
 from newscrawl.training.network.export import as_runtime
-from newscrawl.training.network.fit import Epoch, Recipe
+from newscrawl.training.network.fit import Epoch, Recipe, fit
 from newscrawl.training.scores import score_page
 from newscrawl.training.splits import Split
 
@@ -53,7 +52,7 @@ def cross_validate(
     for split in splits:
         train, test = sides(examples, split)
         if sites := _sites(test):
-            network = as_runtime(teaching.train(train, recipe, told))
+            network = as_runtime(fit(train, recipe, told))
             found += chain.from_iterable(of_site(site, network) for site in sites)
     return found
 

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from newscrawl.extraction.combination import combine
 from newscrawl.extraction.network import Network
 from newscrawl.training.block_scores import Scored, score_kept
-from newscrawl.training.network import teaching
 from newscrawl.training.network.examples import Example, sides
 from newscrawl.training.network.export import as_runtime
-from newscrawl.training.network.fit import Epoch, Recipe
+from newscrawl.training.network.fit import Epoch, Recipe, fit
 from newscrawl.training.splits import Split
 
 
@@ -23,7 +22,7 @@ def cross_validate(
     scored: list[Scored] = []
     for split in splits:
         train, test = sides(examples, split)
-        network = as_runtime(teaching.train(train, recipe, told))
+        network = as_runtime(fit(train, recipe, told))
         for threshold in thresholds:
             scored += [score(example, network, threshold) for example in test]
     return scored
