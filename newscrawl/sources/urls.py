@@ -69,7 +69,9 @@ def canonical_url(url: str, base: str | None = None) -> str:
     if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
-    return _main_view(canonical)
+    canonical = _main_view(canonical)
+    # Cleaning makes "&amp" at the end "&", which it would take away the next time.
+    return canonical_url(canonical.rstrip("&")) if canonical.endswith("&") else canonical
 
 
 def _main_view(url: str) -> str:
