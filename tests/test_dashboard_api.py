@@ -1,7 +1,7 @@
 """The API: as its description says, whatever it is asked; and with the answers of the queries."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import create_app
+from newscrawl.query import QuestionError
 from newscrawl.storage import Database, open_database, queries
 from tests.dashboards import TODAY, TRAM, add_hostile, config_of, revise
 from tests.newsroom import News, fill
@@ -92,6 +93,14 @@ def test_the_ranking_is_that_of_the_queries(client: TestClient, database: Databa
     assert len(got["companies"][0]["spark"]) == len(got["days"]) == 30
 
 
+@pytest.mark.parametrize(
+    "scope", [queries.Scope(until=date(1, 1, 1)), queries.Scope(since=date(1, 1, 9))]
+)
+def test_a_ranking_needs_days_to_compare_with(database: Database, scope: queries.Scope) -> None:
+    with pytest.raises(QuestionError, match="begin later"):
+        queries.overview(database, scope=scope)
+
+
 def test_an_article_comes_with_mentions_where_they_stand(client: TestClient) -> None:
     article = client.get("/api/article", params={"url": TRAM}).json()
     assert article["mentions"]
@@ -121,6 +130,7 @@ def test_a_search_marks_the_words(client: TestClient) -> None:
     [
         "/api/counts?since=2026-11-05&until=2026-11-01",
         "/api/counts?since=yesterday",
+        "/api/overview?until=0001-01-01",
         "/api/counts?by=fortnight",
         "/api/counts?by=hour&since=2020-01-01&until=2026-11-01",
         "/api/share?by=hour&since=2020-01-01&until=2026-11-01&company=A&company=B",

@@ -56,7 +56,7 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
         raise FilterError(f"since {since} lies after until {last}: swap them")
     if since and (last - since).days >= LONGEST_PERIOD:
         raise FilterError(f"a period of over {LONGEST_PERIOD} days: choose a shorter one")
-    if (since and since.year < 1000) or last.year > 9000:
+    if min(since or last, last).year < 1000 or last.year > 9000:
         raise FilterError("no such time in the news: choose other days")
     return Scope(
         since=since,

@@ -122,11 +122,11 @@ def overview(database: Database, *, scope: Scope | None = None, limit: int = 20)
     """The companies of the scope by articles, each beside the same number of days before it.
 
     Without `since`, the scope is the last OVERVIEW_DAYS days. Raises QuestionError for a
-    range in the wrong order.
+    range in the wrong order, or with fewer days before it than it has.
     """
     scope = scope or Scope()
     until = last_day(scope)
-    since = scope.since or until - timedelta(days=OVERVIEW_DAYS - 1)
+    since = scope.since or date.fromordinal(max(until.toordinal() - OVERVIEW_DAYS + 1, 1))
     if since > until:
         raise QuestionError(f"the range begins on {since} and ends before, on {until}: swap them")
     scope, earlier = _now_and_before(scope, since, until)
@@ -160,6 +160,8 @@ def overview(database: Database, *, scope: Scope | None = None, limit: int = 20)
 def _now_and_before(scope: Scope, since: date, until: date) -> tuple[Scope, Scope]:
     """The scope with both ends, and as many days right before it."""
     length = until - since + timedelta(days=1)
+    if length.days >= since.toordinal():
+        raise QuestionError(f"no calendar has so many days before {since}: begin later")
     before = replace(scope, since=since - length, until=since - timedelta(days=1))
     return replace(scope, since=since, until=until), before
 
