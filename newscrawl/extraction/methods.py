@@ -104,11 +104,11 @@ def look(
 
 def _combined(threshold: float) -> Callable[[View], Body]:
     def take(view: View) -> Body:
+        if stated := unshown(view.facts, view.blocks):
+            return Body(stated, CONFIDENCE_IN_UNSHOWN)
         tokens = view.candidate_features.tokens
         choice = combine(view.evidence, tokens.words, learned_network(), threshold)
         kept = choice.kept
-        if stated := unshown(view.facts, view.blocks):
-            return Body(stated, CONFIDENCE_IN_UNSHOWN)
         counted = Counted(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
         return Body(paragraphs(view.candidates.page, kept), choice.confidence, counted)
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from newscrawl.training.network.encoding import KNOWN_TAGS, Encoder, Targets, batch
+from newscrawl.training.network.encoding import KNOWN_TAGS, Encoded, Encoder, Targets, batch
 from newscrawl.training.network.examples import Example, Vocabulary, learn_vocabulary
 from newscrawl.training.network.model import BlockNetwork, Shape, Sizes
 
@@ -55,26 +55,31 @@ def fit(
     """Train all members, one after the other."""
     torch.set_num_threads(1)  # the matrices are too small to be shared out
     vocabulary = learn_vocabulary(examples)
-    members = (
-        _fit_member(examples, vocabulary, replace(recipe, seed=recipe.seed + number), told)
-        for number in range(recipe.members)
-    )
+    encoder = Encoder(vocabulary)
+    pages = [encoder.encode(example) for example in examples]
+    members = []
+    for number in range(recipe.members):
+        own = replace(recipe, seed=recipe.seed + number)
+        torch.manual_seed(own.seed)
+        members.append(
+            _fit_member(_new_network(examples, vocabulary, own), examples, pages, own, told)
+        )
     return Fitted(tuple(members), vocabulary)
 
 
 def _fit_member(
+    network: BlockNetwork,
     examples: Sequence[Example],
-    vocabulary: Vocabulary,
+    pages: Sequence[Encoded],
     recipe: Recipe,
     told: Callable[[Epoch], None],
 ) -> BlockNetwork:
-    """The result is the running mean of the weights, which varies less than the last."""
-    torch.manual_seed(recipe.seed)
+    """Train a network on examples, which are `pages` in numbers.
+
+    The result is the running mean of the weights, which varies less than the last.
+    """
     chance = np.random.default_rng(recipe.seed)
-    network = _new_network(examples, vocabulary, recipe)
     mean = copy.deepcopy(network)
-    encoder = Encoder(vocabulary)
-    pages = [encoder.encode(example) for example in examples]
     weights = _page_weights(examples, recipe)
     usable = [n for n, example in enumerate(examples) if example.blocks <= recipe.most_blocks]
     optimiser = torch.optim.AdamW(
