@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.items import Document, Hints
+from newscrawl.items import Document, Hints, Visit
 from newscrawl.storage import Database
+from newscrawl.storage.arrivals import Arrival, write_arrivals
 from newscrawl.storage.frontier import (
     Frontier,
     Offer,
@@ -81,6 +82,12 @@ def article(page: Waiting, **facts: object) -> Document:
     return replace(found, page=replace(found.page, visit=page.visit))
 
 
+def store(frontier: Frontier, visit: Visit, document: Document) -> None:
+    """As a crawl does: the document is stored, and its page settled with it."""
+    arrival = Arrival(document=document, settlement=frontier.settlement(visit, "read", "stored"))
+    write_arrivals(frontier.database, frontier.run_id, [arrival])
+
+
 # --- The queue ----------------------------------------------------------------------------------
 
 
@@ -136,9 +143,7 @@ def test_a_url_that_no_database_can_index_is_passed_over(frontier: Frontier) -> 
 def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier: Frontier) -> None:
     frontier.offer(None, [offered("a"), offered("b")])
     first, _ = frontier.take(10)
-    database.save(
-        article(first), frontier.run_id, frontier.settlement(first.visit, "read", "stored")
-    )
+    store(frontier, first.visit, article(first))
     assert urls(next_run(database).take(10)) == ["b"]
 
 
@@ -157,7 +162,7 @@ def test_a_page_leaves_the_queue_only_with_its_article(
     (page,) = frontier.take(1)
     refused = replace(article(page), page=replace(article(page).page, source="unknown"))
     with pytest.raises(Exception, match="no source"):
-        database.save(refused, frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+        store(frontier, page.visit, refused)
     assert urls(next_run(database).take(1)) == ["a"]
 
 
@@ -168,7 +173,7 @@ def test_a_second_address_of_an_article_leaves_the_queue_with_it(
     page = next(p for p in frontier.take(1))
     saved = article(page)
     saved = replace(saved, article=replace(saved.article, url="https://ft.example/a"))
-    database.save(saved, frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+    store(frontier, page.visit, saved)
     assert frontier.take(10) == []
     assert next_run(database).take(10) == []
 
@@ -234,7 +239,7 @@ def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) 
     frontier.offer(None, [offered("a", now())])
     (page,) = frontier.take(1)
     visit = replace(page.visit, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
-    database.save(article(page), frontier.run_id, frontier.settlement(visit, "read", "stored"))
+    store(frontier, visit, article(page))
     assert after(HOUR - MINUTE, frontier).take(1) == []
     (later,) = after(HOUR + MINUTE, frontier).take(1)
     assert not later.visit.first
@@ -250,7 +255,7 @@ def stored(database: Database, frontier: Frontier, path: str = "a") -> Waiting:
     """A page of the queue that was read and stored just now."""
     frontier.offer(None, [offered(path, now() - DAY)])
     (page,) = frontier.take(1)
-    database.save(article(page), frontier.run_id, frontier.settlement(page.visit, "read", "stored"))
+    store(frontier, page.visit, article(page))
     return page
 
 
@@ -286,9 +291,7 @@ def test_an_alias_is_not_looked_at_again(database: Database) -> None:
     frontier = next_run(database)
     frontier.offer(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
     for page in frontier.take(2):
-        database.save(
-            article(page), frontier.run_id, frontier.settlement(page.visit, "read", "stored")
-        )
+        store(frontier, page.visit, article(page))
     assert urls(after(DAY, frontier).take(10)) == ["a"]
 
 

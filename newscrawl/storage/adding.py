@@ -5,25 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Table, bindparam, select, text
+from sqlalchemy import JSON, Connection, Table, bindparam, text
 
+from newscrawl.storage.addresses import add_urls, stored_urls
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.bulk import ManyRows, Numbers
 from newscrawl.storage.documents import Record, day_of, minute_of
-from newscrawl.storage.models import ArticleUrl, Base
+from newscrawl.storage.models import Base
 from newscrawl.storage.occurrences import write_occurrences
-from newscrawl.storage.prepared import Prepared, among
+from newscrawl.storage.prepared import Prepared
 from newscrawl.storage.tallies import Tally, counts
 
 _ARTICLES: Table = Base.metadata.tables["articles"]
 _NUMBERS = Numbers(_ARTICLES)
 _ADD_ARTICLES = ManyRows(
     _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
-)
-_ADD_URLS = ManyRows(
-    Base.metadata.tables["article_urls"],
-    ("url", "article_id"),
-    lambda row: row.on_conflict_do_nothing(),
 )
 # Pairs, which go to each database as it takes them fastest.
 _TWINS = Prepared(
@@ -38,7 +34,6 @@ _TWINS = Prepared(
         ).bindparams(bindparam("texts", type_=JSON())),
     }
 )
-_STORED_URLS = Prepared(select(ArticleUrl.url).where(among(ArticleUrl.url, "urls")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +50,8 @@ Incoming = tuple[Record, Origin]
 def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
     """Which of them are certainly new: none of their addresses is stored, nor their text in an
     article of their source, and none came before them."""
-    urls = sorted({url for record, _ in incoming for url in record.urls})
-    met: set[object] = {url for (url,) in _STORED_URLS.rows(connection, {"urls": urls})}
+    urls = (url for record, _ in incoming for url in record.urls)
+    met: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
         met.update(_TWINS.rows(connection, {"texts": sorted(texts)}))
@@ -96,13 +91,6 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
                 clutter=clutter[number],
             )
             analysis.add(tally, record.wording)
-
-
-def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
-    """Stores addresses of articles, by their numbers; those that are stored stay with the article
-    they have."""
-    rows = [{"url": url, "article_id": number} for url, number in addresses]
-    _ADD_URLS.write(connection, rows)
 
 
 def _text(record: Record, origin: Origin) -> tuple[int, str] | None:

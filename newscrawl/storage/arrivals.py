@@ -7,19 +7,17 @@ loses no more than the pages of one batch, which the next crawl asks for again.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Article, Document
+from newscrawl.storage.addresses import stored_urls
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.frontier.queue import Settlement, settle, settle_saved
-from newscrawl.storage.models import ArticleUrl
 from newscrawl.storage.saving import Saved, save_records
-
-_STORED = select(ArticleUrl.url).where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +83,8 @@ def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival])
 
 def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
     """The documents' records; those of copies hold nothing but their addresses."""
-    asked = {url for one in incoming if one.is_first for url in _addresses(one)}
-    met = set(connection.scalars(_STORED, {"urls": sorted(asked)})) if asked else set()
+    asked = (url for one in incoming if one.is_first for url in _addresses(one))
+    met = stored_urls(connection, asked)
     records = []
     for one in incoming:
         is_copy = one.is_first and not met.isdisjoint(_addresses(one))

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from itertools import islice
 from types import TracebackType
 from typing import Literal, Self, TypeVar, get_args
 
@@ -16,13 +15,13 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Document, Mention
 from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
+from newscrawl.storage.addresses import stored_urls
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
-from newscrawl.storage.frontier.queue import Settlement, settle_saved
 from newscrawl.storage.rebuilding import rebuild
-from newscrawl.storage.saving import Saved, replace_mentions, save_record, save_records
+from newscrawl.storage.saving import Saved, replace_mentions, save_records
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
@@ -32,7 +31,6 @@ COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 # Ours: seconds before each new try of a transaction that another one stood in the way of;
 # SQLite itself waits five seconds within each (engine.SQLITE_TIMEOUT).
 RETRY_PAUSES = (0.05, 0.2, 0.8)
-_URLS_PER_QUERY = 500
 
 Result = TypeVar("Result")
 
@@ -229,17 +227,11 @@ class Database:
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Those of the canonical URLs that are stored, as an article's own or as an alias."""
-        found: set[str] = set()
-        column = models.ArticleUrl.url
         with self.reading() as session:
-            waiting = iter(urls)
-            while batch := list(islice(waiting, _URLS_PER_QUERY)):
-                found.update(session.scalars(select(column).where(column.in_(batch))))
-        return found
+            return stored_urls(session.connection(), urls)
 
-    def save(self, document: Document, run_id: int, settlement: Settlement | None = None) -> Saved:
-        """Stores an article with its mentions, in one transaction; in the same one its page
-        leaves the queue, where `settlement` says what came of it.
+    def save(self, document: Document, run_id: int) -> Saved:
+        """Stores an article with its mentions, in one transaction.
 
         - "new": no article of the source has this URL, nor this text.
         - "revised": headline or text differ from the stored ones, which become a revision;
@@ -252,18 +244,8 @@ class Database:
         canonical one is a copy. Raises UnstorableDocument where this document is at fault,
         StorageError where the database is.
         """
-        record = record_of(document)
-
-        def work(session: Session) -> Saved:
-            connection = session.connection()
-            analysis = Analysis(connection)
-            saved = save_record(connection, record, run_id, analysis)
-            analysis.write()
-            if settlement is not None:
-                settle_saved(connection, settlement, saved.outcome, record.urls)
-            return saved
-
-        return self.write(work)
+        (saved,) = self.save_all([document], run_id)
+        return saved
 
     def save_all(self, documents: Sequence[Document], run_id: int) -> list[Saved]:
         """As `save`, several of one run at once: all of them are stored in one transaction, or

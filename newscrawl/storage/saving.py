@@ -23,7 +23,8 @@ from sqlalchemy import (
 
 from newscrawl.items import Mention
 from newscrawl.storage import models
-from newscrawl.storage.adding import Origin, add_articles, add_urls, new_ones
+from newscrawl.storage.adding import Origin, add_articles, new_ones
+from newscrawl.storage.addresses import add_urls
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.documents import Record, day_of, rank
 from newscrawl.storage.errors import StorageError
@@ -104,11 +105,6 @@ def save_records(
         else _save_known(connection, record, origin, analysis)
         for (record, origin), is_new in zip(incoming, new, strict=True)
     ]
-
-
-def save_record(connection: Connection, record: Record, run_id: int, analysis: Analysis) -> Saved:
-    """As `save_records`, a single one."""
-    return save_records(connection, [(record, run_id)], analysis)[0]
 
 
 def _save_known(

@@ -22,8 +22,9 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Hints, Visit
+from newscrawl.storage.addresses import stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
-from newscrawl.storage.models import ArticleUrl, FrontierUrl
+from newscrawl.storage.models import FrontierUrl
 from newscrawl.storage.prepared import Prepared, among
 
 # "read": an answer came, and the page is worth another look by the schedule of revisits.
@@ -116,8 +117,7 @@ def offer(
     """
     by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
     urls = list(by_url)
-    stored = select(ArticleUrl.url).where(ArticleUrl.url.in_(urls))
-    known = set(connection.scalars(stored))
+    known = stored_urls(connection, urls)
     queued = {row.url: row for row in connection.execute(_QUEUED.where(FrontierUrl.url.in_(urls)))}
     untold = [row for url, row in queued.items() if row.reason in _UNTOLD and url not in known]
     _tell(connection, [(row.id, by_url[row.url]) for row in untold], now)

@@ -1,0 +1,29 @@
+"""The addresses under which articles are stored: their own, and those they were met under."""
+
+from collections.abc import Iterable, Sequence
+
+from sqlalchemy import Connection, select
+
+from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.models import ArticleUrl, Base
+from newscrawl.storage.prepared import Prepared, among
+
+_STORED = Prepared(select(ArticleUrl.url).where(among(ArticleUrl.url, "urls")))
+_ADD = ManyRows(
+    Base.metadata.tables["article_urls"],
+    ("url", "article_id"),
+    lambda row: row.on_conflict_do_nothing(),
+)
+
+
+def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
+    """Those of the addresses that are stored."""
+    asked = sorted(set(urls))
+    return {url for (url,) in _STORED.rows(connection, {"urls": asked})} if asked else set()
+
+
+def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
+    """Stores addresses of articles, by their numbers; those that are stored stay with the article
+    they have."""
+    rows = [{"url": url, "article_id": number} for url, number in addresses]
+    _ADD.write(connection, rows)
