@@ -62,9 +62,11 @@ def room(tmp_path: Path) -> Iterator[Newsroom]:
         yield Newsroom(sites, tmp_path)
 
 
-def once(room: Newsroom, *slugs: str, **settings: str) -> subprocess.CompletedProcess[str]:
+def once(
+    room: Newsroom, *slugs: str, logs: str = "logs", **settings: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        monitor_command(slugs, "--once", "--logs", "logs"),
+        monitor_command(slugs, "--once", "--logs", logs),
         cwd=room.folder,
         env=room.environment(*slugs, **settings),
         capture_output=True,
@@ -220,14 +222,7 @@ def test_a_wrong_setting_is_told_in_one_line(room: Newsroom) -> None:
 
 def test_logs_that_cannot_be_kept_are_told_in_one_line(room: Newsroom) -> None:
     (room.folder / "file").write_text("no folder")
-    done = subprocess.run(
-        monitor_command(["one"], "--once", "--logs", "file/logs"),
-        cwd=room.folder,
-        env=room.environment("one"),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = once(room, "one", logs="file/logs")
     assert done.returncode == 2
     assert done.stderr == "newscrawl: --logs file/logs: Not a directory; name a folder of yours\n"
 

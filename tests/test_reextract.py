@@ -58,8 +58,7 @@ def store(
     line = Line(recipe(companies, method))
     intake = Intake(database, "finished")
     documents = [line.document(line.page(one)) for one in captures]
-    records, _ = records_of(documents)
-    intake.store(records, [line.origin(document) for document in documents])
+    intake.store(list(records_of(documents)), [line.origin(document) for document in documents])
     intake.close()
 
 

@@ -39,6 +39,15 @@ def write(frontier: Frontier, *arrivals: Arrival) -> list[Written]:
     return write_arrivals(frontier.database, frontier.run_id, arrivals)
 
 
+def article_and_print(frontier: Frontier) -> tuple[Arrival, Arrival]:
+    """A page, and its print view, which says the same in other words."""
+    page, print_view = taken(frontier, "a", "print/a")
+    original = article(page, text="What the article says. " * 20)
+    copy = article(print_view, text="What the article says in print. " * 20)
+    copy = replace(copy, article=replace(copy.article, url=original.article.url))
+    return arrival(frontier, page, original), arrival(frontier, print_view, copy)
+
+
 def states(database: Database) -> dict[str, tuple[str, str | None]]:
     """State and reason of each page of the queue."""
     columns = select(FrontierUrl.url, FrontierUrl.state, FrontierUrl.reason)
@@ -68,30 +77,24 @@ def test_each_page_hears_what_came_of_it(database: Database, frontier: Frontier)
 def test_a_copy_in_the_same_batch_adds_its_address_alone(
     database: Database, frontier: Frontier
 ) -> None:
-    page, print_view = taken(frontier, "a", "print/a")
-    original = article(page, text="What the article says. " * 20)
-    copy = article(print_view, text="What the article says in print. " * 20)
-    copy = replace(copy, article=replace(copy.article, url=original.article.url))
-    written = write(
-        frontier, arrival(frontier, page, original), arrival(frontier, print_view, copy)
-    )
+    original, copy = article_and_print(frontier)
+    assert original.document
+    assert copy.document
+    written = write(frontier, original, copy)
     assert [one.outcome for one in written if isinstance(one, Saved)] == ["new", "unchanged"]
     with database.reading() as session:
         (stored,) = session.scalars(select(Article.text))
         addresses = set(session.scalars(select(ArticleUrl.url)))
-    assert stored == original.article.text
-    assert addresses == {page.visit.url, print_view.visit.url}
+    assert stored == original.document.article.text
+    assert addresses == {original.document.page.visit.url, copy.document.page.visit.url}
 
 
 def test_a_copy_of_what_was_stored_before_adds_its_address_alone(
     database: Database, frontier: Frontier
 ) -> None:
-    page, print_view = taken(frontier, "a", "print/a")
-    original = article(page, text="What the article says. " * 20)
-    copy = article(print_view, text="What the article says in print. " * 20)
-    copy = replace(copy, article=replace(copy.article, url=original.article.url))
-    write(frontier, arrival(frontier, page, original))
-    assert write(frontier, arrival(frontier, print_view, copy)) == [Saved("unchanged", 0)]
+    original, copy = article_and_print(frontier)
+    write(frontier, original)
+    assert write(frontier, copy) == [Saved("unchanged", 0)]
     with database.reading() as session:
         assert session.scalar(select(Article.revision)) == 1
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Never
 
 import pytest
@@ -76,21 +76,26 @@ def test_a_failure_is_heard_of_unless_it_concerns_one_document_that_is_waited_fo
     assert told == ([error] if heard or put_off else [])
 
 
-def test_a_mistake_of_ours_in_put_off_work_is_not_lost() -> None:
-    seen: list[object] = []
+def logged(begin: Callable[[Writer], None]) -> list[type[BaseException]]:
+    """What the event loop logs of work that nobody waits for."""
+    seen: list[type[BaseException]] = []
 
     async def scenario() -> None:
         asyncio.get_running_loop().set_exception_handler(
-            lambda _, context: seen.append(context["exception"])
+            lambda _, context: seen.append(type(context["exception"]))
         )
         writer = Writer(fail)
-        writer.later(fail, KeyError("oops"))
+        begin(writer)
         await writer.do(int)
         await asyncio.sleep(0)
         writer.close()
 
     asyncio.run(scenario())
-    assert [type(error) for error in seen] == [KeyError]
+    return seen
+
+
+def test_a_mistake_of_ours_in_put_off_work_is_not_lost() -> None:
+    assert logged(lambda writer: writer.later(fail, KeyError("oops"))) == [KeyError]
 
 
 def test_what_comes_within_a_moment_is_written_together() -> None:
@@ -148,22 +153,12 @@ def test_whoever_waits_for_a_batch_that_failed_hears_why() -> None:
 
 
 def test_a_mistake_of_ours_in_a_batch_that_nobody_waits_for_is_not_lost() -> None:
-    seen: list[object] = []
-
-    async def scenario() -> None:
-        asyncio.get_running_loop().set_exception_handler(
-            lambda _, context: seen.append(context["exception"])
-        )
-        writer = Writer(fail)
+    def begin(writer: Writer) -> None:
         batches: Batches[int, int] = Batches(writer, lambda _: fail(KeyError("oops")))
         batches.later(1)
         batches.flush()
-        await writer.do(int)
-        await asyncio.sleep(0)
-        writer.close()
 
-    asyncio.run(scenario())
-    assert [type(error) for error in seen] == [KeyError]
+    assert logged(begin) == [KeyError]
 
 
 def test_what_was_gathered_is_written_before_the_end() -> None:

@@ -136,8 +136,8 @@ class Reextraction:
             return Step(task=self._task, position=part.stop, counts={})
 
         origins = [origin for _, origin in documents]
-        records, _ = records_of(document for document, _ in documents)
-        intake.store(records, origins, step_of)
+        records = records_of(document for document, _ in documents)
+        intake.store(list(records), origins, step_of)
 
     def _parts(self, start: int) -> Iterator[Part]:
         for begin in range(start, len(self._pages), AT_ONCE):

@@ -89,6 +89,8 @@ class Numbers:
 
     def take(self, connection: Connection, count: int) -> list[int]:
         """So many numbers. SQLite has one writer, which may count on from the largest."""
+        if not count:
+            return []
         if connection.dialect.name == "sqlite":
             ((largest,),) = self._largest.rows(connection, {})
             return list(range((largest or 0) + 1, (largest or 0) + 1 + count))

@@ -1,7 +1,8 @@
 """Takes in documents of many sources at once, as ingestion does."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, bindparam, select, update
@@ -102,15 +103,11 @@ class Intake:
             self._runs = {}
 
 
-def records_of(documents: Iterable[Document]) -> tuple[list[Record], int]:
-    """What is to be stored of documents, and how many of them no database can hold."""
-    records, refused = [], 0
+def records_of(documents: Iterable[Document]) -> Iterator[Record]:
+    """What is to be stored of documents, without those that no database can hold."""
     for document in documents:
-        try:
-            records.append(record_of(document))
-        except UnstorableDocument:
-            refused += 1
-    return records, refused
+        with suppress(UnstorableDocument):
+            yield record_of(document)
 
 
 def _sum(told: Sequence[tuple[str, Saved]]) -> Counter[str]:
