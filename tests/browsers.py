@@ -58,9 +58,12 @@ class Watched:
     def open(self, path: str) -> Page:
         """The page at a path, when it has come to rest."""
         self.page.goto(self.base + path, wait_until="load")
-        # What a page asks for once it is there: the trial of a definition.
-        expect(self.page.locator(".htmx-request")).to_have_count(0)
+        self.rest()
         return self.page
+
+    def rest(self) -> None:
+        """Wait for what a page asks for once it is there: the trial of a definition."""
+        expect(self.page.locator(".htmx-request")).to_have_count(0)
 
     def check(self, name: str) -> Any:
         """What a function of browser_checks.js says of the page."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.browsers import Watched, chromium
 from tests.dashboards import (
@@ -338,14 +338,34 @@ def test_a_definition_is_tried_out_while_it_is_written_and_saved(look: Look) -> 
     expect(page.locator("#trial ins")).to_contain_text("more")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_contain_text("stands for")
+    watched.rest()
     page.get_by_label("Also called").fill("Courier Holding")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_contain_text("Saved")
+    watched.rest()
     page.get_by_role("button", name="Remove from the file").click()
     expect(page.locator("#own ~ *").first).to_be_visible()
     assert page.get_by_text("Harbour Courier Holding").count() == 0
     # The browser notes aloud that the first try was refused.
     watched.said = [line for line in watched.said if "422" not in line]
+
+
+def test_a_definition_that_is_being_saved_is_tried_out_no_more(look: Look) -> None:
+    watched = look("/registry/edit")
+    page = watched.page
+    held: list[Route] = []
+    tried: list[str] = []
+    # playwright marks its handlers, which a built-in one does not let it do
+    page.route("**/registry/save", lambda route: held.append(route))  # noqa: PLW0108
+    page.on("request", lambda request: tried.append(request.url))
+    page.get_by_label("Name").fill("Slow Ferries")
+    page.get_by_role("button", name="Save").click(no_wait_after=True)
+    page.wait_for_timeout(1_000)  # twice what the trial waits for the next letter
+    assert len(held) == 1
+    assert not [url for url in tried if url.endswith("/registry/preview")]
+    held[0].continue_()
+    expect(page.get_by_role("status")).to_contain_text("Saved")
+    watched.rest()
 
 
 # Doors and weather -------------------------------------------------------------------------------

@@ -36,6 +36,17 @@
     Object.keys(values).forEach(function (name) { if (values[name] === "") delete values[name]; });
   });
 
+  // A form that was sent asks for nothing more: a new page is coming, which would cut it off.
+  document.addEventListener("submit", function (event) {
+    if (!event.defaultPrevented) event.target.dataset.sent = "";
+  });
+  document.addEventListener("htmx:beforeRequest", function (event) {
+    if ("sent" in event.detail.elt.dataset) event.preventDefault();
+  });
+  addEventListener("pageshow", function () {
+    document.querySelectorAll("[data-sent]").forEach(function (form) { delete form.dataset.sent; });
+  });
+
   // After a swap the keyboard stays where it was.
   var focused = null;
   document.addEventListener("htmx:beforeSwap", function () {
