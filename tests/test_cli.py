@@ -2,9 +2,12 @@
 
 import csv
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -224,6 +227,32 @@ def test_a_full_disk_is_one_line(world: Newscrawl, tmp_path: Path, form: str) ->
         )
     said = "newscrawl: can't read or write the output: No space left on device\n"
     assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_reader_that_leaves_is_met_with_silence(
+    world: Newscrawl, tmp_path: Path, form: str
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form]
+    done = subprocess.run(
+        command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_days_to_come_are_not_told_as_missing(world: Newscrawl, tmp_path: Path) -> None:
+    today = datetime.now(UTC).date()
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        for slug in ("ft", "faz"):
+            database.record_coverage(slug, today, "ok", 0, 0)
+    span = ("--since", today.isoformat(), "--until", (today + timedelta(days=30)).isoformat())
+    ran = world("mentions", "--by", "day", *span, "-f", "json")
+    (row,) = json.loads(ran.out)
+    assert (row["day"], row["covered"], row["expected"]) == (today.isoformat(), 2, 2)
+    assert "Source-days read: 2 of 2" in world("mentions", "--by", "source", *span).out
 
 
 def test_the_version_can_be_asked_for(newscrawl: Newscrawl) -> None:

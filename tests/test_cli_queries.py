@@ -247,3 +247,16 @@ def test_counts_are_made_anew(world: Newscrawl) -> None:
     assert ran.code == 0
     assert ran.err.strip() == "Counts and search index are made anew of 3 articles."
     assert world("mentions", *SPAN, "-f", "json").out == before
+
+
+@pytest.mark.parametrize("words", [["-Bosch"], ["plant", "-Bosch"]], ids=" ".join)
+def test_a_word_that_is_read_as_an_option_is_told(world: Newscrawl, words: list[str]) -> None:
+    ran = world("search", *words)
+    said = "-Bosch is read as an option: quote all words together, as in 'bank -Bosch', or write --"
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_an_unwanted_word_may_stand_first_after_two_hyphens(world: Newscrawl) -> None:
+    ran = world("search", "-f", "json", "--", "-Bosch Siemens")
+    assert [row["url"] for row in rows(ran)] == ["https://ft.example/b"]

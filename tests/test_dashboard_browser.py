@@ -212,6 +212,17 @@ def test_days_can_be_chosen_and_take_the_place_of_the_period(look: Look) -> None
     assert "days=" not in page.url
 
 
+def test_a_time_zone_can_be_chosen_among_those_the_browser_knows(look: Look) -> None:
+    page = look("/").page
+    page.get_by_text("Other days").click()
+    page.get_by_label("Time zone").focus()
+    assert page.locator("#zones option").count() > 100
+    page.get_by_label("Time zone").fill("Asia/Tokyo")
+    page.get_by_label("Time zone").press("Enter")
+    page.wait_for_url(re.compile("zone=Asia%2FTokyo"))
+    expect(page.get_by_text("in Asia/Tokyo")).to_be_visible()
+
+
 def test_a_number_of_the_table_leads_to_its_articles(look: Look) -> None:
     page = look(PAGES["company"]).page
     page.get_by_text("The numbers as a table").click()

@@ -31,8 +31,9 @@ def test_the_period_before_has_the_same_length_and_ends_the_day_before() -> None
         ({"until": "2026-11-03"}, date(2026, 10, 5), date(2026, 11, 3)),
         ({"days": "90", "since": "2026-11-01"}, date(2026, 11, 1), TODAY),
         ({"days": " 1 "}, TODAY, TODAY),
+        ({"since": "2026-11-01", "until": "2027-01-01"}, date(2026, 11, 1), TODAY),
     ],
-    ids=["both", "first day", "last day", "days and first day", "one day"],
+    ids=["both", "first day", "last day", "days and first day", "one day", "days to come"],
 )
 def test_period(query: dict[str, str], since: date, until: date) -> None:
     filters = read_filters(query, TODAY)
@@ -51,6 +52,8 @@ def test_period(query: dict[str, str], since: date, until: date) -> None:
         ({"since": "0001-01-01", "until": "0001-01-02"}, "no such time"),
         ({"until": "9999-12-31"}, "no such time"),
         ({"language": "<b>"}, "is no language"),
+        ({"zone": "Europe/Berlim"}, "is no time zone: did you mean Europe/Berlin"),
+        ({"zone": "../../etc/passwd"}, "is no time zone: write it as Europe/Berlin"),
         ({"count": "likes"}, "choose among articles, mentions, stories"),
         ({"page": "-1"}, "page '-1'"),
         ({"source": "a\0b"}, "source is no value"),
@@ -86,6 +89,7 @@ def test_stories_of_a_long_time_are_counted_in_longer_periods(
             "source": st.text(st.characters(exclude_characters="\0"), max_size=20),
             "language": st.sampled_from(["de", "en", ""]),
             "country": st.sampled_from(["de", "gb"]),
+            "zone": st.sampled_from(["UTC", "Europe/Berlin", "america/new york"]),
             "count": st.sampled_from(["articles", "mentions", "stories"]),
             "split": st.sampled_from(["whole", "source", "language", "country"]),
             "by": st.sampled_from(["day", "week", "month"]),

@@ -111,6 +111,22 @@ def test_a_day_without_a_crawl_is_a_gap_and_no_zero(client: TestClient, database
     ]
 
 
+def test_days_are_those_of_a_zone(client: TestClient, database: Database) -> None:
+    noon = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day)
+    late = noon.replace(hour=23) - timedelta(days=3)
+    found = document("a", text="Siemens", mentions=[headline("Siemens")], published=late)
+    database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+    database.save(found, database.start_run("ft"))
+    for back in range(10):
+        database.record_coverage("ft", TODAY - timedelta(days=back), "ok", 1, 1)
+    span = f"since={TODAY - timedelta(days=6)}&until={TODAY}"
+    for zone, moved in (("UTC", 3), ("Asia/Kolkata", 2)):
+        table = client.get(f"/company/Siemens?{span}&zone={zone}&format=csv").text
+        counts = dict(csv.reader(StringIO(table.lstrip("\ufeff"))))
+        assert counts[(TODAY - timedelta(days=moved)).isoformat()] == "1"
+    assert "in Asia/Kolkata" in client.get(f"/?{span}&zone=Asia/Kolkata").text
+
+
 def test_a_source_that_fails_is_told_on_the_first_page(
     client: TestClient, database: Database
 ) -> None:

@@ -1,10 +1,12 @@
 """The command line: `newscrawl COMMAND ...`, each command in a module of its own.
 
-Exit codes: 0 done, 1 nothing found or work that failed, 2 bad usage or input.
+Exit codes: 0 done, 1 nothing found or work that failed, 2 bad usage or input; as shells have it,
+130 interrupted, and 141 where whoever read the output has left, as `head` does.
 """
 
 import errno
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +45,7 @@ from newscrawl.cli import (
 # The groups of commands in the help.
 _ASK, _WATCH, _READ = "Ask the news", "Watch the news", "Read pages"
 _KEEP, _LEARN = "Look after what is kept", "Score and improve extraction"
+_INTERRUPTED, _NOBODY_READS = 128 + signal.SIGINT, 128 + signal.SIGPIPE
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EFBIG}
 
 app = typer.Typer(
@@ -84,7 +87,9 @@ app.command("monitor", epilog=monitor.EXAMPLE, rich_help_panel=_WATCH)(monitor.m
 app.command("status", epilog=status.EXAMPLE, rich_help_panel=_WATCH)(status.status)
 app.command("metrics", epilog=metrics.EXAMPLE, rich_help_panel=_WATCH)(metrics.metrics)
 app.command("digest", epilog=digest.EXAMPLE, rich_help_panel=_ASK)(digest.digest)
-app.command("search", epilog=search.EXAMPLE, rich_help_panel=_ASK)(search.search)
+app.command("search", cls=search.SearchCommand, epilog=search.EXAMPLE, rich_help_panel=_ASK)(
+    search.search
+)
 app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE, rich_help_panel=_READ)(ingest.ingest)
 app.command("reextract", epilog=reextract.EXAMPLE, rich_help_panel=_READ)(reextract.reextract)
@@ -116,7 +121,14 @@ def main() -> None:
     except TyperException as error:
         _fail(_usage(error), error.exit_code)
     except (Abort, KeyboardInterrupt):
-        _fail("interrupted", 130)
+        _fail("interrupted", _INTERRUPTED)
+    except SystemExit as error:
+        # Typer and rich end so, with a 1, when a pipe breaks; commands raise typer.Exit.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        _leave_quietly()
+    except BrokenPipeError:
+        _leave_quietly()
     except OSError as error:
         _fail(_failed_write(error), 1)
     except Exception as error:
@@ -132,9 +144,19 @@ def _failed_write(error: OSError) -> str:
     if error.errno not in _DISK_FAULTS:
         raise error
     where = error.filename or "the output"
-    # What could not be written must not be tried again when Python ends.
-    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    _write_no_more()
     return f"can't read or write {where}: {os.strerror(error.errno)}"
+
+
+def _leave_quietly() -> None:
+    """End as a program does whose output nobody reads any more: its reader knows why."""
+    _write_no_more()
+    sys.exit(_NOBODY_READS)
+
+
+def _write_no_more() -> None:
+    """What could not be written must not be tried again when Python ends."""
+    sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
 
 
 def _usage(error: TyperException) -> str:

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
+from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo, available_timezones
 
 from newscrawl.storage.queries import Scope
 
@@ -38,6 +41,7 @@ class Filters:
     source: str | None = None
     language: str | None = None
     country: str | None = None
+    zone: str = "UTC"
     count: Count = "articles"
     split: Split = "whole"
     by: Step = "day"
@@ -51,6 +55,7 @@ class Filters:
             source=self.source,
             language=self.language,
             country=self.country,
+            zone=self.zone,
         )
 
     @property
@@ -75,7 +80,7 @@ class Filters:
             values |= {"since": self.since, "until": self.until}
         elif self.days != DEFAULT_PERIOD:
             values["days"] = self.days
-        usual = {"count": "articles", "split": "whole", "by": "day"}
+        usual = {"zone": "UTC", "count": "articles", "split": "whole", "by": "day"}
         values |= {
             name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]
         }
@@ -86,12 +91,12 @@ class Filters:
 
 def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters:
     """The filters of an address's query; raises FilterError."""
-    today = today or datetime.now(UTC).date()
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
         if len(value) > LONGEST_VALUE or "\0" in value:
             raise FilterError(f"{name} is no value that can be meant")
-    since, until, days = _period(values, today)
+    zone = _zone(values.get("zone", "UTC"))
+    since, until, days = _period(values, today or datetime.now(ZoneInfo(zone)).date())
     language = values.get("language", "").lower() or None
     if language and not _LANGUAGE.fullmatch(language):
         raise FilterError(f"language {language!r} is no language: write its code, as in de")
@@ -107,6 +112,7 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         source=values.get("source"),
         language=language,
         country=values.get("country", "").lower() or None,
+        zone=zone,
         count=count,
         split=split,
         by=by,
@@ -128,7 +134,23 @@ def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | N
         raise FilterError(f"a period of over {LONGEST_PERIOD} days: choose a shorter one")
     if until >= date.max - timedelta(days=LONGEST_PERIOD) or since.year < 1000:
         raise FilterError("no such time in the news: choose other days")
-    return since, until, None
+    # Nobody can have looked at days to come.
+    return since, min(until, max(since, today)), None
+
+
+@cache
+def _zones() -> Mapping[str, str]:
+    """All time zones that this machine knows, by their names in small letters."""
+    return {name.lower(): name for name in available_timezones()}
+
+
+def _zone(text: str) -> str:
+    wanted = text.lower().replace(" ", "_")
+    if wanted not in _zones():
+        near = [_zones()[name] for name in get_close_matches(wanted, _zones(), n=3)]
+        advice = f"did you mean {' or '.join(near)}?" if near else "write it as Europe/Berlin"
+        raise FilterError(f"zone {text!r} is no time zone: {advice}")
+    return _zones()[wanted]
 
 
 def _days(text: str) -> int:

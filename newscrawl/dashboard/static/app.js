@@ -29,6 +29,13 @@
     }
   }, true);
 
+  // The time zones that the browser knows, offered once somebody is about to write one.
+  document.addEventListener("focusin", function (event) {
+    var list = event.target.list;
+    if (event.target.name !== "zone" || !list || list.options.length || !Intl.supportedValuesOf) return;
+    Intl.supportedValuesOf("timeZone").forEach(function (name) { list.append(new Option(name, name)); });
+  });
+
   // Fields left as they are stay out of the address.
   document.addEventListener("htmx:configRequest", function (event) {
     var values = event.detail.parameters;

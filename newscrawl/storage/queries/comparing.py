@@ -25,7 +25,7 @@ from newscrawl.storage.queries.rows import (
     Share,
     Standing,
 )
-from newscrawl.storage.queries.scoping import company_id, days, last_day
+from newscrawl.storage.queries.scoping import company_id, last_day
 
 # Ours: the days that an overview looks back on where nothing else is asked for.
 OVERVIEW_DAYS = 30
@@ -125,8 +125,9 @@ def overview(database: Database, *, scope: Scope | None = None, limit: int = 20)
     range in the wrong order, or with fewer days before it than it has.
     """
     scope = scope or Scope()
-    until = last_day(scope)
-    since = scope.since or date.fromordinal(max(until.toordinal() - OVERVIEW_DAYS + 1, 1))
+    last = last_day(scope)
+    since = scope.since or date.fromordinal(max(last.toordinal() - OVERVIEW_DAYS + 1, 1))
+    until = last if since <= last else scope.until or last
     if since > until:
         raise QuestionError(f"the range begins on {since} and ends before, on {until}: swap them")
     scope, earlier = _now_and_before(scope, since, until)
@@ -150,7 +151,7 @@ def overview(database: Database, *, scope: Scope | None = None, limit: int = 20)
             )
         )
     return Overview(
-        days=tuple(days(since, until)),
+        days=tuple(map(date.fromisoformat, whole)),
         reach=sum(whole.values(), Reach()),
         before=looked_before,
         companies=tuple(standings),

@@ -43,11 +43,12 @@ def mention_counts(
     """How often the company, or any, was mentioned, by period, source, country, language or
     section; with `stories` also how many stories that makes.
 
-    Periods come without holes from `since`, or the first day known, to `until`, or today, and
-    are those of the scope's zone. Sources, countries and languages come with what is watched,
-    mentioned there or not; sections with those that had an article. Coverage is kept by UTC
-    days: an hour has that of its day, and a day of another zone that of the UTC day it shares
-    most hours with. Raises QuestionError for an unknown zone, and for a `by` that is neither.
+    Periods come without holes from `since`, or the first day known, to `until`, or today if that
+    is earlier, and are those of the scope's zone. Sources, countries and languages come with what
+    is watched, mentioned there or not; sections with those that had an article. Coverage is kept
+    by UTC days: an hour has that of its day, and a day of another zone that of the UTC day it
+    shares most hours with. Raises QuestionError for an unknown zone, and for a `by` that is
+    neither.
     """
     scope = scope or Scope()
     with database.reading() as session:

@@ -22,8 +22,9 @@ from newscrawl.storage.queries.scoping import between, days, first_days, last_da
 
 
 def coverage(database: Database, *, scope: Scope | None = None) -> list[CoverageDay]:
-    """Source by source, each day from its first recorded crawl to `until` or today; days
-    without a record stand there with the state None. Scope's language is the source's."""
+    """Source by source, each day from its first recorded crawl to `until`, or today if that is
+    earlier; days without a record stand there with the state None. Scope's language is the
+    source's."""
     scope = scope or Scope()
     query = (
         select(Source.slug, Coverage)

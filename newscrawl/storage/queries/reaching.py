@@ -60,7 +60,8 @@ def period_key(found: Ledger, when: Any, by: Period, scope: Scope) -> str:
 
 
 def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Reach]:
-    """The reach of each period, from the first that is known or asked for to the last."""
+    """The reach of each period, from the first that is known or asked for to the last that has
+    begun; of later ones those of which something is known."""
     periods: dict[str, Reach] = {}
     for day, looked in _by_day(session, scope, by):
         for key in _keys_of(day, by, scope):
@@ -95,17 +96,18 @@ def _by_day(session: Session, scope: Scope, by: Period) -> Iterator[tuple[date, 
     if start is None:
         return
     expected = sum(number for day, number in watched_since.items() if day < start)
-    for day in days(start, last_day(scope)):
+    last = last_day(scope)
+    for day in days(start, scope.until or last):
         expected += watched_since.get(day, 0)
-        yield (
-            day,
-            Reach(
-                read=read.get(day.isoformat(), 0),
-                covered=covered.get(day, 0),
-                expected=expected,
-                unwatched=0 if expected else 1,
-            ),
+        looked = Reach(
+            read=read.get(day.isoformat(), 0),
+            covered=covered.get(day, 0),
+            expected=expected if day <= last else covered.get(day, 0),
+            unwatched=0 if expected else 1,
         )
+        # Nobody can have looked at a day to come; an article may bear its date all the same.
+        if day <= last or looked.level != "none":
+            yield day, looked
 
 
 def _covered_by_day(session: Session, scope: Scope) -> dict[date, int]:

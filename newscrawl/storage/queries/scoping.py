@@ -120,8 +120,9 @@ def first_days(session: Session, scope: Scope) -> dict[str, date]:
 
 
 def last_day(scope: Scope) -> date:
-    """The scope's last day, or today."""
-    return scope.until or datetime.now(zone_of(scope)).date()
+    """The scope's last day that has begun: nobody can have looked at those to come."""
+    today = datetime.now(zone_of(scope)).date()
+    return min(scope.until or today, today)
 
 
 def days(first: date, last: date) -> Iterator[date]:
