@@ -1,6 +1,7 @@
 """Finding: every place in an article where a form of a company stands as a word of its own."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,41 +86,57 @@ class Finder:
 class Exclusions:
     """Phrases that contain a company's name and do not mean it: "Apple pie".
 
-    In any case; "*" is any letters, a blank may be a hyphen. Most windows lack the words of all
-    phrases: so the pattern is made only where it may find something.
+    In any case; "*" is any letters, a blank may be a hyphen. Most windows lack a word of every
+    phrase: so a phrase is looked for only where its rarest one stands.
     """
 
     def __init__(self, phrases: Sequence[str]) -> None:
-        self._phrases = [phrase.replace("’", "'") for phrase in phrases]
-        self._words = [_caseless(phrase.replace("*", " ")).split() for phrase in self._phrases]
+        made = [_Phrase(phrase.replace("’", "'")) for phrase in phrases]
+        common = Counter(word for phrase in made for word in set(phrase.words))
+        self._by_word: dict[str, list[_Phrase]] = {}
+        for phrase in made:
+            rarest = min(phrase.words, key=lambda word: (common[word], -len(word)), default="")
+            self._by_word.setdefault(rarest, []).append(phrase)
 
     def hold(self, text: str, start: int, end: int) -> bool:
         """Does one of the phrases reach over the name's first character?"""
         left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
         window = _caseless(text[left:right])
-        if not any(all(word in window for word in words) for words in self._words):
-            return False
+        for word, phrases in self._by_word.items():
+            if word in window:
+                for phrase in phrases:
+                    if phrase.may_stand(window) and phrase.reaches(text, left, right, start):
+                        return True
+        return False
+
+
+class _Phrase:
+    """An excluded phrase; its pattern is made when a text has all of its words."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.words = _caseless(text.replace("*", " ")).split()
+
+    def may_stand(self, window: str) -> bool:
+        """Does a caseless text have its words?"""
+        return all(word in window for word in self.words)
+
+    def reaches(self, text: str, left: int, right: int, place: int) -> bool:
+        """Does it stand between `left` and `right`, and over the place?"""
         return any(
-            found.start() <= start < found.end()
+            found.start() <= place < found.end()
             for found in self._pattern.finditer(text, left, right)
         )
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        alternatives: list[tuple[str, str]] = []
-        for phrase in sorted(self._phrases, key=len, reverse=True):
-            escaped = re.escape(phrase).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
-            # Chinese and Japanese part no words: a phrase is found between any two letters.
-            begin = "" if script(phrase[0]) in _UNSPACED else r"(?<!\w)"
-            # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
-            spaced = script(phrase[-1]) not in _UNSPACED
-            stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
-            alternatives.append((begin, f"{escaped}{stop}"))
-        if len({begin for begin, _ in alternatives}) == 1:
-            # Looked for once at each place, not once for each phrase.
-            whole = "|".join(rest for _, rest in alternatives)
-            return re.compile(f"{alternatives[0][0]}(?:{whole})", re.IGNORECASE)
-        return re.compile("|".join(map("".join, alternatives)), re.IGNORECASE)
+        escaped = re.escape(self._text).replace(r"\*", r"\w*").replace(r"\ ", "[ -]")
+        # Chinese and Japanese part no words: a phrase is found between any two letters.
+        begin = "" if script(self._text[0]) in _UNSPACED else r"(?<!\w)"
+        # "Die Linde" is a tree, "die Linde-Fusion" is not: a compound is no excluded phrase.
+        spaced = script(self._text[-1]) not in _UNSPACED
+        stop = r"(?:s|es|n)?(?!\w|-(?-i:[A-ZÄÖÜ]))" if spaced else ""
+        return re.compile(f"{begin}{escaped}{stop}", re.IGNORECASE)
 
 
 def _caseless(text: str) -> str:

@@ -25,6 +25,8 @@ _ONE_FOR_ONE = {
     **dict.fromkeys("\u2010\u2011", "-"),
 }
 _FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
+# What all of them begin with in UTF-8, among a few others.
+_FULL_WIDTH_LEADS = (b"\xef\xbc", b"\xef\xbd")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
@@ -72,8 +74,7 @@ def scan(text: str, title: str = "") -> Scan:
     if not original.isascii():
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)
-        spelled = _FULL_WIDTH.sub(_narrowed, spelled)
-        spelled = _without_surrogates(spelled)
+        spelled = _narrowed(_without_surrogates(spelled))
     elif "\t" in spelled:
         spelled = spelled.replace("\t", " ")
     # Where breaks come in pairs none is alone.
@@ -85,16 +86,21 @@ def scan(text: str, title: str = "") -> Scan:
     return Scan(repaired, original, body_start, places)
 
 
-def _narrowed(found: re.Match[str]) -> str:
-    return found[0].translate(_NARROW)
-
-
 def _without_surrogates(spelled: str) -> str:
     try:
         spelled.encode()
     except UnicodeEncodeError:
         return _SURROGATE.sub("\ufffd", spelled)
     return spelled
+
+
+def _narrowed(spelled: str) -> str:
+    """Full-width letters as plain ones. Their bytes are looked for first, since a set of characters
+    is found slowly."""
+    encoded = spelled.encode()
+    if not any(lead in encoded for lead in _FULL_WIDTH_LEADS):
+        return spelled
+    return _FULL_WIDTH.sub(lambda found: found[0].translate(_NARROW), spelled)
 
 
 def _needs_repair(spelled: str) -> bool:

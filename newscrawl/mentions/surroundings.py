@@ -233,7 +233,8 @@ class Surroundings:
         if not found or found[1].endswith(("ed", "s")):
             return False
         words = self.words
-        return found[1] not in words.verbs | words.auxiliaries | words.function_words
+        lists = (words.verbs, words.auxiliaries, words.function_words)
+        return not any(found[1] in one for one in lists)
 
     def is_part_of_name(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Is the form only part of another name: "Howell-Chase", "Polish Spirit"?"""
@@ -245,13 +246,16 @@ class Surroundings:
         if language == "de":
             return False
         before = _words_before(text, candidate.start, 1)
-        usual = self.words.before | self.words.function_words
-        if before and before[-1][:1].isupper() and before[-1].lower() not in usual:
+        if before and before[-1][:1].isupper() and not self._is_usual(before[-1].lower()):
             return True
         after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if after is None or after[1] == "-" or not after[2][0].isupper():
             return False
         return after[2].lower() not in self.words.after and not self.has_legal_form(text, candidate)
+
+    def _is_usual(self, word: str) -> bool:
+        """May the word stand before any name, so that it is no part of it?"""
+        return word in self.words.before or word in self.words.function_words
 
     def is_other(self, text: str, candidate: Candidate) -> bool:
         """Does the name stand for something else here: an arena, a family?"""

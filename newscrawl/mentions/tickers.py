@@ -14,12 +14,14 @@ _NOTATIONS = re.compile(
     rf"|[(\[](?P<exchange>[A-Z][A-Za-z]{{1,8}})(?: [A-Z][a-z]+)?\s?: ?(?P<symbol>{_SYMBOL})\b"
     r"|(?<![\w$])\$(?P<cash>[A-Z]{2,5})\b"
 )
-_NOTATION_STARTS = re.compile(r"[(<\[$]")
+_NOTATION_STARTS = "(<[$"
 # The same outside brackets needs an exchange's own name.
 _LISTED = re.compile(
     r"\b(?P<exchange>NYSE|Nasdaq|NASDAQ|LSE|LON|XETRA|Xetra|ETR|FRA|EPA|BIT|BME|SIX|TSE|TYO|HKEX"
     rf"|HKG|SEHK|SSE|SZSE|WSE|GPW|MOEX|ATHEX)\s?: ?(?P<symbol>{_SYMBOL})\b"
 )
+# Small letters that end an exchange's name: "Nasdaq", "Xetra".
+_LAST_SMALL = "qa"
 # How far before a colon an exchange may begin, and behind it its symbol end.
 _BEFORE_COLON, _BEHIND_COLON = len("NASDAQ "), len(": ABCDEF.AB ")
 # Where an exchange code places a symbol that two companies share.
@@ -101,9 +103,10 @@ class Tickers:
 
 def _notations(text: str) -> Iterator[re.Match[str]]:
     """What is written as a ticker, looked for where it may begin."""
+    starts = [place for mark in _NOTATION_STARTS for place in _places(text, mark)]
     end = 0
-    for start in _NOTATION_STARTS.finditer(text):
-        if start.start() >= end and (found := _NOTATIONS.match(text, start.start())):
+    for start in sorted(place for place in starts if _is_capital(text[place + 1 : place + 2])):
+        if start >= end and (found := _NOTATIONS.match(text, start)):
             yield found
             end = found.end()
 
@@ -111,12 +114,27 @@ def _notations(text: str) -> Iterator[re.Match[str]]:
 def _listings(text: str) -> Iterator[re.Match[str]]:
     """Symbols behind the name of an exchange, looked for around each colon."""
     end = 0
-    colon = text.find(":")
-    while colon >= 0:
-        begin = max(end, colon - _BEFORE_COLON)
-        found = _LISTED.search(text, begin, colon + _BEHIND_COLON)
+    for colon in _places(text, ":"):
+        if colon < end or not _may_end_exchange(text[colon - 1 : colon]):
+            continue
+        found = _LISTED.search(text, max(end, colon - _BEFORE_COLON), colon + _BEHIND_COLON)
         # The symbol behind another colon may reach farther.
         if found and text.find(":", found.start()) == colon:
             yield found
             end = found.end()
-        colon = text.find(":", max(colon + 1, end))
+
+
+def _places(text: str, mark: str) -> Iterator[int]:
+    """Where a character stands: to find one is much faster than one of several."""
+    place = text.find(mark)
+    while place >= 0:
+        yield place
+        place = text.find(mark, place + 1)
+
+
+def _is_capital(letter: str) -> bool:
+    return letter.isupper() or letter.isdigit()
+
+
+def _may_end_exchange(letter: str) -> bool:
+    return letter.isupper() or letter in _LAST_SMALL or letter.isspace()
