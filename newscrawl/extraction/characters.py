@@ -52,10 +52,14 @@ class InWord(IntEnum):
     ALONE = 2
 
 
-def codes_of(text: str) -> NDArray[np.uint32]:
-    """The code points of a text; those above the plane are its last, which is no character."""
+def codes_of(text: str) -> NDArray[np.intp]:
+    """The code points of a text; those above the plane are its last, which is no character.
+
+    They are made for looking up, which takes half the time with numbers of this type.
+    """
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    return np.minimum(codes, _SIZE - 1)
+    places = codes.astype(np.intp)
+    return np.minimum(places, _SIZE - 1, out=places)
 
 
 @cache

@@ -8,16 +8,18 @@ section 5).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
+from itertools import chain
 from threading import Lock
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 from newscrawl.extraction.evidence import ANCESTORS_NAMED, Evidence
 from newscrawl.extraction.tokens import WordTable, number_words
@@ -45,12 +47,13 @@ class Network:
         """For each block of a page, the probability that it is content."""
         if not len(evidence.values):
             return np.zeros(0, dtype=np.float32)
-        with _threadpools().limit(limits=1, user_api="blas"):
+        with _one_thread():
             return self._run(evidence)
 
     def _run(self, evidence: Evidence) -> FloatArray:
         hidden = self._context(self._of_blocks(evidence))
-        whole = (hidden.mean(axis=1, keepdims=True), hidden.max(axis=1, keepdims=True))
+        mean = np.add.reduce(hidden, axis=1, keepdims=True) / np.float32(hidden.shape[1])
+        whole = (mean, np.maximum.reduce(hidden, axis=1, keepdims=True))
         page = self._relu(np.concatenate(whole, axis=2), "page")
         width = page.shape[2]
         weights = self.weights["out_hidden"]
@@ -62,8 +65,10 @@ class Network:
     def _of_blocks(self, evidence: Evidence) -> FloatArray:
         """A vector for each block, from its own evidence and the names of what encloses it."""
         weights = self.weights
-        standard = (evidence.values - weights["mean"]) * weights["scale"]
-        standard = np.minimum(np.maximum(standard, -STANDARDISED_LIMIT), STANDARDISED_LIMIT)
+        standard = evidence.values - weights["mean"]
+        standard *= weights["scale"]
+        np.maximum(standard, -STANDARDISED_LIMIT, out=standard)
+        np.minimum(standard, STANDARDISED_LIMIT, out=standard)
         words = self.words.look_up(evidence.words)
         own = np.concatenate(
             (
@@ -77,7 +82,7 @@ class Network:
         tags = weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)]
         names = self.names.vectors(evidence.hints)
         elements = np.concatenate((self._apart(names), self._apart(tags)), axis=2)
-        around = elements[:, evidence.paths].reshape(
+        around = elements.take(evidence.paths, axis=1).reshape(
             self.members, len(standard), ANCESTORS_NAMED * elements.shape[2]
         )
         both = (self._relu(own, "own"), self._relu(around, "around"))
@@ -94,42 +99,60 @@ class Network:
 
     def _context(self, hidden: FloatArray) -> FloatArray:
         """Let each block see those 1, 2, 4, 8 and 1 places before and after it."""
-        members, count, width = hidden.shape
+        members, _, width = hidden.shape
         for number, step in enumerate(DILATIONS):
-            padded = np.zeros((members, count + 2 * step, width), dtype=np.float32)
-            padded[:, step : step + count] = hidden
-            seen = np.concatenate((padded[:, :count], hidden, padded[:, 2 * step :]), axis=2)
-            hidden = hidden + self._relu(seen, f"context_{number}")
+            weights = self.weights[f"context_{number}"].reshape(members, 3, width, width)
+            parts = hidden[:, None] @ weights  # what each block says to the next, itself, the last
+            seen = parts[:, 1]
+            seen[:, step:] += parts[:, 0, :-step]
+            seen[:, :-step] += parts[:, 2, step:]
+            seen += self.weights[f"context_{number}_bias"]
+            np.maximum(seen, 0, out=seen)
+            seen += hidden
+            hidden = seen
         return hidden
 
     def _linear(self, values: FloatArray, name: str) -> FloatArray:
-        result: FloatArray = values @ self.weights[name] + self.weights[f"{name}_bias"]
+        result: FloatArray = values @ self.weights[name]
+        result += self.weights[f"{name}_bias"]
         return result
 
     def _relu(self, values: FloatArray, name: str) -> FloatArray:
-        return np.maximum(self._linear(values, name), 0)
+        result = self._linear(values, name)
+        return np.maximum(result, 0, out=result)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The matrices are so small that threads cost 20 times what they save (measured)."""
+    libraries = [(library, library.num_threads) for library in _matrix_libraries()]
+    for library, threads in libraries:
+        if threads != 1:
+            library.set_num_threads(1)
+    try:
+        yield
+    finally:
+        for library, threads in libraries:
+            if threads != 1:
+                library.set_num_threads(threads)
 
 
 @cache
-def _threadpools() -> ThreadpoolController:
-    """The matrices are so small that threads cost 20 times what they save (measured)."""
-    return ThreadpoolController()
+def _matrix_libraries() -> tuple[LibController, ...]:
+    return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
     """The sum of the vectors of each bag's known words over the root of their number.
 
-    Bag i are the next `counts[i]` of `numbers`, rows of the table; 0 is an unknown word.
+    Bag i are the next `counts[i]` of `numbers`, at least one, as rows of the table; row 0, that of
+    unknown words, is zeros.
     """
-    bag_of = np.repeat(np.arange(len(counts)), counts)[numbers > 0]
-    numbers = numbers[numbers > 0]
-    sizes = np.bincount(bag_of, minlength=len(counts))
-    pooled = np.zeros((len(counts), table.shape[1]), dtype=np.float32)
-    filled = np.flatnonzero(sizes)
-    if len(filled):
-        starts = np.concatenate(([0], np.cumsum(sizes[filled])[:-1]))
-        sums = np.add.reduceat(table[numbers], starts, axis=0)
-        pooled[filled] = sums / np.sqrt(sizes[filled])[:, None]
+    starts = np.cumsum(counts)
+    starts -= counts
+    pooled = np.add.reduceat(table.take(numbers, axis=0), starts, axis=0)
+    known = np.add.reduceat(numbers > 0, starts, dtype=np.float32)
+    pooled /= np.sqrt(np.maximum(known, 1))[:, None]
     return pooled
 
 
@@ -147,25 +170,30 @@ class NameVectors:
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """A row for each element, by the words of its names."""
         if len(names) > NAMES_KEPT:
-            return np.stack([self._vector(each) for each in names])
+            return self._made(names)
         with self._lock:
-            return self._kept[self._rows_of(names)]
+            rows = list(map(self._rows.get, names))
+            if None in rows:
+                self._learn(names)
+                rows = list(map(self._rows.get, names))
+            return self._kept.take(np.array(rows, dtype=np.int64), axis=0)
 
-    def _rows_of(self, names: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
+    def _learn(self, names: Sequence[tuple[str, ...]]) -> None:
         new = [each for each in dict.fromkeys(names) if each not in self._rows]
         if len(self._rows) + len(new) > NAMES_KEPT:
             self._rows.clear()
             new = list(dict.fromkeys(names))
-        for each in new:
-            self._kept[len(self._rows)] = self._vector(each)
-            self._rows[each] = len(self._rows)
-        rows = map(self._rows.__getitem__, names)
-        return np.fromiter(rows, dtype=np.int64, count=len(names))
+        first = len(self._rows)
+        self._kept[first : first + len(new)] = self._made(new)
+        self._rows.update(zip(new, range(first, first + len(new)), strict=True))
 
-    def _vector(self, names: tuple[str, ...]) -> FloatArray:
-        known = [number for name in names if (number := self._numbers.get(name))]
-        vector: FloatArray = self._table[known].sum(axis=0) / np.sqrt(max(len(known), 1))
-        return vector
+    def _made(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
+        number_of = self._numbers.get
+        # A 0, which adds nothing, for each element: one without known names has a bag, too.
+        bags = [(0, *(number_of(name, 0) for name in words)) for words in names]
+        counts = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))
+        numbers = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(counts.sum()))
+        return _pooled(numbers, counts, self._table)
 
 
 def numbered(words: Iterable[str]) -> dict[str, int]:

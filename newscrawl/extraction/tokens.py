@@ -80,18 +80,18 @@ def count(raw: tuple[str, ...]) -> Tokens:
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
     codes = codes_of(text)
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
-    block_of = np.repeat(np.arange(len(raw)), sizes)
+    width = len(Char)
+    cells = np.repeat(np.arange(0, len(raw) * width, width), sizes)  # of the blocks' characters
     starts, ends = _spans(codes)
     numbers = _numbers(codes, starts, ends)
-    where = block_of[starts]
+    where = cells.take(starts) // width
     words = np.bincount(where, minlength=len(raw))
     letters = np.bincount(where, weights=ends - starts, minlength=len(raw))
-    width = len(Char)
-    cells = np.bincount(block_of * width + classes()[codes], minlength=len(raw) * width)
-    chars = cells.reshape(len(raw), width)
+    cells += classes().take(codes)
+    chars = np.bincount(cells, minlength=len(raw) * width).reshape(len(raw), width)
     return Tokens(
         words=words,
-        linked=np.bincount(where[_in_links(codes)[starts]], minlength=len(raw)),
+        linked=np.bincount(where[_in_links(codes).take(starts)], minlength=len(raw)),
         letters_in_words=letters.astype(np.int64),
         stop_words=_stop_words(numbers, where, len(raw)),
         chars=chars,
@@ -103,9 +103,9 @@ def count(raw: tuple[str, ...]) -> Tokens:
     )
 
 
-def _spans(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where words start, and where they end."""
-    kinds = in_words()[codes]
+    kinds = in_words().take(codes)
     joins = np.zeros(len(codes) + 2, dtype=bool)
     joins[1:-1] = kinds == InWord.JOINS
     alone = kinds == InWord.ALONE
@@ -114,19 +114,22 @@ def _spans(codes: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int
     return starts, ends
 
 
-def _in_links(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def _in_links(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
     """For each character whether it stands inside a link."""
     steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
     return np.asarray(np.cumsum(steps, dtype=np.int32) > 0)
 
 
 def _numbers(
-    codes: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    codes: NDArray[np.intp], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> WordNumbers:
     powers, inverses = _powers(len(codes))
     sums = np.zeros(len(codes) + 1, dtype=np.uint64)
-    np.cumsum(lower_case()[codes] * powers[: len(codes)], out=sums[1:])
-    return np.asarray((sums[ends] - sums[starts]) * inverses[starts])
+    np.cumsum(lower_case().take(codes) * powers[: len(codes)], out=sums[1:])
+    numbers = sums.take(ends)
+    numbers -= sums.take(starts)
+    numbers *= inverses.take(starts)
+    return numbers
 
 
 def _powers(most: int) -> tuple[WordNumbers, WordNumbers]:
@@ -150,7 +153,7 @@ def number_words(words: Iterable[str]) -> WordNumbers:
     """The numbers of words, as `Tokens` has them; of a word that is none the sum of its parts."""
     listed = [codes_of(word) for word in words]
     ends = np.cumsum([len(codes) for codes in listed], dtype=np.int64)
-    codes = np.concatenate([np.zeros(0, dtype=np.uint32), *listed])
+    codes = np.concatenate([np.zeros(0, dtype=np.intp), *listed])
     return _numbers(codes, np.concatenate(([0], ends))[:-1], ends)
 
 
@@ -176,7 +179,7 @@ class WordTable:
     def _cells(self, numbers: WordNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         first = numbers >> np.uint64(64 - self._bits)
         second = (numbers * _SECOND) >> np.uint64(64 - self._bits)
-        return first.astype(np.int64), second.astype(np.int64)
+        return first.view(np.int64), second.view(np.int64)  # small numbers: the same bits
 
     @staticmethod
     def _place(word: int, first: list[int], second: list[int], held: dict[int, int]) -> None:
@@ -193,8 +196,10 @@ class WordTable:
     def look_up(self, numbers: WordNumbers) -> NDArray[np.int64]:
         """The values of words, by their numbers."""
         first, second = self._cells(numbers)
-        cells = np.where(self._numbers[first] == numbers, first, second)
-        return np.asarray(self._values[cells] * (self._numbers[cells] == numbers))
+        cells = np.where(self._numbers.take(first) == numbers, first, second)
+        values = self._values.take(cells)
+        values *= self._numbers.take(cells) == numbers
+        return values
 
 
 @cache
@@ -209,22 +214,30 @@ def _stop_word_lists() -> dict[str, list[str]]:
 
 
 @cache
-def _stop_word_table() -> WordTable:
-    """One look-up from a word to the set of languages, as bits, that it is a stop word of."""
-    bits: dict[str, int] = {}
+def _stop_word_table() -> tuple[WordTable, NDArray[np.uint8]]:
+    """A look-up from a word to the number of the set of languages that it is a stop word of, and
+    for each set a flag for each language; set 0 is empty."""
+    sets_of: dict[str, list[int]] = {}
     for position, words in enumerate(_stop_word_lists().values()):
         for word in words:
-            bits[word] = bits.get(word, 0) | 1 << position
-    return WordTable(number_words(bits), np.array(list(bits.values()), dtype=np.int64))
+            sets_of.setdefault(word, []).append(position)
+    distinct = dict.fromkeys([(), *map(tuple, sets_of.values())])
+    numbers = {members: number for number, members in enumerate(distinct)}
+    flags = np.zeros((len(numbers), len(languages())), dtype=np.uint8)
+    for members, number in numbers.items():
+        flags[number, list(members)] = 1
+    values = np.array([numbers[tuple(members)] for members in sets_of.values()], dtype=np.int64)
+    return WordTable(number_words(sets_of), values), flags
 
 
 def _stop_words(numbers: WordNumbers, where: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
-    bits = _stop_word_table().look_up(numbers)
-    found = np.flatnonzero(bits)
+    table, flags = _stop_word_table()
+    sets = table.look_up(numbers)
+    found = np.flatnonzero(sets)
     totals = np.zeros((blocks, len(languages())), dtype=np.int64)
     if len(found):
-        flags = bits[found, None] >> np.arange(len(languages())) & 1
-        block_of = where[found]
+        block_of = where.take(found)
         first = np.concatenate(([0], np.flatnonzero(block_of[1:] != block_of[:-1]) + 1))
-        totals[block_of[first]] = np.add.reduceat(flags, first, axis=0)
+        of_words = flags.take(sets.take(found), axis=0)
+        totals[block_of[first]] = np.add.reduceat(of_words, first, axis=0, dtype=np.int64)
     return totals
