@@ -1,12 +1,14 @@
 """Evidence for and against blocks."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import newscrawl
 from newscrawl.extraction.evidence import MOST_HINTS, OPENERS, Evidence, opening_words
 from newscrawl.extraction.methods import look
 from newscrawl.extraction.tokens import number_words
@@ -113,3 +115,20 @@ def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
     assert evidence.paths.max(initial=0) < len(evidence.hints) == len(evidence.tags)
     assert evidence.openers.max(initial=0) <= len(OPENERS)
     assert all(len(names) <= MOST_HINTS for names in evidence.hints)
+
+
+def test_long_names_of_elements_are_not_kept() -> None:
+    def page(number: int) -> str:
+        names = f"{number}-date-{'x' * 100_000}"
+        attributes = f'class="a{names}" id="b{names}" role="c{names}" itemprop="d{names}"'
+        return f"<h1>News</h1><div {attributes}><p>Some text of an article.</p></div>"
+
+    newscrawl.extract(page(0))
+    tracemalloc.start()
+    try:
+        for number in range(1, 21):
+            newscrawl.extract(page(number))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000, "20 pages brought 8 million characters of names"

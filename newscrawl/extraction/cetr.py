@@ -7,6 +7,7 @@ the paper's; what it leaves open is decided in docs/algorithms.md, section 4.
 import html
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 import numpy as np
@@ -110,11 +111,16 @@ def smooth(ratios: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
     else:
         deviation = float(ratios.std()) or 1.0
         radius = min(int(np.ceil(deviation)), len(ratios))
-    offsets = np.arange(-radius, radius + 1)
-    kernel = np.exp(-(offsets**2) / (2 * deviation**2))
     ends = np.repeat(ratios[[0, -1]], radius)  # np.pad takes ten times as long on so few numbers
     padded = np.concatenate((ends[:radius], ratios, ends[radius:]))
-    return np.convolve(padded, kernel / kernel.sum(), mode="valid")
+    return np.convolve(padded, _kernel(deviation, radius), mode="valid")
+
+
+@lru_cache(maxsize=16)
+def _kernel(deviation: float, radius: int) -> FloatArray:
+    offsets = np.arange(-radius, radius + 1)
+    kernel = np.exp(-(offsets**2) / (2 * deviation**2))
+    return np.asarray(kernel / kernel.sum())
 
 
 def derivatives(smoothed: FloatArray, tuning: Tuning = PAPER) -> FloatArray:

@@ -88,12 +88,13 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     columns |= said_in_data(page, facts.article_body)
     words, word_counts = _openings(features.tokens)
     named = elements[1:]
+    nodes = page.elements.nodes
     return Evidence(
         names=tuple(columns),
         values=_as_columns(columns, len(page)),
         openers=_opener_numbers(page),
         paths=paths,
-        hints=[(), *(_hints(page.elements.nodes[element]) for element in named.tolist())],
+        hints=[(), *[_hints(nodes[element]) for element in named.tolist()]],
         tags=np.concatenate(([0], page.elements.tags[named] + 1)),
         words=words,
         word_counts=word_counts,
@@ -103,9 +104,16 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
 def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
     """Side by side; of counts and other unbounded values the logarithms."""
     table = np.concatenate(list(columns.values()), dtype=np.float32).reshape(len(columns), rows)
-    unbounded = [position for position, name in enumerate(columns) if name in _UNBOUNDED]
-    table[unbounded] = np.log1p(np.maximum(table[unbounded], 0))
+    unbounded = _unbounded(tuple(columns))
+    values = table.take(unbounded, axis=0)
+    np.maximum(values, 0, out=values)
+    table[unbounded] = np.log1p(values, out=values)
     return np.ascontiguousarray(table.T)
+
+
+@lru_cache(maxsize=4)
+def _unbounded(names: tuple[str, ...]) -> NDArray[np.int64]:
+    return np.array([place for place, name in enumerate(names) if name in _UNBOUNDED])
 
 
 _UNBOUNDED: Final = frozenset(
@@ -166,27 +174,32 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
     attributes = node.attributes
     if not attributes:
         return ()
-    get = attributes.get
+    # Cut before they are kept: a hostile page's names may be as long as the page.
+    classes = (attributes.get("class") or "")[:LONGEST_NAME]
     if _MORE_NAMES.isdisjoint(attributes):
-        return _words_of(get("class") or "")
+        return _words_of(classes)
+    get = attributes.get
     style = get("style")
     hidden = (
         "hidden" in attributes
         or get("aria-hidden") == "true"
         or (style is not None and "display:none" in style.replace(" ", ""))
     )
-    return _more_words(get("class"), get("id"), get("itemprop"), get("role"), hidden)
+    identity, itemprop, role = [
+        (get(name) or "")[:LONGEST_NAME] for name in ("id", "itemprop", "role")
+    ]
+    return _more_words(classes, identity, itemprop, role, hidden)
 
 
 @lru_cache(maxsize=8192)
 def _more_words(
-    classes: str | None, identity: str | None, itemprop: str | None, role: str | None, hidden: bool
+    classes: str, identity: str, itemprop: str, role: str, hidden: bool
 ) -> tuple[str, ...]:
-    words = _words_of(classes or "") + _words_of(identity or "")
+    words = _words_of(classes) + _words_of(identity)
     if itemprop:
-        words += (f"p:{itemprop.lower()[:LONGEST_NAME]}",)
+        words += (f"p:{itemprop.lower()}",)
     if role:
-        words += (f"r:{role.lower()[:LONGEST_NAME]}",)
+        words += (f"r:{role.lower()}",)
     if hidden:
         words += ("hidden",)
     return tuple(dict.fromkeys(words))[:MOST_HINTS]
@@ -194,7 +207,7 @@ def _more_words(
 
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
-    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name[:LONGEST_NAME]))
+    words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name))
     return tuple(words)[:MOST_HINTS]
 
 
@@ -307,10 +320,11 @@ def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     elements = page.elements
     kinds = _landmark_numbers()[elements.tags]
     found = np.flatnonzero(kinds < len(LANDMARKS))
-    steps = np.zeros((len(kinds) + 1, len(LANDMARKS)), dtype=np.int32)
-    np.add.at(steps, (found, kinds[found]), 1)
-    np.add.at(steps, (elements.ends[found], kinds[found]), -1)
-    flags = (steps.cumsum(axis=0)[page.owners] > 0).T
+    width, places = len(LANDMARKS), (len(kinds) + 1) * len(LANDMARKS)
+    kinds = kinds[found]
+    steps = np.bincount(found * width + kinds, minlength=places)
+    steps -= np.bincount(elements.ends[found] * width + kinds, minlength=places)
+    flags = (steps.reshape(-1, width).cumsum(axis=0).take(page.owners, axis=0) > 0).T
     return dict(zip(_IN_LANDMARKS, flags, strict=True))
 
 
@@ -327,7 +341,7 @@ def _of_page(
     before = np.cumsum(words) - words
     headline = find_headline(page, title)
     seen = Counter(page.raw)
-    repeated = np.fromiter((seen[text] for text in page.raw), np.float64, count=count)
+    repeated = np.fromiter(map(seen.__getitem__, page.raw), np.float64, count=count)
     ones = np.ones(count)
     unlinked = float((features.tokens.words - features.tokens.linked).sum())
     return {

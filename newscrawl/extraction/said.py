@@ -39,7 +39,9 @@ def said_in_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
     if body is not None and has_body:
         said = squeezed(body)
         for number, raw in enumerate(page.raw):
-            first, last = squeezed(raw[: 3 * SAID])[:SAID], squeezed(raw[-3 * SAID :])[-SAID:]
+            begin = squeezed(raw[: 3 * SAID])
+            end = begin if len(raw) <= 3 * SAID else squeezed(raw[-3 * SAID :])
+            first, last = begin[:SAID], end[-SAID:]
             starts[number] = len(first) >= LEAST_SAID and first in said
             ends[number] = len(last) >= LEAST_SAID and last in said
     return {

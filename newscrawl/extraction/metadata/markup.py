@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -12,12 +13,14 @@ from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.signals import squeeze
 from newscrawl.extraction.metadata.vocabulary import any_of, words
+from newscrawl.extraction.profiles import tag_id, tag_ids
 
 NODES_BEFORE: Final = 20
 NODES_AFTER: Final = 50
 MAX_MARKED: Final = 30
 MAX_FOUND: Final = 12
 MAX_TEXT: Final = 200
+MAX_HINTS: Final = 500
 MAX_INNER: Final = 30
 MAX_SEARCHED: Final = 200_000
 MAX_YEARS: Final = 40
@@ -58,8 +61,12 @@ _ANYWHERE: Final = (
     "time,[rel=author],[itemprop=author],[class*=author],[class*=byline],[class*=autor],"
     "[class*=date]"
 )
-_SKIPPED: Final = frozenset({"script", "style", "noscript", "svg", "select", "template", "iframe"})
-_BLOCKS: Final = frozenset({"p", "div", "li", "header", "section", "address", "td", "h5", "h6"})
+# Tags are compared by the parser's numbers: their names would be made anew for each node.
+_TEXT: Final = 2
+_LAST_NO_ELEMENT: Final = 5  # text, comments, the document and its type
+_TIME: Final = tag_id("time")
+_SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
+_BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +149,7 @@ def _after(start: LexborNode) -> Iterator[LexborNode]:
     node = start
     inside = False
     for _ in range(NODES_AFTER):
-        child = node.first_child if inside and node.tag not in _SKIPPED else None
+        child = node.first_child if inside and node.tag_id not in _SKIPPED else None
         while child is None:
             child = node.next
             if child is None:
@@ -165,7 +172,7 @@ def _before(start: LexborNode) -> Iterator[LexborNode]:
             node = parent
             continue
         node = previous
-        while node.tag not in _SKIPPED and (last := node.last_child) is not None:
+        while node.tag_id not in _SKIPPED and (last := node.last_child) is not None:
             yield node
             node = last
         yield node
@@ -176,6 +183,13 @@ def _is_hint(hints: str, wanted: tuple[str, ...]) -> bool:
         if hint in hints:
             return True
     return False
+
+
+@lru_cache(maxsize=8192)  # of at most MAX_HINTS characters each
+def _hinted(hints: str) -> tuple[bool, bool]:
+    """Whether class and id of an element hint at an author, and at a date."""
+    author = _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
+    return author, _is_hint(hints, _DATE_HINTS)
 
 
 def _is_labelled(lowered: str) -> bool:
@@ -190,7 +204,7 @@ def _lines(node: LexborNode) -> list[str]:
     for count, inner in enumerate(node.traverse(include_text=True)):
         if count > MAX_INNER:
             return []
-        if inner.tag == "-text" and (content := inner.text_content):
+        if inner.tag_id == _TEXT and (content := inner.text_content):
             length += len(content)
             if length > 2 * MAX_TEXT:
                 return []
@@ -207,32 +221,27 @@ class _Reader:
 
     def read(self, nodes: Iterable[LexborNode]) -> None:
         for distance, node in enumerate(nodes):
-            tag = node.tag
-            if tag == "-text":
+            tag = node.tag_id
+            if tag == _TEXT:
                 self._text(node, distance)
-            elif tag and not tag.startswith("-") and tag not in _SKIPPED:
+            elif tag > _LAST_NO_ELEMENT and tag not in _SKIPPED:
                 attributes = node.attributes
-                if attributes or tag == "time":
-                    self._element(node, tag, attributes, distance)
+                if attributes or tag == _TIME:
+                    self._element(node, attributes, distance)
 
-    def _element(
-        self, node: LexborNode, tag: str, attributes: dict[str, str | None], distance: int
-    ) -> None:
+    def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
         itemprop = (attributes.get("itemprop") or "").lower()
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
-        if tag == "time" or "datepublished" in itemprop or "datemodified" in itemprop:
+        if node.tag_id == _TIME or "datepublished" in itemprop or "datemodified" in itemprop:
             self._time(node, attributes, f"{itemprop} {hints}", distance)
             return
         is_author = "author" in itemprop or "author" in (attributes.get("rel") or "").lower()
-        names_author = is_author or (
-            _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
-        )
-        names_date = _is_hint(hints, _DATE_HINTS)
-        if names_author or names_date:
+        hints_at_author, hints_at_date = _hinted(hints[:MAX_HINTS])
+        if is_author or hints_at_author or hints_at_date:
             lines = _lines(node)
-            if names_author:
+            if is_author or hints_at_author:
                 self._byline(node, lines, Sighting(0 if is_author else 1, distance))
-            self._date(" ".join(lines), hints, Sighting(1 if names_date else 2, distance))
+            self._date(" ".join(lines), hints, Sighting(1 if hints_at_date else 2, distance))
 
     def _time(
         self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int
@@ -293,7 +302,7 @@ class _Reader:
                 return
             node = parent
             text = " ".join(_lines(node))
-            if node.tag in _BLOCKS and text and not _BY_ALONE.fullmatch(text):
+            if node.tag_id in _BLOCKS and text and not _BY_ALONE.fullmatch(text):
                 self._add(text, Sighting(2, distance))
                 return
 
