@@ -83,7 +83,9 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        _SQLITE_ADD.run_all(connection, [_sqlite_row(entry) for entry in entries])
+        # In the order of their keys: each step back would make FTS5 write out what it has gathered.
+        ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
+        _SQLITE_ADD.run_all(connection, map(_sqlite_row, ordered))
         return
     _POSTGRES_ADD.write_made(connection, entries, postgres_row)
 
