@@ -59,6 +59,8 @@ class TooOld(DropItem):
 class ReaderDied(DropItem):
     """The page ended the process that read it."""
 
+    outcome: Outcome = "died"
+
 
 # Scrapy counts what is dropped by the class.
 _DROPS: Mapping[Reason, type[DropItem]] = {

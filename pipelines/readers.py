@@ -27,6 +27,8 @@ from newscrawl.settings import SettingError
 
 # Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
 BACKLOG = 8
+# Ours: seconds; the largest pages take three.
+LONGEST = 60
 # Ours: a crawl's own process brings no more pages than so many processes read (make bench-crawl).
 MOST = 4
 
@@ -34,7 +36,8 @@ Verdict = Document | tuple[Reason, str]
 
 
 class ReaderDiedError(Exception):
-    """The process that read a page ended over it: out of memory, or a fault of a parser."""
+    """The process that read a page ended over it: out of memory, by a fault of a parser, or out of
+    time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +62,12 @@ class Desk:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """What a process needs to set up a desk of its own; with `searches`, companies are looked for
-    by the file `registry`, or by the bundled ones."""
+    by the file `registry`, or by the bundled ones. A page may take `longest` seconds."""
 
     reader: PageReader
     searches: bool = False
     registry: Path | None = None
+    longest: int = LONGEST
 
     def desk(self) -> Desk:
         """Set one up. Where the registry can't be read any more, documents stay unsearched."""
@@ -116,7 +120,7 @@ class Readers:
             self._pool.shutdown(cancel_futures=True)
 
     async def _verdict(self, page: Page) -> Verdict:
-        if self._pool is None and (not self._processes or self._waiting <= BACKLOG):
+        if not self._needs_process(page):
             return await _run(self._thread, self._desk.judge, page)
         try:
             return await self._run_apart(page)
@@ -128,6 +132,13 @@ class Readers:
                 return await self._run_apart(page)
             except BrokenProcessPool:
                 raise ReaderDiedError("the process that read the page died of it") from None
+
+    def _needs_process(self, page: Page) -> bool:
+        """Whether a page is read apart: where pages pile up, and where it may kill who reads it."""
+        if not self._processes:
+            return False
+        is_suspect = page.visit is not None and page.visit.deaths > 0
+        return is_suspect or self._pool is not None or self._waiting > BACKLOG
 
     async def _run_apart(self, page: Page) -> Verdict:
         pool = self._pool
@@ -165,11 +176,17 @@ def processes_of(setting: object) -> int:
 
 
 # In a process that reads: what it reads with, sent once and not with each page.
-_HELD: Final[list[Desk]] = []
+_HELD: Final[list[tuple[Desk, int]]] = []
 
 
 def _judge(page: Page) -> Verdict:
-    return _HELD[0].judge(page)
+    # Who takes too long is ended by the signal: a parser in C listens to nothing else.
+    desk, longest = _HELD[0]
+    signal.alarm(longest)
+    try:
+        return desk.judge(page)
+    finally:
+        signal.alarm(0)
 
 
 def _be_there() -> None:
@@ -182,7 +199,7 @@ def _begin(recipe: Recipe) -> None:
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
-    _HELD[:] = [recipe.desk()]
+    _HELD[:] = [(recipe.desk(), recipe.longest)]
 
 
 def _follow(ended: Callable[[], None]) -> None:

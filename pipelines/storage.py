@@ -93,7 +93,9 @@ class StoragePipeline:
         self._run = self._database.start_run(self._slug)
         spider: Any = self._crawler.spider
         frontier = self._database.frontier(self._slug, self._run, self._schedule)
-        self.frontier = spider.frontier = replace(frontier, clock=spider.clock)
+        self.frontier = spider.frontier = replace(
+            frontier, clock=spider.clock, began=spider.clock()
+        )
         spider.writer = self._writer
 
     async def process_item(self, document: Document) -> Document:

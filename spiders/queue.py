@@ -10,7 +10,7 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 
 from newscrawl.items import Visit
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import Frontier, Outcome, Waiting
+from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Outcome, Waiting
 from newscrawl.storage.writing import Writer
 from spiders.failures import Cause
 
@@ -18,6 +18,7 @@ from spiders.failures import Cause
 # enough to keep any polite crawl busy, few enough to keep memory flat.
 BATCH = 100
 LOW_WATER = 50
+_DEADLY = Cause("deadly", f"{MOST_DEATHS} crawls died when they read nothing else", final=True)
 
 
 class QueueSpider(Spider, ABC):
@@ -83,13 +84,22 @@ class QueueSpider(Spider, ABC):
         """Go on while the queue holds anything; nothing else happens meanwhile."""
         self._on_their_way = 0
         try:
-            if self._limit > 0 and (pages := self.frontier.take(self._next_batch(), self.since)):
+            if self._limit > 0 and (pages := self._left()):
                 self._send(pages)
                 raise DontCloseSpider
             self.crawler.stats.set_value("newscrawl/over_limit", self.frontier.waiting(self.since))
         except StorageError as error:
             self.logger.critical("The crawl stops: %s", error)
             raise CloseSpider("database_failed") from error
+
+    def _left(self) -> list[Waiting]:
+        """Take what is left: last of all what may have killed crawls, page by page."""
+        pages = self.frontier.take(self._next_batch(), self.since)
+        while not pages and (suspect := self.frontier.take_suspect(self.since)):
+            if suspect.visit.deaths <= MOST_DEATHS:
+                return [suspect]
+            self.failed(suspect.visit, suspect.fetch_url, _DEADLY)
+        return pages
 
     def settle(self, visit: Visit, outcome: Outcome, reason: str) -> None:
         """Have it written what came of a page from which no article comes."""

@@ -1,6 +1,15 @@
 """Work that kills its process; a module of its own, since each worker process imports it."""
 
 import os
+import signal
+from dataclasses import replace
+from typing import Self
+
+from scrapy.crawler import Crawler
+
+from newscrawl.items import Document, Page
+from newscrawl.reading import PageReader
+from pipelines.extraction import ExtractionPipeline
 
 
 def square_or_die(number: int) -> int:
@@ -8,3 +17,25 @@ def square_or_die(number: int) -> int:
     if number == 7:
         os._exit(1)
     return number * number
+
+
+class MortalReader(PageReader):
+    """Dies of a page that says so, as one does that runs out of memory."""
+
+    def read(self, page: Page) -> Document:
+        if b"deadly" in page.html:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().read(page)
+
+
+class MortalExtraction(ExtractionPipeline):
+    """Has pages read by a MortalReader."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """As its parent does."""
+        made = super().from_crawler(crawler)
+        usual = made._recipe.reader
+        reader = MortalReader(method=usual.method, least=usual.least)
+        made._recipe = replace(made._recipe, reader=reader)
+        return made

@@ -131,6 +131,20 @@ def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) ->
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
+def test_what_is_due_again_within_a_crawl_waits_for_the_next_one(world: World) -> None:
+    failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
+    with world.site as site:
+        world.paths = world.paths[:10]
+        site.routes[failing] = lambda _: Answer(status=404)
+        done = world.crawl(NEWSCRAWL_RETRIES="1s", NEWSCRAWL_REVISITS="1s", **slow)
+        assert "newscrawl/pages_met_twice" not in done.counts
+        (row,) = done.rows("SELECT state, attempts FROM frontier WHERE url LIKE '%/story/0'")
+        assert row == {"state": "pending", "attempts": 1}
+        world.serve(failing, lambda: story("Back from the dead", "Siemens"))
+        again = world.crawl(NEWSCRAWL_REVISITS="1s")
+    assert again.counts["newscrawl/articles_new"] == 1
+
+
 def test_what_the_limit_left_waits_for_the_next_crawl(world: World) -> None:
     feeds = f"feeds={world.site.url}/feed.xml"
     with world.site:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.items import Document, Page
+from newscrawl.items import Document, Page, Visit
 from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.settings import SettingError
@@ -36,6 +36,8 @@ class Reader(PageReader):
     def read(self, page: Page) -> Document:
         if page.html == b"poison":
             os.kill(os.getpid(), signal.SIGKILL)
+        if page.html == b"endless":
+            time.sleep(60)
         time.sleep(0.005)  # so that pages pile up
         document = super().read(page)
         where = f"{os.getpid()} {threading.current_thread().name}"
@@ -122,6 +124,26 @@ def test_a_page_that_kills_its_reader_takes_no_other_along(readers: Readers) -> 
     assert [type(verdict) for verdict in verdicts] == [
         Document, Document, ReaderDiedError, Document, Document,
     ]  # fmt: skip
+
+
+def suspected(page: Page) -> Page:
+    """The page as one of which a crawl has died before."""
+    return replace(page, visit=Visit(queue_id=1, url=page.url, born=page.fetched_at, deaths=1))
+
+
+def test_what_may_have_killed_a_crawl_is_read_apart(readers: Readers) -> None:
+    fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
+    assert places(read_all(readers, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
+    assert [type(verdict) for verdict in read_all(readers, [poison])] == [ReaderDiedError]
+
+
+def test_a_page_that_takes_too_long_is_left() -> None:
+    recipe = Recipe(reader=Reader(method="fe", least=10), longest=2)
+    readers = Readers(recipe, 1)
+    endless = suspected(replace(PAGE, html=b"endless"))
+    verdicts = read_all(readers, [endless, suspected(PAGE)])
+    readers.close()
+    assert [type(verdict) for verdict in verdicts] == [ReaderDiedError, Document]
 
 
 def test_no_processes_are_no_processes() -> None:

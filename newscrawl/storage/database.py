@@ -20,6 +20,7 @@ from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
+from newscrawl.storage.frontier.taking import were_cut_off
 from newscrawl.storage.rebuilding import rebuild
 from newscrawl.storage.saving import Saved, replace_mentions, save_records
 
@@ -223,7 +224,14 @@ class Database:
         """What is to be fetched of a registered source, for a run of it."""
         with self.reading() as session:
             source_id = _source_id(session, source_slug)
-        return Frontier(database=self, source_id=source_id, run_id=run_id, schedule=schedule)
+            careful = were_cut_off(session.connection(), source_id, run_id)
+        return Frontier(
+            database=self,
+            source_id=source_id,
+            run_id=run_id,
+            schedule=schedule,
+            careful=careful,
+        )
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Those of the canonical URLs that are stored, as an article's own or as an alias."""

@@ -4,7 +4,8 @@ Three things are kept for each source.
 
 - The **queue** (`Frontier.offer`, `take`, `settle`): every article address that a feed or sitemap
   told of. It leaves the state "pending" in the very transaction that stores its article, so that
-  each article is stored exactly once, whenever a crawl is killed.
+  each article is stored exactly once, whenever a crawl is killed. What crawls die of is taken
+  last and alone (`take_suspect`), and given up in the end.
 - Its **listings** (`Frontier.listing`, `read`, `unchanged`, `broken`): feeds and sitemaps with
   the validators of conditional requests, the hash of their body and the time of their next poll.
 - Its **poll** (`Frontier.finish`, `due_sources`): when a crawl of the source is worth it again.
@@ -17,10 +18,12 @@ that argument asks for all of them. Only one crawl of a source may run at a time
 from newscrawl.storage.frontier.crawl import Frontier
 from newscrawl.storage.frontier.listings import KnownListing, Reading
 from newscrawl.storage.frontier.polls import DueSource, due_sources
-from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement, Waiting
+from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement
 from newscrawl.storage.frontier.schedule import Schedule, publishing_interval
+from newscrawl.storage.frontier.taking import MOST_DEATHS, Waiting
 
 __all__ = [
+    "MOST_DEATHS",
     "DueSource",
     "Frontier",
     "KnownListing",

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from sqlalchemy.orm import Session
+
 from newscrawl.items import Visit
-from newscrawl.storage.frontier import listings, queue
+from newscrawl.storage.frontier import listings, queue, taking
 from newscrawl.storage.frontier.listings import KnownListing, Reading
-from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement, Waiting
+from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement
 from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.frontier.taking import Claim, Waiting
 
 if TYPE_CHECKING:
     from newscrawl.storage.database import Database
@@ -22,13 +25,16 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """What a crawl of a source has to do. Its methods may be called from any thread; each
-    raises StorageError."""
+    """What a crawl of a source has to do, which takes no page twice from the moment it `began`.
+    It is `careful` where those before it were cut off one after the other. Its methods may be
+    called from any thread; each raises StorageError."""
 
     database: "Database"
     source_id: int
     run_id: int
     schedule: Schedule
+    careful: bool = False
+    began: datetime | None = None
     clock: Callable[[], datetime] = utc_now
 
     # Pages ---------------------------------------------------------------------------------
@@ -47,18 +53,32 @@ class Frontier:
         New ones come before revisits, the newest before all; those known to be older than
         `since` stay in the queue.
         """
+        claim = self._claim(since)
         return self.database.write(
-            lambda session: queue.take(
-                session.connection(), self.source_id, self.run_id, limit, since, self.clock()
-            )
+            lambda session: taking.take(session.connection(), claim, limit, self.clock())
+        )
+
+    def take_suspect(self, since: datetime | None = None) -> Waiting | None:
+        """Return the next page that may have killed a crawl, for one that is busy with nothing
+        else; more `deaths` than MOST_DEATHS, and it is to be given up."""
+        claim = self._claim(since)
+        return self.database.write(
+            lambda session: taking.take_suspect(session.connection(), claim, self.clock())
         )
 
     def waiting(self, since: datetime | None = None) -> int:
         """Return how many pages could still be taken."""
         with self.database.reading() as session:
-            return queue.count_due(
-                session.connection(), self.source_id, self.run_id, since, self.clock()
-            )
+            return taking.count_due(session.connection(), self._claim(since), self.clock())
+
+    def _claim(self, since: datetime | None = None) -> Claim:
+        return Claim(
+            source_id=self.source_id,
+            run_id=self.run_id,
+            began=self.began,
+            since=since,
+            careful=self.careful,
+        )
 
     def settlement(
         self, visit: Visit, outcome: Outcome, reason: str, *, published: datetime | None = None
@@ -70,7 +90,7 @@ class Frontier:
         """
         now = self.clock()
         answered = outcome in {"read", "closed"}
-        failures = visit.failures + 1 if outcome in {"failed", "hopeless"} else 0
+        failures = visit.failures + 1 if outcome in {"failed", "died", "hopeless"} else 0
         due_at = self._due_at(visit, outcome, published or visit.born, now)
         if outcome == "postponed" or (failures and due_at and visit.first):
             state = "pending"
@@ -84,6 +104,7 @@ class Frontier:
             "to_moment": published,
             "to_visits": int(answered),
             "to_attempts": failures,
+            "to_deaths": _deaths(visit, outcome),
             "to_visited_at": now if answered else None,
             "to_etag": queue.validator(visit.etag),
             "to_last_modified": queue.validator(visit.last_modified),
@@ -95,7 +116,7 @@ class Frontier:
     ) -> datetime | None:
         if outcome == "read":
             return self.schedule.revisit_at(born, now)
-        if outcome == "failed":
+        if outcome in {"failed", "died"}:
             return self.schedule.retry_at(visit.failures + 1, now)
         return now if outcome == "postponed" else None
 
@@ -143,9 +164,22 @@ class Frontier:
         )
 
     def finish(self, listing_ids: Iterable[int]) -> datetime:
-        """Write and return when the source is due again, by these listings."""
-        return self.database.write(
-            lambda session: listings.record_poll(
-                session.connection(), self.source_id, listing_ids, self.schedule, self.clock()
+        """Give back what was taken and not come to; write and return when the source is due again,
+        by these listings."""
+
+        def work(session: Session) -> datetime:
+            connection = session.connection()
+            taking.give_back(connection, self._claim())
+            return listings.record_poll(
+                connection, self.source_id, listing_ids, self.schedule, self.clock()
             )
-        )
+
+        return self.database.write(work)
+
+
+def _deaths(visit: Visit, outcome: Outcome) -> int:
+    """How many deaths are still to be held against a page. Its own visit has added one that has
+    not come about, unless it "died"."""
+    if outcome in {"read", "closed"}:
+        return 0
+    return max(visit.deaths, 1) if outcome == "died" else max(visit.deaths - 1, 0)

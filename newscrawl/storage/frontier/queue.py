@@ -1,4 +1,4 @@
-"""The queue's statements: what is offered, what is taken from it, what came of it."""
+"""The queue's statements: what is offered to it, and what came of pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
-    ColumnElement,
     Connection,
     Insert,
     Row,
@@ -15,13 +14,12 @@ from sqlalchemy import (
     case,
     func,
     literal,
-    or_,
     select,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from newscrawl.items import Hints, Visit
+from newscrawl.items import Hints
 from newscrawl.storage.addresses import stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
@@ -29,9 +27,10 @@ from newscrawl.storage.prepared import Prepared, among
 
 # "read": an answer came, and the page is worth another look by the schedule of revisits.
 # "closed": an answer came that makes another look useless. "failed": none came, and it is tried
-# again by the schedule of retries. "hopeless": none will come. "postponed": it stays in the
-# queue for a crawl that wants articles as old as this one.
-Outcome = Literal["read", "closed", "failed", "hopeless", "postponed"]
+# again by the schedule of retries. "died": so, since it ended the process that read it.
+# "hopeless": none will come. "postponed": it stays in the queue for a crawl that wants articles as
+# old as this one.
+Outcome = Literal["read", "closed", "failed", "died", "hopeless", "postponed"]
 
 # Why a page was left that no listing told the headline of: `Access` other than "open".
 _UNTOLD = frozenset({"paywalled", "disallowed"})
@@ -83,15 +82,6 @@ class Offered:
     known: int
     fresh: int
     changed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
-    """A page to be asked for now; `visit` goes with it and back into `Frontier.settlement`."""
-
-    fetch_url: str
-    hints: Hints
-    visit: Visit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,73 +160,6 @@ def _tell(connection: Connection, pages: Sequence[tuple[int, Offer]], now: datet
         connection.execute(_TELL, rows)
 
 
-def take(
-    connection: Connection,
-    source_id: int,
-    run_id: int,
-    limit: int,
-    since: datetime | None,
-    now: datetime,
-) -> list[Waiting]:
-    """Mark pages as taken by the run and return them: new ones first, the newest before all.
-
-    What an earlier run has taken and never settled is taken again, since that run was killed; but
-    after the others, since it may be what killed it.
-    """
-    next_ones = (
-        select(FrontierUrl)
-        .where(*_due(source_id, run_id, since, now))
-        .order_by(
-            FrontierUrl.visits > 0,
-            FrontierUrl.run_id.is_not(None),
-            FrontierUrl.moment.desc().nulls_last(),
-            FrontierUrl.id,
-        )
-        .limit(limit)
-    )
-    rows = connection.execute(next_ones).all()
-    if rows:
-        taken = update(FrontierUrl).where(FrontierUrl.id.in_([row.id for row in rows]))
-        connection.execute(taken.values(run_id=run_id))
-    return [
-        Waiting(
-            fetch_url=row.fetch_url,
-            hints=_unpacked(row.hints),
-            visit=Visit(
-                queue_id=row.id,
-                url=row.url,
-                born=row.moment or row.discovered_at,
-                first=row.visits == 0,
-                failures=row.attempts,
-                etag=row.etag,
-                last_modified=row.last_modified,
-            ),
-        )
-        for row in rows
-    ]
-
-
-def count_due(
-    connection: Connection, source_id: int, run_id: int, since: datetime | None, now: datetime
-) -> int:
-    """Return how many pages `take` would still give."""
-    asked = select(func.count()).where(*_due(source_id, run_id, since, now))
-    return connection.execute(asked).scalar_one()
-
-
-def _due(
-    source_id: int, run_id: int, since: datetime | None, now: datetime
-) -> list[ColumnElement[bool]]:
-    due = [
-        FrontierUrl.source_id == source_id,
-        FrontierUrl.due_at <= now,
-        or_(FrontierUrl.run_id.is_(None), FrontierUrl.run_id != run_id),
-    ]
-    if since is not None:
-        due.append(or_(FrontierUrl.moment.is_(None), FrontierUrl.moment >= since))
-    return due
-
-
 _TELL = (
     update(FrontierUrl)
     .where(FrontierUrl.id == bindparam("queue_id"))
@@ -247,6 +170,7 @@ _TELL = (
         reason=None,
         run_id=None,
         visits=0,
+        deaths=0,
     )
 )
 _SETTLE = Prepared(
@@ -264,6 +188,7 @@ _SETTLE = Prepared(
         run_id=None,
         visits=FrontierUrl.visits + bindparam("to_visits"),
         attempts=bindparam("to_attempts"),
+        deaths=bindparam("to_deaths"),
         visited_at=func.coalesce(
             bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
         ),
@@ -322,14 +247,3 @@ def _packed(hints: Hints) -> dict[str, Any]:
         "language": hints.language,
     }
     return {name: value for name, value in packed.items() if value}
-
-
-def _unpacked(packed: Mapping[str, Any]) -> Hints:
-    published = packed.get("published")
-    return Hints(
-        **{
-            **packed,
-            "authors": tuple(packed.get("authors", ())),
-            "published": datetime.fromisoformat(published) if published else None,
-        }
-    )

@@ -1,0 +1,196 @@
+"""A page that kills the crawl, or the process that reads it, again and again: it is given up, and
+all other pages are stored."""
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from newscrawl.items import Visit
+from newscrawl.storage import Database
+from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Waiting
+from newscrawl.storage.models import FrontierUrl
+from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+from tests.test_frontier import AT_ONCE, SCHEDULE, next_run, now, offered, urls
+
+PATHS = tuple(f"/story/{number}" for number in range(6))
+DEADLY = "/story/2"
+PIPELINES = {
+    "tests.dying.MortalExtraction": 100,
+    "pipelines.mentions.MentionsPipeline": 200,
+    "pipelines.storage.StoragePipeline": 300,
+}
+
+
+# --- The queue ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def suspected(database: Database) -> Frontier:
+    """A crawl whose two predecessors were killed, with "a" and "b" on their way."""
+    for _ in range(2):
+        run = next_run(database)
+        run.offer(None, [offered("a"), offered("b")])
+        assert urls(run.take(10)) == ["a", "b"]
+    return next_run(database)
+
+
+def alone(frontier: Frontier) -> Waiting:
+    found = frontier.take_suspect()
+    assert found is not None
+    return found
+
+
+def row(database: Database, path: str) -> dict[str, object]:
+    columns = (FrontierUrl.state, FrontierUrl.reason, FrontierUrl.deaths, FrontierUrl.run_id)
+    with database.reading() as session:
+        found = session.execute(select(*columns).where(FrontierUrl.url.endswith(f"/{path}")))
+        return dict(found.mappings().one())
+
+
+def test_what_two_killed_crawls_had_taken_is_taken_page_by_page(suspected: Frontier) -> None:
+    suspected.offer(None, [offered("c")])
+    assert urls(suspected.take(10)) == ["c"]
+    assert urls([alone(suspected), alone(suspected)]) == ["a", "b"]
+    assert suspected.take_suspect() is None
+
+
+def test_one_killed_crawl_may_be_chance(database: Database) -> None:
+    run = next_run(database)
+    run.finish([])
+    database.finish_run(run.run_id, "finished", {})
+    killed = next_run(database)
+    killed.offer(None, [offered("a"), offered("b")])
+    killed.take(10)
+    assert urls(next_run(database).take(10)) == ["a", "b"]
+
+
+def test_deaths_are_counted_until_the_page_is_settled(
+    database: Database, suspected: Frontier
+) -> None:
+    run = suspected
+    for deaths in range(1, MOST_DEATHS + 1):
+        # Each crawl settles "b" and dies of "a".
+        page = alone(run)
+        if urls([page]) == ["b"]:
+            run.settle(run.settlement(page.visit, "read", "new"))
+            page = alone(run)
+        assert (urls([page]), page.visit.deaths) == (["a"], deaths)
+        run = next_run(database)
+    assert alone(run).visit.deaths > MOST_DEATHS
+    assert row(database, "b")["deaths"] == 0
+
+
+def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected: Frontier) -> None:
+    assert alone(suspected).visit.deaths == 1
+    suspected.finish([])
+    database.finish_run(suspected.run_id, "shutdown", {})
+    assert row(database, "a") == {"state": "pending", "reason": None, "deaths": 0, "run_id": None}
+    assert "a" in urls(next_run(database).take(10))
+
+
+def died(database: Database, visit: Visit) -> Frontier:
+    frontier = next_run(database, AT_ONCE)
+    frontier.settle(frontier.settlement(visit, "died", "ReaderDied"))
+    return frontier
+
+
+def test_what_killed_its_reader_is_tried_again_alone_and_then_left(database: Database) -> None:
+    run = next_run(database, AT_ONCE)
+    run.offer(None, [offered("a")])
+    (page,) = run.take(1)
+    for _ in AT_ONCE.retries:
+        run = died(database, page.visit)
+        assert run.take(10) == []
+        page = alone(run)
+        assert page.visit.deaths <= MOST_DEATHS
+    died(database, page.visit)
+    assert row(database, "a")["state"] == "failed"
+    assert row(database, "a")["reason"] == "ReaderDied"
+
+
+def test_a_page_that_was_read_after_all_is_as_good_as_any(
+    database: Database, suspected: Frontier
+) -> None:
+    page = alone(suspected)
+    suspected.settle(suspected.settlement(page.visit, "read", "new"))
+    later = replace(next_run(database, SCHEDULE), clock=lambda: now() + 2 * SCHEDULE.revisits[0])
+    assert "a" in urls(later.take(10))
+
+
+# --- Whole crawls -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A site of six stories, one of which kills whoever reads it."""
+
+    url: str
+    database: Path
+
+    def crawl(self, **settings: str) -> Crawl:
+        given = {"ITEM_PIPELINES": json.dumps(PIPELINES), "NEWSCRAWL_RETRIES": "1s", **settings}
+        done = subprocess.run(
+            crawl_command("ft", [f"feeds={self.url}/feed.xml"], given),
+            cwd=PROJECT,
+            env=crawl_environment(self.database),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return Crawl(done.returncode, done.stdout, self.database)
+
+    def stored(self, crawl: Crawl) -> list[str]:
+        rows = crawl.rows("SELECT url FROM articles ORDER BY url")
+        return [row["url"].removeprefix(self.url) for row in rows]
+
+    def verdict(self, crawl: Crawl) -> tuple[str, str]:
+        (row,) = crawl.rows("SELECT state, reason FROM frontier WHERE url LIKE ?", f"%{DEADLY}")
+        return row["state"], row["reason"]
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Iterator[Trap]:
+    with SiteServer() as site:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/feed.xml"] = lambda _: Answer(
+            body=listing(site.url, PATHS), kind="application/xml"
+        )
+        for path in PATHS:
+            body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
+            site.routes[path] = lambda _, body=body: Answer(body=body)
+        yield Trap(site.url, tmp_path / "news.sqlite")
+
+
+def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> None:
+    codes = [trap.crawl(NEWSCRAWL_READERS="1").code for _ in range(2)]
+    assert codes == [-signal.SIGKILL] * 2
+    third = trap.crawl(NEWSCRAWL_READERS="1")
+    assert third.code == 0, third.output
+    assert "1 dropped (ReaderDied 1)" in third.summary
+    assert trap.stored(third) == sorted(set(PATHS) - {DEADLY})
+    assert trap.verdict(third) == ("pending", "ReaderDied")
+    time.sleep(1.1)
+    fourth = trap.crawl(NEWSCRAWL_READERS="1")
+    assert fourth.code == 0, fourth.output
+    assert trap.verdict(fourth) == ("failed", "ReaderDied")
+
+
+def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> None:
+    codes = [trap.crawl(NEWSCRAWL_READERS="0").code for _ in range(2 + MOST_DEATHS)]
+    assert codes == [-signal.SIGKILL] * len(codes)
+    last = trap.crawl(NEWSCRAWL_READERS="0")
+    assert last.code == 0, last.output
+    assert "1 failed (deadly 1)" in last.summary
+    assert trap.stored(last) == sorted(set(PATHS) - {DEADLY})
+    assert trap.verdict(last) == ("failed", "deadly")
