@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Fields = dict[str, Any]  # text, and where the tool knows them title, authors, date
-    Extractor = Callable[[str, str | None], Fields]
+    Extractor = Callable[[Any, str | None], Fields]  # the page as `Peer.takes_bytes` says
 
 MEMORY_LIMIT = 6 << 30  # bytes of address space: a page may fail, the machine may not
 MAIN_ENV, BENCH_ENV, PY312_ENV, PY37_ENV = "main", "bench", "py312", "py37"
@@ -41,7 +41,8 @@ class Peer:
     `package` is the distribution whose version stands in the table, `paper` the row's name
     in Table 5 of Barbaresi & Lejeune 2020 (empty: not there), `environment` the virtual
     environment that it runs in. `metadata_build` builds the variant that also fills title,
-    authors and date, where that is not what the tool does anyway.
+    authors and date, where that is not what the tool does anyway. One that `takes_bytes` gets
+    the page as UTF-8, as the bare parse does; the others get the same characters as text.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Peer:
     paper: str = ""
     environment: str = BENCH_ENV
     metadata_build: Callable[[], Extractor] | None = None
+    takes_bytes: bool = False
 
 
 def _load(module: str) -> Any:
@@ -59,7 +61,7 @@ def _load(module: str) -> Any:
 def _newscrawl(method: str) -> Extractor:
     extract = _load("newscrawl").extract
 
-    def run(html: str, url: str | None) -> Fields:
+    def run(html: bytes, url: str | None) -> Fields:
         article = extract(html, url, method=method)
         return {
             "text": article.text,
@@ -74,8 +76,8 @@ def _newscrawl(method: str) -> Extractor:
 def _lxml_parse() -> Extractor:
     parse = bare_parser()
 
-    def run(html: str, _url: str | None) -> Fields:
-        parse(html.encode("utf-8", "replace"))
+    def run(html: bytes, _url: str | None) -> Fields:
+        parse(html)
         return {"text": ""}
 
     return run
@@ -292,6 +294,7 @@ PEERS: dict[str, Peer] = {
                 "newscrawl",
                 partial(_newscrawl, method),
                 environment=MAIN_ENV,
+                takes_bytes=True,
             )
             for method in OUR_METHODS
         ),
@@ -316,7 +319,7 @@ PEERS: dict[str, Peer] = {
         Peer("html-text", "html-text", _html_text),
         Peer("dragnet", "dragnet", _dragnet, "DRAGNET", PY37_ENV),
         Peer("news-please", "news-please", _news_please, "NPLEASE"),
-        Peer(BARE_PARSE, "lxml", _lxml_parse),
+        Peer(BARE_PARSE, "lxml", _lxml_parse, takes_bytes=True),
     )
 }
 
@@ -339,7 +342,13 @@ def decode(page: bytes) -> str:
     return XML_DECLARATION.sub("", page.decode("windows-1252", "replace"), count=1)
 
 
-def _measure(page: Fields, extract: Extractor, parse: Callable[[bytes], Any] | None) -> Fields:
+def _measure(
+    page: Fields,
+    extract: Extractor,
+    parse: Callable[[bytes], Any] | None,
+    *,
+    takes_bytes: bool = False,
+) -> Fields:
     """Run the tool over one page; times are CPU seconds of this process.
 
     Where `parse` is given, the bare parse of the same page is timed just before.
@@ -347,14 +356,14 @@ def _measure(page: Fields, extract: Extractor, parse: Callable[[bytes], Any] | N
     stored = Path(page["path"]).read_bytes()
     html = decode(gzip.decompress(stored) if page["path"].endswith(".gz") else stored)
     report: Fields = {"id": page["id"], "error": None}
+    encoded = html.encode("utf-8", "replace")
     if parse is not None:
-        encoded = html.encode("utf-8", "replace")
         start = time.process_time()
         parse(encoded)
         report["parse_seconds"] = time.process_time() - start
     start = time.process_time()
     try:
-        found = extract(html, page.get("url"))
+        found = extract(encoded if takes_bytes else html, page.get("url"))
     except Exception as error:  # noqa: BLE001  a peer may raise anything; it is counted
         found = {"text": ""}
         report["error"] = f"{type(error).__name__}: {error}"[:200]
@@ -378,7 +387,7 @@ def _serve(name: str, with_metadata: bool) -> None:
     parse = None if with_metadata else bare_parser()
     print(json.dumps({"ready": name}), file=answers, flush=True)
     for line in sys.stdin:
-        report = _measure(json.loads(line), extract, parse)
+        report = _measure(json.loads(line), extract, parse, takes_bytes=peer.takes_bytes)
         print(json.dumps(report, default=str), file=answers, flush=True)
 
 
