@@ -100,8 +100,12 @@ def edited(text: str) -> str:
     return f"KIEL (own report) - {text}"
 
 
+def sketch_of(text: str) -> Sketch | None:
+    return sketch("\n".join(folded_words(text)))
+
+
 def alike(one: str, other: str) -> bool:
-    first, second = sketch(folded_words(one)), sketch(folded_words(other))
+    first, second = sketch_of(one), sketch_of(other)
     assert first is not None
     assert second is not None
     return same_story(first, second) > 0
@@ -169,7 +173,7 @@ def test_copies_with_accents_written_otherwise_are_found() -> None:
 
 @pytest.mark.parametrize("text", ["", "More follows.", "word " * 500, "。" * 500])
 def test_a_text_without_enough_to_go_by_has_no_sketch(text: str) -> None:
-    assert sketch(folded_words(text)) is None
+    assert sketch_of(text) is None
 
 
 def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
@@ -189,7 +193,7 @@ def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
 def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
     alone = [word == "苹" for word in words[:100]]
     width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
-    made, (number, smallest) = sketch(words), by_definition(words, width)
+    made, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
     if number < FEWEST_SHINGLES:
         assert made is None
     else:
@@ -198,14 +202,14 @@ def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) ->
 
 
 def test_a_sketch_survives_its_bytes() -> None:
-    made = sketch(folded_words(AGENCY))
+    made = sketch_of(AGENCY)
     assert made is not None
     again = Sketch.from_bytes(made.shingles, made.to_bytes())
     assert resemblance(made, again) == 1.0
 
 
 def test_a_sketch_is_the_same_on_every_machine() -> None:
-    made = sketch(folded_words(AGENCY))
+    made = sketch_of(AGENCY)
     assert made is not None
     assert (made.shingles, made.index[:3]) == (156, [709760, 23920141, 27730583])
 

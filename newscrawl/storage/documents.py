@@ -105,7 +105,18 @@ def rank(access: str, kind: str, *, has_text: bool) -> int:
 
 def clean(text: str) -> str:
     """The text with a U+FFFD for each character that a database may refuse."""
+    if "\0" not in text and _is_utf8(text):
+        return text
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _is_utf8(text: str) -> bool:
+    """Whether UTF-8 holds the text: found out faster than by looking for what it doesn't hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _clean(text: str | None) -> str | None:

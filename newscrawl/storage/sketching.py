@@ -32,6 +32,8 @@ FEWEST_SHINGLES = 24
 # every short one that quotes the same paragraph).
 CONTAINED = 0.5
 COMMON = 0.2
+# So many words tell whether a text is written by characters.
+_LOOKED_AT = 100
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -61,12 +63,14 @@ class Sketch:
         return cls(shingles, np.frombuffer(stored, dtype="<u4").astype(np.uint32))
 
 
-def sketch(words: Sequence[str]) -> Sketch | None:
-    """The sketch of a text of these folded words; None where it is too short to be evidence."""
+def sketch(words: str) -> Sketch | None:
+    """The sketch of a text of these folded words, each on a line of its own; None where it is too
+    short to be evidence."""
     width = SHINGLE_OF_CHARACTERS if _is_by_characters(words) else SHINGLE
-    if len(words) < width + FEWEST_SHINGLES - 1:
+    encoded = words.encode().split(b"\n") if words else []
+    if len(encoded) < width + FEWEST_SHINGLES - 1:
         return None
-    hashes = np.sort(_shingle_hashes(words, width))
+    hashes = np.sort(_shingle_hashes(encoded, width))
     values = hashes[np.append(True, hashes[1:] != hashes[:-1])]
     if len(values) < FEWEST_SHINGLES:
         return None
@@ -90,18 +94,16 @@ def same_story(one: Sketch, other: Sketch) -> float:
     return found if common >= CONTAINED * min(one.shingles, other.shingles) else 0.0
 
 
-def _is_by_characters(words: Sequence[str]) -> bool:
-    some = words[:100]
-    if "".join(some).isascii():
+def _is_by_characters(words: str) -> bool:
+    if words.isascii():
         return False
+    some = words.split("\n", _LOOKED_AT)[:_LOOKED_AT]
     return 2 * sum(len(word) == 1 and writes_no_blanks(word) for word in some) > len(some)
 
 
-def _shingle_hashes(words: Sequence[str], width: int) -> Values:
+def _shingle_hashes(words: Sequence[bytes], width: int) -> Values:
     """A hash of each run of words: the same on every machine, as Python's own is not."""
-    # Parted after they were encoded: encoding each word costs as much as hashing it.
-    encoded = "\n".join(words).encode().split(b"\n")
-    single = np.fromiter(map(zlib.crc32, encoded), np.uint64, len(words))
+    single = np.fromiter(map(zlib.crc32, words), np.uint64, len(words))
     count = len(words) - width + 1
     mixed = np.zeros(count, np.uint64)
     for place in range(width):

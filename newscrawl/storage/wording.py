@@ -26,7 +26,7 @@ class Wording:
     @cached_property
     def sketch(self) -> Sketch | None:
         """The sketch of the text."""
-        return sketch(lines(self.body))
+        return sketch(self.body)
 
 
 def lines(words: str) -> list[str]:
