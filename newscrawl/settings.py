@@ -110,6 +110,8 @@ NEWSCRAWL_RETRIES = _env("NEWSCRAWL_RETRIES", "10m 1h 6h 1d 3d")
 # Time between two polls of a feed or sitemap: about that between two articles, within bounds.
 NEWSCRAWL_POLL_MIN = _env("NEWSCRAWL_POLL_MIN", "10m")
 NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
+# What a watch needs no more (pages that no feed names, runs without articles) is kept so long.
+NEWSCRAWL_KEEP = _env("NEWSCRAWL_KEEP", "60d")
 # Hosts (host, host:port or a network, parted by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
 # `newscrawl monitor`: the queue, where it isn't kept beside the database; the seconds after which

@@ -113,6 +113,27 @@ def test_what_is_not_due_is_left(room: Newsroom) -> None:
     assert room.sites.visits == seen
 
 
+def test_what_is_needed_no_more_is_forgotten_once_a_day(room: Newsroom) -> None:
+    room.sites.add("one")
+    first = once(room, "one")
+    assert "INFO Forgotten: 0 pages, 0 listings, 0 runs, 0 monitors, 0 findings" in first.stderr
+    with sqlite3.connect(room.database) as connection:
+        connection.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00.000000'")
+    connection.close()
+    assert "Forgotten" not in once(room, "one").stderr
+    with sqlite3.connect(room.database) as connection:
+        connection.execute("UPDATE progress SET started_at = '2026-01-01 00:00:00.000000'")
+    connection.close()
+    assert "Forgotten: 0 pages, 0 listings, 0 runs, 1 monitors" in once(room, "one").stderr
+
+
+def test_a_keep_that_cannot_be_meant_is_told_in_one_line(room: Newsroom) -> None:
+    done = once(room, "one", NEWSCRAWL_KEEP="1d")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "NEWSCRAWL_KEEP=1d: too short" in done.stderr
+
+
 def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: Newsroom) -> None:
     room.sites.add("good")
     done = once(room, "broken", "good")

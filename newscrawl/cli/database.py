@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -47,6 +48,48 @@ def rebuild(
     say(f"Counts and search index are made anew of {number:,} articles.")
 
 
+@app.command(epilog="Example: newscrawl db prune --keep 90d")
+def prune(
+    keep: Annotated[
+        str,
+        typer.Option(
+            envvar="NEWSCRAWL_KEEP",
+            help="What is forgotten is older: 14 days at least.",
+            metavar="TIME",
+        ),
+    ] = settings.NEWSCRAWL_KEEP,
+    database: DatabaseOption = None,
+) -> None:
+    """Forget what the watch needs no more: articles and their counts stay as they are.
+
+    That are pages of the queue that are done with and that no feed has named for so long or that
+    are stored as articles, feeds of days gone by, runs without articles, monitors that are gone,
+    findings that are over. No article is fetched again for it. `newscrawl monitor` does the same
+    once a day; crawls may go on meanwhile.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage.pruning import Pruning
+
+    time = kept(keep)
+    with open_for_reading(database) as store, _bar("rows") as report:
+        pruned = Pruning(database=store, keep=time, report=report).run()
+    told = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
+    say(f"Forgotten: {told}.")
+
+
+def kept(text: str) -> timedelta:
+    """How long is kept what the watch needs no more; SettingError for what is too short."""
+    from newscrawl.storage.pruning import LEAST
+
+    time = settings.duration("NEWSCRAWL_KEEP", text)
+    if time < LEAST:
+        raise settings.SettingError(
+            f"NEWSCRAWL_KEEP={text}: too short, since what feeds still name is noted once a week; "
+            f"write {LEAST.days}d or more"
+        )
+    return time
+
+
 @app.command(epilog="Example: newscrawl db info --format json")
 def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
     """Show where the database is, what is in it, and how fresh it is."""
@@ -71,12 +114,12 @@ def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
+def _bar(things: str = "articles") -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error, and the function that moves it: done, of so many."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("articles")
+        task = bar.add_task(things)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -82,6 +82,7 @@ def monitor(
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=_inspection(store, chosen, channels),
+            tidy=_tidying(store),
         )
         watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
         try:
@@ -106,6 +107,21 @@ def _inspection(
         look_and_tell(store, channels)
 
     return inspect
+
+
+def _tidying(store: "Database") -> "Callable[[Callable[[], bool]], None]":
+    """Forgets once a day what the watch needs no more; SettingError for a time that can't be."""
+    from newscrawl.cli.database import kept
+    from newscrawl.storage.pruning import prune_daily
+
+    keep = kept(settings.NEWSCRAWL_KEEP)
+
+    def tidy(stopping: "Callable[[], bool]") -> None:
+        if pruned := prune_daily(store, keep, stopping):
+            told = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
+            logging.getLogger("newscrawl.monitor").info("Forgotten: %s", told)
+
+    return tidy
 
 
 def _known() -> "Mapping[str, Source]":

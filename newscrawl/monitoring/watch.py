@@ -32,13 +32,22 @@ def _nothing() -> None:
     """Inspect nothing."""
 
 
+def _never() -> bool:
+    return False
+
+
+def _leave_it(_stopping: Callable[[], bool]) -> None:
+    """Tidy nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a watch does: `sources` are those it watches, `neighbours` which of
     them share a host, `workers` how many it crawls at once.
 
     `pause` and `inspect_every` are seconds between two looks at what is due, and between two
-    calls of `inspect`. With `once`, it ends when nothing is due any more.
+    calls of `inspect` and `tidy`, which is told how to learn that it must stop. With `once`, it
+    ends when nothing is due any more.
     """
 
     sources: Sequence[SourceFacts]
@@ -51,6 +60,7 @@ class Plan:
     pause: float = 10.0
     inspect_every: float = 300.0
     inspect: Callable[[], None] = _nothing
+    tidy: Callable[[Callable[[], bool]], None] = _leave_it
 
 
 class Watch:
@@ -66,6 +76,7 @@ class Watch:
         self._queue = queue
         self._crawl_later = queue.task(name="crawl")(self.crawl)
         self._inspect_later = queue.task(name="inspect", priority=1)(self.inspect)
+        self._tidy_later = queue.task(name="tidy")(self.tidy)
         self._next_inspection = 0.0
         self._consumer = _Consumer(queue, self.round, plan)
         self._attendant = Attendant(
@@ -81,6 +92,7 @@ class Watch:
             self._consumer.run()
             if self._plan.once:
                 self.inspect()
+                self._tidy(_never)
         finally:
             sign(self._database, self.name, stopped=True)
 
@@ -95,6 +107,7 @@ class Watch:
         if not self._plan.once and time.monotonic() >= self._next_inspection:
             self._next_inspection = time.monotonic() + self._plan.inspect_every
             self._inspect_later()
+            self._tidy_later()
         return len(placed)
 
     def _due(self) -> list[str]:
@@ -123,6 +136,16 @@ class Watch:
             self._plan.inspect()
         except StorageError as error:
             logger.error("No inspection: %s", error)  # noqa: TRY400
+
+    def tidy(self) -> None:
+        """Forgets what is needed no more, if it is time."""
+        self._tidy(self._consumer.stop_flag.is_set)
+
+    def _tidy(self, stopping: Callable[[], bool]) -> None:
+        try:
+            self._plan.tidy(stopping)
+        except StorageError as error:
+            logger.error("Nothing is forgotten: %s", error)  # noqa: TRY400
 
     def _crawl_ours(self, slug: str) -> None:
         if not due_sources(self._database, datetime.now(UTC), [slug], rest=timedelta(0)):

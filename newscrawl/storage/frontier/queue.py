@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -36,6 +36,9 @@ Outcome = Literal["read", "closed", "failed", "died", "hopeless", "postponed"]
 _UNTOLD = frozenset({"paywalled", "disallowed"})
 # Reasons of a last look that brought a text or a correction.
 _OF_A_NEW_TEXT = frozenset({"new", "revised"})
+# Ours: that a listing still names a page is noted so often, since it is a write, for
+# storage/pruning.py.
+NAMED_AGAIN = timedelta(days=7)
 # Longer validators are no use to anyone, and servers would refuse them.
 _MAX_VALIDATOR = 1_000
 _ADD: Mapping[str, Insert] = {
@@ -50,13 +53,20 @@ _QUEUED = select(
     FrontierUrl.reason,
     FrontierUrl.due_at,
     FrontierUrl.visited_at,
+    func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at).label("named_at"),
 )
-# A row of _QUEUED: number, URL, reason, when it is due, when it was looked at last.
-_Queued = Row[int, str, str | None, datetime | None, datetime | None]
+# A row of _QUEUED: number, URL, reason, when it is due, when it was looked at last, about when it
+# was named last.
+_Queued = Row[int, str, str | None, datetime | None, datetime | None, datetime]
 _ADVANCE = (
     update(FrontierUrl)
     .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
     .values(due_at=bindparam("to_due_at"))
+)
+_NAME = (
+    update(FrontierUrl)
+    .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
+    .values(named_at=bindparam("to_named_at"))
 )
 
 
@@ -114,6 +124,14 @@ def offer(
     changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
     if changed:
         connection.execute(_ADVANCE, {"numbers": changed, "to_due_at": now})
+    # Of what is stored its address tells enough.
+    named = [
+        row.id
+        for url, row in queued.items()
+        if url not in known and now - row.named_at > NAMED_AGAIN
+    ]
+    if named:
+        connection.execute(_NAME, {"numbers": named, "to_named_at": now})
     rows = [
         {
             "source_id": source_id,

@@ -13,9 +13,7 @@ from_a_listing = sa.text("listing_id IS NOT NULL")
 
 
 def upgrade() -> None:
-    op.add_column(
-        "frontier", sa.Column("deaths", sa.Integer(), server_default="0", nullable=False)
-    )
+    op.add_column("frontier", sa.Column("deaths", sa.Integer(), server_default="0", nullable=False))
     op.add_column("frontier", sa.Column("named_at", sa.DateTime(timezone=True), nullable=True))
     # A listing that goes leaves its rows without one, which must be found for it.
     op.create_index(

@@ -1,0 +1,254 @@
+"""What a watch forgets, and what it never does: on both databases."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import func, insert, select, update
+
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.frontier import Frontier, Offered
+from newscrawl.storage.models import (
+    ArticleUrl,
+    Base,
+    Finding,
+    FrontierUrl,
+    Listing,
+    Poll,
+    Run,
+    Worker,
+)
+from newscrawl.storage.pruning import LEAST, Pruned, Pruning, prune_daily
+from tests.conftest import Newscrawl
+from tests.test_frontier import DAY, HOUR, article, next_run, now, offered, reading, urls
+
+KEEP = 30 * DAY
+FEED = "https://ft.example/feed"
+
+
+def at(moment: datetime, frontier: Frontier) -> Frontier:
+    return replace(frontier, clock=lambda: moment)
+
+
+def rows(database: Database, table: type[Base]) -> int:
+    with database.reading() as session:
+        return session.scalars(select(func.count()).select_from(table)).one()
+
+
+def prune(database: Database, at: datetime | None = None) -> Pruned:
+    return Pruning(database=database, keep=KEEP, now=at or now()).run()
+
+
+@pytest.fixture
+def crawl(database: Database) -> Callable[..., Offered]:
+    """A crawl at a moment, to whose end the feed lists paths: those that begin with "x" are no
+    articles, all others are stored."""
+
+    def crawl(moment: datetime, *paths: str, feed: str = FEED) -> Offered:
+        run = at(moment, next_run(database))
+        (listing,) = run.listings([feed])
+        offer = run.offer(listing.id, [offered(path, moment) for path in paths])
+        for page in run.take(100):
+            path = page.visit.url.rpartition("/")[2]
+            if path.startswith("x"):
+                run.settle(run.settlement(page.visit, "closed", "NotAnArticle"))
+                continue
+            found = article(page, text=f"Of {path}.", fetched_at=moment, published=moment)
+            arrival = Arrival(document=found, settlement=run.settlement(page.visit, "read", "new"))
+            write_arrivals(database, run.run_id, [arrival])
+        run.read(listing.id, reading(fresh=offer.fresh))
+        run.finish([listing.id])
+        database.finish_run(run.run_id, "finished", {"newscrawl/found": len(paths)})
+        with_start = update(Run).where(Run.id == run.run_id).values(started_at=moment)
+        database.write(lambda session: session.execute(with_start))
+        return offer
+
+    return crawl
+
+
+def test_done_pages_of_stored_articles_are_forgotten_and_not_asked_for_again(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    for days in (100, 90):  # by the second no further look at them is due
+        crawl(now() - days * DAY, "a", "b")
+    crawl(now() - HOUR, "c")
+    assert prune(database).pages == 2
+    assert rows(database, FrontierUrl) == 1
+    assert crawl(now(), "a", "b", "c") == Offered(known=3, fresh=0)
+
+
+def test_what_is_no_article_is_remembered_while_a_feed_names_it(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    for days in range(100, 0, -10):
+        crawl(now() - days * DAY, "x", f"news-{days}")
+    assert prune(database).pages > 0
+    assert crawl(now(), "x").fresh == 0
+
+
+def test_what_is_no_article_is_forgotten_when_no_feed_names_it_any_more(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "x", "x-2")
+    crawl(now() - DAY, "b")
+    assert prune(database).pages == 2
+    assert rows(database, FrontierUrl) == 1
+
+
+def test_what_a_listing_says_that_has_not_changed_since_is_remembered(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "x")
+    run = next_run(database)
+    (listing,) = run.listings([FEED])
+    run.unchanged(listing.id)
+    run.finish([listing.id])
+    assert prune(database).pages == 0
+
+
+def test_a_watch_that_rests_forgets_no_page_that_it_would_ask_for_again(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 101 * DAY, "x")
+    crawl(now() - 100 * DAY, "y-x")
+    found = prune(database)
+    assert (found.listings, rows(database, Listing)) == (0, 1)
+    assert crawl(now(), "x").fresh == 0
+
+
+def test_what_waits_is_never_forgotten(database: Database) -> None:
+    long_ago = at(now() - 100 * DAY, next_run(database))
+    long_ago.offer(None, [offered("a"), offered("b")])
+    (first, _) = long_ago.take(10)
+    long_ago.settle(long_ago.settlement(first.visit, "failed", "timeout"))
+    assert prune(database).pages == 0
+    assert urls(next_run(database).take(10)) == ["a", "b"]
+
+
+def test_feeds_of_days_gone_by_are_forgotten(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
+    crawl(now() - HOUR, "b")
+    found = prune(database)
+    assert (found.listings, found.pages) == (1, 2)
+    with database.reading() as session:
+        assert session.scalars(select(Listing.url)).all() == [FEED]
+
+
+def test_runs_without_articles_go_and_others_keep_no_counts(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "a")
+    crawl(now() - 99 * DAY)
+    crawl(now() - DAY)
+    assert prune(database).runs == 2
+    with database.reading() as session:
+        found = session.execute(select(Run.counts).order_by(Run.id)).scalars().all()
+    assert found == [None, {"newscrawl/found": 0}]
+    assert prune(database).runs == 0
+
+
+def test_the_last_run_of_a_source_is_kept(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY)
+    assert prune(database).runs == 0
+    assert rows(database, Run) == 1
+
+
+def test_monitors_and_findings_that_are_over_are_forgotten(database: Database) -> None:
+    old = now() - 100 * DAY
+    monitor = {"host": "h", "pid": 1, "slots": 1, "version": "1", "started_at": old}
+    finding = {"kind": "stale", "note": "", "facts": {}, "opened_at": old, "seen_at": old}
+
+    def fill(session: object) -> None:
+        connection = session.connection()  # type: ignore[attr-defined]
+        for name, seen in (("gone", old), ("up", now())):
+            connection.execute(insert(Worker), {**monitor, "name": name, "seen_at": seen})
+        for cause, end in (("over", old), ("open", None)):
+            connection.execute(insert(Finding), {**finding, "cause": cause, "recovered_at": end})
+
+    database.write(fill)
+    found = prune(database)
+    assert (found.monitors, found.findings) == (1, 1)
+    with database.reading() as session:
+        assert session.scalars(select(Worker.name)).all() == ["up"]
+        assert session.scalars(select(Finding.cause)).all() == ["open"]
+
+
+def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    """Each day three articles and a page that is none, beside one that its feed always names."""
+    begin = now() - 365 * DAY
+    for number in range(0, 365, 5):
+        day = begin + number * DAY
+        paths = [f"{number}-{letter}" for letter in "abc"]
+        again = crawl(day, *paths, f"x-{number}", "x-always")
+        assert again.fresh == (5 if number == 0 else 4)
+        prune(database, day)
+    kept = KEEP.days // 5 + 2
+    assert rows(database, FrontierUrl) <= 4 * kept + 1
+    assert rows(database, ArticleUrl) == 3 * 73
+    assert crawl(now(), *(f"{number}-a" for number in range(0, 365, 5))).fresh == 0
+
+
+def test_a_prune_that_is_stopped_ends_between_two_pieces(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "x", "x-2")
+    crawl(now() - HOUR, "b")
+    stopped = Pruning(database=database, keep=KEEP, stopping=lambda: True).run()
+    assert stopped.pages == 0
+    assert prune(database).pages == 2
+
+
+def test_one_of_several_monitors_prunes_and_once_a_day(database: Database) -> None:
+    assert prune_daily(database, KEEP) == Pruned()
+    assert prune_daily(database, KEEP) is None
+
+
+def test_less_than_is_named_within_cannot_be_kept(database: Database) -> None:
+    with pytest.raises(ValueError, match="less than"):
+        Pruning(database=database, keep=LEAST - timedelta(seconds=1))
+
+
+# --- The command --------------------------------------------------------------------------------
+
+
+def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        run = at(now() - 100 * DAY, next_run(database))
+        run.offer(None, [offered("a")])
+        (page,) = run.take(1)
+        run.settle(run.settlement(page.visit, "closed", "NotHtml"))
+        at(now(), next_run(database)).finish([])
+    ran = newscrawl("db", "prune", "--keep", "30d")
+    assert ran.code == 0
+    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 findings." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        ("soon", "NEWSCRAWL_KEEP=soon: not times, as in"),
+        ("7d", "NEWSCRAWL_KEEP=7d: too short, since what feeds still name is noted once a week"),
+    ],
+)
+def test_a_time_that_cannot_be_meant_is_one_line(
+    newscrawl: Newscrawl, keep: str, said: str
+) -> None:
+    ran = newscrawl("db", "prune", "--keep", keep)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_no_poll_is_left_without_its_source(
+    database: Database, crawl: Callable[..., Offered]
+) -> None:
+    crawl(now() - 100 * DAY, "a")
+    prune(database)
+    assert rows(database, Poll) == 1
