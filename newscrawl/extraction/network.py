@@ -145,11 +145,14 @@ def _matrix_libraries() -> tuple[LibController, ...]:
 def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
     """The sum of the vectors of each bag's known words over the root of their number.
 
-    Bag i are the next `counts[i]` of `numbers`, at least one, as rows of the table; row 0, that of
-    unknown words, is zeros.
+    Bag i are the next `counts[i]` of `numbers`, rows of the table; row 0, that of unknown words, is
+    zeros.
     """
     starts = np.cumsum(counts)
     starts -= counts
+    if not counts.all():  # an empty bag is one of an unknown word
+        numbers = np.insert(numbers, starts[counts == 0], 0)
+        return _pooled(numbers, np.maximum(counts, 1), table)
     pooled = np.add.reduceat(table.take(numbers, axis=0), starts, axis=0)
     known = np.add.reduceat(numbers > 0, starts, dtype=np.float32)
     pooled /= np.sqrt(np.maximum(known, 1))[:, None]
@@ -189,8 +192,7 @@ class NameVectors:
 
     def _made(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         number_of = self._numbers.get
-        # A 0, which adds nothing, for each element: one without known names has a bag, too.
-        bags = [(0, *(number_of(name, 0) for name in words)) for words in names]
+        bags = [[number_of(name, 0) for name in words] for words in names]
         counts = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))
         numbers = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(counts.sum()))
         return _pooled(numbers, counts, self._table)

@@ -50,7 +50,7 @@ def wall_before(html: bytes, encoding: str | None, article: Article) -> Kind | N
         return None
     lowered = article.text[:_LOOKED_AT].lower()
     consent = sum(phrase in lowered for phrase in _CONSENT) >= _WORDS_OF_CONSENT
-    short = article.paywalled is None and len(article.text.split()) < TEASER
+    short = article.paywalled is None and len(article.text.split(None, TEASER)) < TEASER
     if consent and not article.published and not _ARTICLE.search(html):
         tree = LexborHTMLParser(decode(html, encoding).utf8)
         if _asks_for_consent(tree):
