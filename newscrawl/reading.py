@@ -36,11 +36,13 @@ class NoArticleError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReader:
     """How pages are read: `method` of extraction, the `least` characters of an article, and what
-    the pages of each source, by its slug, have in common."""
+    the pages of each source, by its slug, have in common; `teaches` says whether documents tell
+    what a memory may learn of them."""
 
     method: str
     least: int
     memories: Mapping[str, Memory] = field(default_factory=dict, hash=False)
+    teaches: bool = True
 
     def read(self, page: Page) -> Document:
         """The page with its article, still without mentions; raises NoArticleError.
@@ -61,10 +63,11 @@ class PageReader:
             return _paywalled(page, article)
         self._check(article)
         texts = view.blocks.texts
+        places = view.candidates.places.tolist() if self.teaches else ()
         return Document(
             page=page,
             article=completed(article, page),
-            blocks=fingerprints(texts[place] for place in view.candidates.places.tolist()),
+            blocks=fingerprints(texts[place] for place in places),
             rest=rest_of(texts, article),
         )
 

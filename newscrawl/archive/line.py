@@ -56,6 +56,8 @@ class Line:
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
+        # Archives teach no memory: who reads them anew would learn the same pages twice.
+        self._reader = replace(recipe.reader, teaches=False)
         self._companies: Companies = load_companies(recipe.companies)
         own = load_sources(recipe.sources) if recipe.sources else ()
         self._finder = OriginFinder((*own, *load_sources()))
@@ -78,10 +80,9 @@ class Line:
 
     def document(self, page: Page) -> Document:
         """The page's article with its mentions, without the page's bytes; NoArticleError."""
-        document = with_mentions(self._recipe.reader.read(page), self._companies)
-        # The page's bytes and fingerprints are of no further use, and cost the way to whoever
-        # stores.
-        return replace(document, page=replace(document.page, html=b""), blocks=(), rest="")
+        document = with_mentions(self._reader.read(page), self._companies)
+        # The page's bytes are of no further use, and cost the way to whoever stores.
+        return replace(document, page=replace(document.page, html=b""), rest="")
 
     def origin(self, document: Document) -> Origin:
         """The source of a document."""
