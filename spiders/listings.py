@@ -24,6 +24,7 @@ from newscrawl.sources import (
 )
 from newscrawl.sources.addresses import address_of
 from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
+from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
 from spiders.failures import cause_of
@@ -250,6 +251,7 @@ class ListingSpider(QueueSpider):
                 hints=entry.hints,
                 moment=entry.moment,
                 modified=entry.modified,
+                twin_of=main_addresses(url),
             )
 
     def _refuse_host(self, host: str) -> None:

@@ -131,6 +131,20 @@ def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) ->
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
+def test_a_twin_in_a_folder_of_its_own_is_not_asked_for(world: World) -> None:
+    with world.site:
+        world.paths = ("/amp/story/3", *world.paths)
+        world.serve("/amp/story/3", lambda: story("About /story/3", "Siemens"))
+        done = world.crawl()
+        assert "/amp/story/3" not in world.asked
+        assert done.summary.startswith("ft: 21 found, 1 known before, 20 fetched, 20 new")
+        world.serve("/feed.xml", lambda: listing(world.site.url, world.paths[:5]), kind=XML)
+        again = world.crawl()
+    assert again.counts["newscrawl/known"] == 5
+    twins = again.rows("SELECT url FROM article_urls WHERE url LIKE '%/amp/story/3'")
+    assert len(twins) == 1
+
+
 def test_what_is_due_again_within_a_crawl_waits_for_the_next_one(world: World) -> None:
     failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
     with world.site as site:

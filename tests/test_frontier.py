@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.items import Document, Hints, Visit
+from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import Database
 from newscrawl.storage.arrivals import Arrival, write_arrivals
 from newscrawl.storage.frontier import (
@@ -125,6 +126,36 @@ def test_what_is_stored_already_is_not_queued(database: Database, frontier: Fron
     database.save(document("a"), frontier.run_id)
     assert frontier.offer(None, [offered("a"), offered("b")]) == Offered(known=1, fresh=1)
     assert urls(frontier.take(10)) == ["b"]
+
+
+TWIN = "https://m.ft.example/a"
+
+
+def twin(url: str = TWIN) -> Offer:
+    return Offer(url=url, fetch_url=url, hints=Hints(), twin_of=main_addresses(url))
+
+
+def test_a_twin_of_a_stored_article_is_an_address_of_it(
+    database: Database, frontier: Frontier
+) -> None:
+    database.save(document("a"), frontier.run_id)
+    assert frontier.offer(None, [twin()]) == Offered(known=1, fresh=0)
+    assert frontier.take(10) == []
+    assert database.known([TWIN]) == {TWIN}
+
+
+def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a")])
+    assert frontier.offer(None, [twin()]) == Offered(known=1, fresh=0)
+    both = [twin("https://ft.example/amp/b-1"), offered("b-1")]
+    assert frontier.offer(None, both) == Offered(known=1, fresh=1)
+    assert urls(frontier.take(10)) == ["a", "b-1"]
+
+
+def test_a_mobile_page_that_is_no_known_twin_is_queued_as_itself(frontier: Frontier) -> None:
+    frontier.offer(None, [offered("b")])
+    assert frontier.offer(None, [twin()]).fresh == 1
+    assert TWIN in [page.visit.url for page in frontier.take(10)]
 
 
 def test_pages_before_since_stay_for_another_crawl(database: Database, frontier: Frontier) -> None:

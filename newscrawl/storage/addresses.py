@@ -9,6 +9,9 @@ from newscrawl.storage.models import ArticleUrl, Base
 from newscrawl.storage.prepared import Prepared, among
 
 _STORED = Prepared(select(ArticleUrl.url).where(among(ArticleUrl.url, "urls")))
+_ARTICLES = Prepared(
+    select(ArticleUrl.url, ArticleUrl.article_id).where(among(ArticleUrl.url, "urls"))
+)
 _ADD = ManyRows(
     Base.metadata.tables["article_urls"],
     ("url", "article_id"),
@@ -20,6 +23,11 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
     """Those of the addresses that are stored."""
     asked = sorted(set(urls))
     return {url for (url,) in _STORED.rows(connection, {"urls": asked})} if asked else set()
+
+
+def articles_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
+    """The numbers of the articles that are stored under the addresses, by these."""
+    return dict(_ARTICLES.rows(connection, {"urls": sorted(set(urls))}))
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Hints
-from newscrawl.storage.addresses import stored_urls
+from newscrawl.storage.addresses import add_urls, articles_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
 from newscrawl.storage.prepared import Prepared, among
@@ -74,7 +74,8 @@ _NAME = (
 class Offer:
     """An article that a listing tells of: its canonical URL, and the one to be asked for.
 
-    `modified` is when the listing says that its page was last changed.
+    `modified` is when the listing says that its page was last changed. Where one of the addresses
+    `twin_of` is known, this is another one of the same article.
     """
 
     url: str
@@ -82,12 +83,13 @@ class Offer:
     hints: Hints
     moment: datetime | None = None
     modified: datetime | None = None
+    twin_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """Of the offers: how many articles are stored already, how many were new to the queue, and
-    how many have been changed since we read them."""
+    """Of the offers: how many articles are stored already or wait under a twin's address, how many
+    were new to the queue, and how many have been changed since we read them."""
 
     known: int
     fresh: int
@@ -116,8 +118,11 @@ def offer(
     those that a listing says have been changed.
     """
     by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
+    waiting_twins = _waiting_twins(connection, by_url)
+    by_url = {url: one for url, one in by_url.items() if url not in waiting_twins}
     urls = list(by_url)
     known = stored_urls(connection, urls)
+    known_number = len(known) + len(waiting_twins)
     queued = {row.url: row for row in connection.execute(_QUEUED.where(FrontierUrl.url.in_(urls)))}
     untold = [row for url, row in queued.items() if row.reason in _UNTOLD and url not in known]
     _tell(connection, [(row.id, by_url[row.url]) for row in untold], now)
@@ -150,9 +155,34 @@ def offer(
         if url not in known and url not in queued
     ]
     if not rows:
-        return Offered(known=len(known), fresh=0, changed=len(changed))
+        return Offered(known=known_number, fresh=0, changed=len(changed))
     added = connection.execute(_ADD[connection.dialect.name], rows).all()
-    return Offered(known=len(known), fresh=len(added), changed=len(changed))
+    return Offered(known=known_number, fresh=len(added), changed=len(changed))
+
+
+def _waiting_twins(connection: Connection, by_url: Mapping[str, Offer]) -> set[str]:
+    """Those of the addresses whose article waits, or is offered, under another one that they are a
+    twin's of. Where it is stored, they become addresses of it."""
+    asked = {twin for one in by_url.values() for twin in one.twin_of}
+    if not asked:
+        return set()
+    stored = articles_at(connection, asked)
+    twins = [
+        (url, stored[twin])
+        for url, one in by_url.items()
+        if (twin := next(filter(stored.__contains__, one.twin_of), None)) is not None
+    ]
+    add_urls(connection, twins)
+    queued = select(FrontierUrl.url).where(
+        FrontierUrl.url.in_(asked), FrontierUrl.state != "failed"
+    )
+    waiting = {*connection.execute(queued).scalars(), *by_url}
+    joined = {url for url, _ in twins}
+    return {
+        url
+        for url, one in by_url.items()
+        if url not in joined and not waiting.isdisjoint(one.twin_of)
+    }
 
 
 def _is_changed(row: _Queued, told: Offer, now: datetime) -> bool:

@@ -1,0 +1,57 @@
+"""Which addresses a mobile or AMP page may be a twin of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl.sources import canonical_url
+from newscrawl.sources.twins import main_addresses
+
+
+@pytest.mark.parametrize(
+    ("url", "mains"),
+    [
+        ("https://m.a.example/n/b-1", ["https://www.a.example/n/b-1", "https://a.example/n/b-1"]),
+        ("https://mobile.a.example/b?id=2", ["https://www.a.example/b?id=2", "https://a.example/b?id=2"]),
+        ("https://amp.a.co.example/b-1", ["https://www.a.co.example/b-1", "https://a.co.example/b-1"]),
+        ("https://a.example/amp/n/b-1", ["https://a.example/n/b-1"]),
+        (
+            "https://m.a.example/amp/b-1",
+            [
+                "https://www.a.example/b-1",
+                "https://a.example/b-1",
+                "https://www.a.example/amp/b-1",
+                "https://a.example/amp/b-1",
+            ],
+        ),
+        ("https://m.a.example:8080/b-1", ["https://www.a.example:8080/b-1", "https://a.example:8080/b-1"]),
+    ],
+)  # fmt: skip
+def test_a_twin_names_the_addresses_it_may_be_of(url: str, mains: list[str]) -> None:
+    assert list(main_addresses(url)) == mains
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://a.example/n/b-1",
+        "https://www.a.example/n/b-1",
+        "https://m.example/b-1",
+        "https://money.a.example/b-1",
+        "https://a.example/amp/",
+        "https://a.example/amplifiers/b-1",
+        "https://m.a.example/",
+    ],
+)
+def test_any_other_address_is_nobodys_twin(url: str) -> None:
+    assert main_addresses(url) == ()
+
+
+@given(
+    st.sampled_from(["m.a.example", "amp.b.example", "c.example"]),
+    st.text("abc/-1", max_size=20),
+    st.sampled_from(["", "?id=1"]),
+)
+def test_what_it_names_is_canonical_where_the_twin_is(host: str, path: str, query: str) -> None:
+    url = canonical_url(f"https://{host}/amp/{path}{query}")
+    assert all(canonical_url(one) == one for one in main_addresses(url))
