@@ -246,12 +246,33 @@ def test_a_url_within_a_url_keeps_its_host() -> None:
         "https://n.example:99999999/",
         "https://[::1/",
         "https://n.example/" + "a" * 3000,
+        "https://" + "n" * 64 + ".example/a",
     ],
 )
 def test_urls_that_are_never_followed(url: str) -> None:
     with pytest.raises(UrlError) as caught:
         canonical_url(url)
     assert "secret" not in str(caught.value)
+
+
+_LABEL = st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8})?", fullmatch=True)
+_SEGMENT = st.text("aZ09_.~-", min_size=1, max_size=12) | st.sampled_from(
+    ["amp", "print", "story.amp", "a-1.amp.html", "..", "2026"]
+)
+
+
+@given(
+    st.lists(_LABEL, min_size=1, max_size=4),
+    st.sampled_from(["", ":80", ":443", ":8080"]),
+    st.lists(_SEGMENT, min_size=1, max_size=5),
+    st.sampled_from(["", "/"]),
+)
+def test_an_address_with_nothing_to_clean_is_cleaned_all_the_same(
+    host: list[str], port: str, path: list[str], end: str
+) -> None:
+    url = f"https://{'.'.join(host)}{port}/{'/'.join(path)}{end}"
+    # A fragment is to be cleaned away, so that nothing is spared.
+    assert canonical_url(url) == canonical_url(f"{url}#top")
 
 
 @settings(deadline=None)

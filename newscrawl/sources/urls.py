@@ -25,6 +25,14 @@ _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNOR
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
 # Bytes within which a page says in its head which URL is its own.
 _HEAD = 64 * 1024
+# An address in which nothing can be cleaned, as nearly all articles' are: lower-case host without
+# punycode or a default port, letters and digits in the path, no dot segment, no parameters.
+_NAME = "[a-z0-9]+(?:-[a-z0-9]+)*"
+_CLEAN = re.compile(
+    rf"https?://(?![^/]{{64}}){_NAME}(?:\.{_NAME})*(?::(?!0|80/|443/)[0-9]{{2,5}})?"
+    r"(?:/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+/?",
+    re.ASCII,
+)
 _LINK = re.compile(rb"<link\b[^<>]{0,4000}>", re.IGNORECASE)
 
 
@@ -64,8 +72,13 @@ def canonical_url(url: str, base: str | None = None) -> str:
     one that the server knows. Raises UrlError as `web_url`.
     """
     plain = web_url(url, base)
+    if _CLEAN.fullmatch(plain):
+        return _main_view(plain)
     cleaned = courlan.clean_url(plain) or plain
-    canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
+    try:
+        canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
+    except UnicodeError:
+        raise UrlError(f"names no host that there can be: {plain[:80]!r}") from None
     if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)

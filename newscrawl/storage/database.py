@@ -36,8 +36,10 @@ RETRY_PAUSES = (0.05, 0.2, 0.8)
 Result = TypeVar("Result")
 
 
-def open_database(url: str, *, create: bool = True) -> "Database":
-    """The database at an SQLite or PostgreSQL URL.
+def open_database(
+    url: str, *, create: bool = True, cache: int = engines.SQLITE_CACHE
+) -> "Database":
+    """The database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
 
     A new SQLite file gets its tables, unless `create` is False: then a missing file is an
     error, as it is for whoever only reads. Raises StorageError where the URL is none, the
@@ -50,7 +52,7 @@ def open_database(url: str, *, create: bool = True) -> "Database":
             f"no database at {file}: crawl first (scrapy crawl ft), or name another one in "
             "NEWSCRAWL_DATABASE_URL"
         )
-    database = Database(engines.make_engine(parsed), parsed)
+    database = Database(engines.make_engine(parsed, cache), parsed)
     try:
         database.check_schema(create=create and parsed.drivername in engines.SQLITE)
     except BaseException:

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,10 @@ def sqlite_file(url: URL) -> Path | None:
     return Path(str(url.database))
 
 
-def make_engine(url: URL) -> Engine:
+def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
     """An engine that does not connect yet; raises StorageError where the driver is missing."""
     if url.drivername in SQLITE:
-        return _sqlite_engine(url)
+        return _sqlite_engine(url, cache)
     arguments = (
         {} if "connect_timeout" in url.query else {"connect_timeout": POSTGRES_CONNECT_TIMEOUT}
     )
@@ -87,7 +88,7 @@ def make_engine(url: URL) -> Engine:
         ) from error
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def _sqlite_engine(url: URL, cache: int) -> Engine:
     arguments: dict[str, Any] = {} if "timeout" in url.query else {"timeout": SQLITE_TIMEOUT}
     if sqlite_file(url) is None:
         # One connection for all threads: each further one would be an empty database.
@@ -95,18 +96,18 @@ def _sqlite_engine(url: URL) -> Engine:
         engine = create_engine(url, connect_args=arguments, poolclass=StaticPool)
     else:
         engine = create_engine(url, connect_args=arguments)
-    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "connect", partial(_prepare_sqlite, cache))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
     # The module's own BEGIN comes too late and never for DDL: we say it ourselves, below.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute(f"PRAGMA cache_size = -{SQLITE_CACHE}")
+    connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {SQLITE_WAL_PAGES}")
 
 

@@ -40,6 +40,8 @@ class Command(crawl.Command):
         if self.settings and self.settings["LOG_LEVEL"] != "DEBUG":
             for name in _TALKATIVE:
                 logging.getLogger(name).setLevel(logging.WARNING)
+            # Else each page's lines are made up, to be thrown away by whoever would print them.
+            logging.getLogger("scrapy").setLevel(self.settings["LOG_LEVEL"])
         process = self.crawler_process
         if not isinstance(process, AsyncCrawlerProcess):
             raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")
