@@ -14,6 +14,7 @@ from fastwarc.warc import WarcRecordType
 from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator as Warcio
+from warcio.warcwriter import WARCWriter
 
 from newscrawl.archive.captures import ArchiveError, Capture, ContentError, content_of
 from newscrawl.archive.index import IndexLine, format_line, index_path, parse_line, sort_key
@@ -192,6 +193,18 @@ def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
         path.write_bytes(b"".join(pages))
         assert [place.capture.url for place in WarcReader(path)] == names
         assert [read_at(path, place.offset).body for place in WarcReader(path)] == [b"<p>x</p>"] * 2
+
+
+def test_a_revisit_of_another_tool_is_passed_over_for_what_it_refers_to(tmp_path: Path) -> None:
+    url, path = "https://a.example/1", tmp_path / "a.warc.gz"
+    path.write_bytes(record(url, answer(b"<p>x</p>"), packed=True))
+    with path.open("ab") as stream:
+        writer = WARCWriter(stream, gzip=True)
+        writer.write_record(
+            writer.create_revisit_record(url, "sha1:X", url, "2026-11-20T12:00:00Z")
+        )
+    assert [place.capture.url for place in WarcReader(path)] == [url]
+    assert Archive(tmp_path).find(url).body == b"<p>x</p>"
 
 
 @pytest.mark.parametrize(
