@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tests.archives import answer, capture, record
 from tests.conftest import Newscrawl
 from tests.dying import square_or_die
 from tests.site.faults import story
+from tests.working import is_imported
 
 COMPANIES = """
 [[company]]
@@ -284,6 +286,15 @@ def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_p
 
 
 # Workers -----------------------------------------------------------------------------------------
+
+
+def test_workers_have_read_what_all_of_them_need() -> None:
+    warm = "newscrawl.archive.warming"
+    assert dict(Workers(is_imported, 2).results([warm, "newscrawl.cli"])) == {
+        warm: True,
+        "newscrawl.cli": False,
+    }
+    assert warm not in sys.modules
 
 
 def test_a_part_that_kills_its_worker_is_lost_alone() -> None:

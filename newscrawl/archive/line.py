@@ -11,9 +11,10 @@ from w3lib.encoding import http_content_type_encoding
 from newscrawl.archive.captures import MAX_BYTES, ArchiveError, Capture, ContentError, content_of
 from newscrawl.archive.origins import OriginFinder
 from newscrawl.archive.reading import WarcReader
+from newscrawl.archive.registries import bundled_sources, companies_of
 from newscrawl.archive.selection import Selection, is_page
 from newscrawl.items import Document, Hints, Origin, Page
-from newscrawl.mentions import Companies, load_companies, with_mentions
+from newscrawl.mentions import with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import UrlError, canonical_url, load_sources
 from newscrawl.storage.documents import Record, record_of
@@ -58,9 +59,9 @@ class Line:
         self._recipe = recipe
         # Archives teach no memory: who reads them anew would learn the same pages twice.
         self._reader = replace(recipe.reader, teaches=False)
-        self._companies: Companies = load_companies(recipe.companies)
+        self._companies = companies_of(recipe.companies)
         own = load_sources(recipe.sources) if recipe.sources else ()
-        self._finder = OriginFinder((*own, *load_sources()))
+        self._finder = OriginFinder((*own, *bundled_sources()))
 
     def page(self, capture: Capture, hints: Hints | None = None) -> Page:
         """The page in a capture; raises UrlError and ContentError where there is none."""

@@ -4,14 +4,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import newscrawl
+from newscrawl.archive.registries import companies_of
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Mention
-from newscrawl.mentions import Companies, load_companies
 from newscrawl.mentions.companies import BUNDLED
 from newscrawl.storage import Database
 from newscrawl.storage.progress import Step, forget_task, progress_of
@@ -104,14 +104,9 @@ class Rematching:
             write_mentions(self._database, texts, changed, step)
 
 
-@cache
-def _companies(path: Path | None) -> Companies:
-    return load_companies(path)
-
-
 def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:
     """What a worker does: the mentions in each of the texts."""
-    registry = _companies(companies)
+    registry = companies_of(companies)
     return [
         registry.find(text.text, title=text.title, language=text.language, source=text.url)
         for text in texts

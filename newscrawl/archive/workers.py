@@ -5,7 +5,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from typing import Any, Final, Generic, TypeVar
 
 Part = TypeVar("Part")
@@ -72,21 +73,33 @@ class Workers(Generic[Part, Result]):
             yield part, future.result() if whole else self.alone(part)
 
     def _pool(self, number: int) -> ProcessPoolExecutor:
-        # A fork would copy this process's connections and threads in whatever state they are.
-        context = get_context("spawn")
-        return ProcessPoolExecutor(number, context, initializer=_hold, initargs=(self._work,))
+        return ProcessPoolExecutor(number, _context(), initializer=_hold, initargs=(self._work,))
 
 
 # Ours: a page makes some ten thousand objects that go with it, few of them in cycles. To look for
 # cycles every 700 new ones, as Python does, costs a worker a twentieth of its time.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 
+# A fork of this process would copy its connections and threads in whatever state they are: workers
+# are forked from a process that has none, and has read what all of them need.
+_WARM: Final = "newscrawl.archive.warming"
+
 # In a worker process: what it does, sent once and not with each part.
 _HELD: Final[list[Callable[[Any], Any]]] = []
 
 
+def _context() -> BaseContext:
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([_WARM])
+    return context
+
+
 def _hold(work: Callable[[Any], Any]) -> None:
     _HELD.append(work)
+    # What was read before the first part stays for good: nobody needs to look through it.
+    gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from multiprocessing.forkserver import _forkserver
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -134,6 +135,8 @@ def _ingested(path: Path, pages: int, workers: int) -> Run:
     file = path.with_suffix(".sqlite")
     with open_database(f"sqlite:///{file}") as database, timed(pages) as ingestion:
         Ingestion(database, RECIPE, workers=workers).run([path])
+        # It has the workers' processor time, and tells it when it has ended.
+        _forkserver._stop()
     return ingestion[0]
 
 
@@ -201,7 +204,3 @@ def main() -> None:
             pages_of(given.corpus, given.pages), given.workers, given.rounds, Path(folder)
         )
     print(json.dumps(asdict(result)) if given.json else show(result))
-
-
-if __name__ == "__main__":
-    main()
