@@ -117,7 +117,8 @@ def _tidying(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     keep = kept(settings.NEWSCRAWL_KEEP)
 
     def tidy(stopping: "Callable[[], bool]") -> None:
-        if pruned := prune_daily(store, keep, stopping):
+        pruned = prune_daily(store, keep, stopping)
+        if pruned and any(pruned.counts.values()):
             told = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
             logging.getLogger("newscrawl.monitor").info("Forgotten: %s", told)
 

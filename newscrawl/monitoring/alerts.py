@@ -84,7 +84,7 @@ def _text(finding: KnownFinding, *, over: bool) -> str:
         hours = lasted.total_seconds() / 3600
         return f"It was so for {hours:.1f} hours. What it was: {finding.note}"
     see = f"newscrawl status --source {finding.source}" if finding.source else "newscrawl status"
-    return f"{finding.note}\nSeen first at {finding.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
+    return f"{finding.note}.\nSeen first at {finding.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
 
 
 def _facts(finding: KnownFinding) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """One crawl in a process of its own, so that a crash or a leak of one harms no other."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import IO, Self
 # The end of a log in which the crawl's own last words are looked for.
 _TAIL = 16384
 _SUMMARY = "[pipelines.storage] INFO: "
+_LOGGED = re.compile(r"[-\d]{10} [:\d]{8} \[[\w.]+\] (?P<level>[A-Z]+): (?P<text>.*)")
 _LOG_BYTES = 10_000_000
 _NOTE_CHARACTERS = 500
 
@@ -95,17 +97,27 @@ class Crawl:
             self._process.stdin.close()
 
     def last_words(self) -> str:
-        """The line that says what came of the crawl, or else the log's last one."""
+        """Why the crawl was broken off, where it says so, and the line that says what came of it;
+        or else the last line of its log that tells of a fault."""
         self._log.flush()
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(self._start, end - _TAIL))
-        lines = self._log.read().decode(errors="replace").splitlines()
-        told = next((line for line in reversed(lines) if _SUMMARY in line), None)
-        if told:
-            return told.partition(_SUMMARY)[2][:_NOTE_CHARACTERS]
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")[
-            :_NOTE_CHARACTERS
-        ]
+        return words_of(self._log.read().decode(errors="replace").splitlines())[:_NOTE_CHARACTERS]
+
+
+def words_of(lines: Sequence[str]) -> str:
+    """What a crawl's log has to tell people: see `Crawl.last_words`."""
+    logged = [(line, _LOGGED.match(line)) for line in lines if line.strip()]
+    reasons = [found["text"] for _, found in logged if found and found["level"] == "CRITICAL"]
+    summaries = [line.partition(_SUMMARY)[2] for line, _ in logged if _SUMMARY in line]
+    if reasons or summaries:
+        return "; ".join([*reasons[:1], *summaries[-1:]])
+    faults = [
+        found["text"] if found else line.strip().removeprefix("newscrawl: ")
+        for line, found in logged
+        if not found or found["level"] not in {"INFO", "DEBUG"}
+    ]
+    return faults[-1] if faults else ""
 
 
 def _log_of(slug: str, folder: Path | None) -> IO[bytes]:
