@@ -1,6 +1,7 @@
 """No request leaves the source's own site, nor for an address inside our own network."""
 
 import ipaddress
+import socket
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
@@ -62,12 +63,12 @@ class PrivateAddressGuard:
     async def process_request(self, request: Request) -> None:
         """Let the request pass, or raise UnfitUrlError or PrivateAddressError."""
         _check_url(request.url)
-        if request.meta.get("proxy"):
-            return  # the operator's proxy resolves the name, and reaches what it lets us reach
         host, port = address_of(request.url)
         if self._permitted.host(host, port):
             return
-        self._check(await _resolve(host), request)
+        # The operator's own proxy resolves names, and nobody else's answer would be its.
+        by_proxy = request.meta.get("proxy")
+        self._check(_spelled_out(host) if by_proxy else await _resolve(host), request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let the response pass, or raise PrivateAddressError."""
@@ -95,6 +96,21 @@ def _check_url(url: str) -> None:
         raise UnfitUrlError(f"leads to {parts.scheme}, which is neither http nor https")
     if parts.username is not None or parts.password is not None:
         raise UnfitUrlError("leads to a URL with credentials, which are never sent")
+
+
+def _spelled_out(host: str) -> IpAddress | None:
+    """Return the address that a host is without being looked up: in any spelling of its numbers,
+    or as this machine's own name."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return ipaddress.IPv4Address("127.0.0.1")
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return None
 
 
 async def _resolve(host: str) -> IpAddress | None:

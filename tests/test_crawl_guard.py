@@ -116,6 +116,30 @@ def test_the_crawl_goes_on_all_the_same(attack: Attack) -> None:
     assert [row["title"] for row in attack.crawl.rows("SELECT title FROM articles")] == ["Fine"]
 
 
+def test_an_address_of_ours_is_not_asked_of_a_proxy_either(tmp_path: Path) -> None:
+    spelled = {name: url for name, url in INSIDE.items() if ".pier." not in url}
+    with SiteServer() as proxy:
+        proxy.routes |= {
+            "/robots.txt": always(status=404),
+            "/fine": always(story("Fine", "Siemens")),
+        }
+        proxy.routes |= {
+            f"/{name}": away(url.replace("PORT", "80")) for name, url in spelled.items()
+        }
+        home = "http://www.pier.example"
+        proxy.routes["/fine.xml"] = always(listing(home, ("/fine",)), kind=XML)
+        done = crawl(
+            "ft",
+            f"feeds={','.join(f'{home}/{name}' for name in (*spelled, 'fine.xml'))}",
+            database=tmp_path / "news.sqlite",
+            environment={"http_proxy": proxy.url, "no_proxy": ""},
+        )
+        asked = {visit.path for visit in proxy.visits}
+    assert {url for url in asked if not url.startswith(f"{home}/")} == set()
+    assert f"{home}/fine" in asked
+    assert done.output.count("is the private address") == len(spelled)
+
+
 def test_a_setting_names_what_may_be_asked(tmp_path: Path) -> None:
     routes = {"/robots.txt": always(status=404), "/feed.xml": away("/to")}
     with SiteServer(routes=routes) as site:
