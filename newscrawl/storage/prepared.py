@@ -111,9 +111,11 @@ class _Ready:
     order: Callable[[Values], Any] | None
 
     def bound(self, values: Values) -> Any:
-        bound = {**self.fixed, **values}
-        for name, process in self.processors.items():
-            bound[name] = process(bound[name])
+        bound = values
+        if self.fixed or self.processors:
+            bound = {**self.fixed, **values}
+            for name, process in self.processors.items():
+                bound[name] = process(bound[name])
         return bound if self.order is None else self.order(bound)
 
 

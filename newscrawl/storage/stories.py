@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import JSON, BigInteger, Connection, bindparam, delete, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from newscrawl.storage.bulk import ManyRows, Numbers
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.prepared import Prepared, among
+from newscrawl.storage.prepared import Prepared
 from newscrawl.storage.sketching import Sketch, same_story
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
@@ -26,10 +27,22 @@ MOST_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
+# What is asked for goes to each database as it takes it fastest: a week and a value as one number,
+# since texts of many weeks would else be looked for in all of them.
+_VALUE_BITS = 32
+_KEYS = bindparam("keys", type_=ARRAY(BigInteger()).with_variant(JSON(), "sqlite"))
 _NEAR = Prepared(
-    select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-        among(SketchValue.week, "weeks"), among(SketchValue.value, "values")
-    )
+    {
+        "sqlite": text(
+            "SELECT week, sketch_values.value, article_id FROM "
+            "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
+            "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
+        ).bindparams(_KEYS),
+        "postgresql": text(
+            "SELECT week, value, article_id FROM unnest(:keys) AS asked (key) JOIN sketch_values "
+            "ON week = key >> 32 AND value = key & 4294967295"
+        ).bindparams(_KEYS),
+    }
 )
 _SKETCHES = select(
     SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
@@ -82,12 +95,13 @@ class _Neighbourhood:
         self._new_values: list[dict[str, int]] = []
         if not asked:
             return
-        weeks = {
-            week + step for week in {telling.week for telling, _ in asked} for step in (-1, 0, 1)
+        keys = {
+            week << _VALUE_BITS | value
+            for telling, made in asked
+            for week in _weeks_around(telling)
+            for value in made.index
         }
-        values = {value for _, made in asked for value in made.index}
-        found = _NEAR.rows(connection, {"weeks": sorted(weeks), "values": sorted(values)})
-        for week, value, article_id in found:
+        for week, value, article_id in _NEAR.rows(connection, {"keys": sorted(keys)}):
             self._under[week, value].append(article_id)
         near = {number for telling, made in asked for number in self._nearest(telling, made)}
         told: dict[int, _Told] = {}
@@ -132,11 +146,15 @@ class _Neighbourhood:
 
     def _nearest(self, telling: Telling, made: Sketch) -> list[int]:
         shared: dict[int, int] = {}
-        for week in (telling.week - 1, telling.week, telling.week + 1):
+        for week in _weeks_around(telling):
             for value in made.index:
                 for number in self._under.get((week, value), ()):
                     shared[number] = shared.get(number, 0) + 1
         return sorted(shared, key=lambda number: (-shared[number], number))[:MOST_COMPARED]
+
+
+def _weeks_around(telling: Telling) -> range:
+    return range(max(0, telling.week - 1), telling.week + 2)
 
 
 def stories_of(connection: Connection, tellings: Sequence[Telling]) -> dict[int, int]:
