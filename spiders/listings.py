@@ -60,6 +60,7 @@ class ListingSpider(QueueSpider):
         self.polled: list[int] = []
         self._seen: set[str] = set()
         self._strangers: set[str] = set()
+        self._by_itself = asyncio.Lock()
         self._sitemaps_left = 0
         self._recent = timedelta()
 
@@ -146,11 +147,32 @@ class ListingSpider(QueueSpider):
     async def _changed(
         self, response: Response, known: KnownListing, nesting: int, body_hash: str
     ) -> AsyncIterator[Request]:
+        """Read it; where crawls were cut off, by itself, and noted as one that failed until it is
+        read: should this crawl die of it, it rests, and the next one gets past it."""
+        if not self.frontier.careful and not known.failures:
+            async for request in self._read(response, known, nesting, body_hash):
+                yield request
+            return
+        async with self._by_itself:
+            await self.writer.do(self.frontier.broken, known.id)
+            async for request in self._read(response, known, nesting, body_hash, is_noted=True):
+                yield request
+
+    async def _read(
+        self,
+        response: Response,
+        known: KnownListing,
+        nesting: int,
+        body_hash: str,
+        *,
+        is_noted: bool = False,
+    ) -> AsyncIterator[Request]:
         try:
             # In a thread: the parsing of a long one must not stop the downloads.
             listing = await asyncio.to_thread(_read_listing, response)
         except (FeedError, SitemapError) as error:
-            self._broken(known, f"Can't use {response.url}: it {error}")
+            message = f"Can't use {response.url}: it {error}"
+            self._broken(known, message, is_noted=is_noted)
             return
         self.count("listings_read")
         self.count("urls_refused", listing.unusable)
@@ -269,11 +291,17 @@ class ListingSpider(QueueSpider):
         self._broken(known, message, "listings_disallowed" if closed else "listings_failed")
 
     def _broken(
-        self, known: KnownListing, message: str, counted_as: str = "listings_failed"
+        self,
+        known: KnownListing,
+        message: str,
+        counted_as: str = "listings_failed",
+        *,
+        is_noted: bool = False,
     ) -> None:
         self.count(counted_as)
         self.logger.warning("%s", message)
-        self.writer.later(self.frontier.broken, known.id)
+        if not is_noted:
+            self.writer.later(self.frontier.broken, known.id)
 
     def listing_met_twice(self, known: KnownListing, *, circle: bool) -> None:
         """Leave a feed or sitemap that redirects to itself, or to another one of this crawl."""

@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Self
 
 from scrapy.crawler import Crawler
+from scrapy.http import Response
 
 from newscrawl.items import Document, Page
 from newscrawl.reading import PageReader
 from pipelines.extraction import ExtractionPipeline
+from spiders import listings
 
 
 def square_or_die(number: int) -> int:
@@ -39,3 +41,20 @@ class MortalExtraction(ExtractionPipeline):
         reader = MortalReader(method=usual.method, least=usual.least)
         made._recipe = replace(made._recipe, reader=reader)
         return made
+
+
+class MortalListings:
+    """An extension by which a crawl dies of a feed that says so."""
+
+    @classmethod
+    def from_crawler(cls, _crawler: Crawler) -> Self:
+        """Put it in the way of every feed."""
+        usual = listings._read_listing
+
+        def read(response: Response) -> object:
+            if b"deadly" in response.body:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return usual(response)
+
+        listings._read_listing = read  # type: ignore[assignment]
+        return cls()

@@ -28,6 +28,13 @@ PIPELINES = {
     "pipelines.mentions.MentionsPipeline": 200,
     "pipelines.storage.StoragePipeline": 300,
 }
+USUAL = json.dumps(
+    {
+        **PIPELINES,
+        "pipelines.extraction.ExtractionPipeline": 100,
+        "tests.dying.MortalExtraction": None,
+    }
+)
 
 
 # --- The queue ----------------------------------------------------------------------------------
@@ -136,10 +143,11 @@ class Trap:
     url: str
     database: Path
 
-    def crawl(self, **settings: str) -> Crawl:
+    def crawl(self, *feeds: str, **settings: str) -> Crawl:
         given = {"ITEM_PIPELINES": json.dumps(PIPELINES), "NEWSCRAWL_RETRIES": "1s", **settings}
+        named = [f"{self.url}{feed}" for feed in feeds or ("/feed.xml",)]
         done = subprocess.run(
-            crawl_command("ft", [f"feeds={self.url}/feed.xml"], given),
+            crawl_command("ft", [f"feeds={','.join(named)}", "polls=due"], given),
             cwd=PROJECT,
             env=crawl_environment(self.database),
             stdout=subprocess.PIPE,
@@ -165,6 +173,9 @@ def trap(tmp_path: Path) -> Iterator[Trap]:
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
         site.routes["/feed.xml"] = lambda _: Answer(
             body=listing(site.url, PATHS), kind="application/xml"
+        )
+        site.routes["/deadly.xml"] = lambda _: Answer(
+            body=listing(site.url, ("/deadly",)), kind="application/xml"
         )
         for path in PATHS:
             body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
@@ -194,3 +205,14 @@ def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> N
     assert "1 failed (deadly 1)" in last.summary
     assert trap.stored(last) == sorted(set(PATHS) - {DEADLY})
     assert trap.verdict(last) == ("failed", "deadly")
+
+
+def test_a_feed_that_kills_crawls_rests_while_the_others_are_read(trap: Trap) -> None:
+    extensions = json.dumps({"tests.dying.MortalListings": 1})
+    given = {"EXTENSIONS": extensions, "NEWSCRAWL_READERS": "0", "ITEM_PIPELINES": USUAL}
+    crawls = [trap.crawl("/deadly.xml", "/feed.xml", **given) for _ in range(4)]
+    assert [done.code for done in crawls] == [-signal.SIGKILL] * 3 + [0]
+    last = crawls[-1]
+    assert trap.stored(last) == sorted(PATHS)
+    rows = last.rows("SELECT url, failures, checked_at FROM listings ORDER BY url")
+    assert [(row["failures"], row["checked_at"] is None) for row in rows] == [(1, True), (0, False)]

@@ -18,6 +18,7 @@ class KnownListing:
     """A feed or sitemap as it was last read; a new one has nothing but `id` and `url`.
 
     `cutoff` is the moment before which entries were left at that reading, None: all were taken.
+    `failures` counts those since then that failed, or that a crawl may have died of.
     """
 
     id: int
@@ -29,6 +30,7 @@ class KnownListing:
     offered: int = 0
     newest_at: datetime | None = None
     checked_at: datetime | None = None
+    failures: int = 0
     next_poll_at: datetime | None = None
 
     def says_enough(self, cutoff: datetime | None) -> bool:
@@ -106,6 +108,7 @@ def _known(row: Any) -> KnownListing:
         offered=row.offered,
         newest_at=row.newest_at,
         checked_at=row.checked_at,
+        failures=row.failures,
         next_poll_at=row.next_poll_at,
     )
 
