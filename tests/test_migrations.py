@@ -58,6 +58,15 @@ def test_an_upgraded_database_opens(database_url: str) -> None:
         assert database.start_run("ft") == 1
 
 
+def test_the_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
+    with (
+        open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database,
+        database.reading() as session,
+    ):
+        found = session.execute(text("SELECT v FROM article_search_config WHERE k = 'automerge'"))
+        assert found.scalars().all() == [8]
+
+
 def test_articles_of_a_database_without_counts_are_counted(database_url: str) -> None:
     opened = engine.make_engine(engine.parse_url(database_url))
     with opened.execution_options(writes=True).begin() as connection:

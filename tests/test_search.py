@@ -1,12 +1,14 @@
 """Full-text search: what can be typed, and what it finds on both databases."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sqlalchemy import text
 
-from newscrawl.storage import Database, queries
+from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope, finding
 from newscrawl.storage.queries.searching import MOST_WORDS, parse_search
@@ -175,3 +177,19 @@ def test_words_know_their_places() -> None:
         "A",
         "B",
     ]
+
+
+def test_articles_of_any_order_make_one_segment_of_sqlites_index(tmp_path: Path) -> None:
+    with open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database:
+        run = register(database)
+        documents = [
+            document(f"a{on}", title=f"Headline {on}", text=f"Text {on}.", published=moment(on))
+            for on in (3, -2, 1, -4, 0)
+        ]
+        database.save_all(documents, run)
+        with database.reading() as session:
+            (segments,) = session.execute(
+                text("SELECT count(DISTINCT segid) FROM article_search_idx")
+            ).one()
+        assert segments == 1
+        assert found(database, "text") == ["3", "1", "0", "2", "4"]
