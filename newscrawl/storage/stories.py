@@ -11,13 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import JSON, BigInteger, Connection, bindparam, delete, select, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import JSON, Connection, bindparam, delete, select, text
 
 from newscrawl.storage.bulk import ManyRows, Numbers
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.prepared import Prepared
+from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.sketching import Sketch, same_story
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
@@ -27,21 +26,19 @@ MOST_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
-# What is asked for goes to each database as it takes it fastest: a week and a value as one number,
-# since texts of many weeks would else be looked for in all of them.
+# SQLite is asked for each week and value as one number: where texts are of many weeks, each would
+# else be looked for in all of them. PostgreSQL's planner would read the whole table for that.
 _VALUE_BITS = 32
-_KEYS = bindparam("keys", type_=ARRAY(BigInteger()).with_variant(JSON(), "sqlite"))
 _NEAR = Prepared(
     {
         "sqlite": text(
             "SELECT week, sketch_values.value, article_id FROM "
             "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
             "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
-        ).bindparams(_KEYS),
-        "postgresql": text(
-            "SELECT week, value, article_id FROM unnest(:keys) AS asked (key) JOIN sketch_values "
-            "ON week = key >> 32 AND value = key & 4294967295"
-        ).bindparams(_KEYS),
+        ).bindparams(bindparam("keys", type_=JSON())),
+        "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
+            among(SketchValue.week, "weeks"), among(SketchValue.value, "values")
+        ),
     }
 )
 _SKETCHES = select(
@@ -95,13 +92,18 @@ class _Neighbourhood:
         self._new_values: list[dict[str, int]] = []
         if not asked:
             return
-        keys = {
-            week << _VALUE_BITS | value
+        places = {
+            (week, value)
             for telling, made in asked
             for week in _weeks_around(telling)
             for value in made.index
         }
-        for week, value, article_id in _NEAR.rows(connection, {"keys": sorted(keys)}):
+        wanted = {
+            "keys": sorted(week << _VALUE_BITS | value for week, value in places),
+            "weeks": sorted({week for week, _ in places}),
+            "values": sorted({value for _, value in places}),
+        }
+        for week, value, article_id in _NEAR.rows(connection, wanted):
             self._under[week, value].append(article_id)
         near = {number for telling, made in asked for number in self._nearest(telling, made)}
         told: dict[int, _Told] = {}
