@@ -274,6 +274,11 @@ PIECES = st.sampled_from(NAMES) | st.sampled_from(JOINTS)
 TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=25).map("".join)
 
 
+def test_accents_are_composed_beside_blanks_too_many(companies):
+    text = "Nestle\u0301  und  Citroe\u0308n, dann  ホンタ\u3099."
+    assert [name for name, _ in named(companies, text)] == ["Nestlé", "Stellantis", "Honda"]
+
+
 @given(text=TEXTS, title=TEXTS, language=st.sampled_from([None, "de", "pl", "zz"]))
 def test_offsets_always_point_at_the_surface(text, title, language):
     for mention in REGISTRY.find(text, title=title, language=language):

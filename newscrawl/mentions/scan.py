@@ -31,6 +31,8 @@ _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
 _MARK = re.compile(f"[{_MARKS}]")
+# What their blocks begin with in UTF-8, among other letters.
+_MARK_LEADS = (b"\xcc", b"\xcd", b"\xe1", b"\xe2\x83", b"\xe3\x82", b"\xef\xb8")
 # The same where no accents are to be composed: what begins with one set is found much faster.
 _DROP = re.compile(rf"[{_INVISIBLE} ](?:(?<=[{_INVISIBLE}])[{_INVISIBLE}]*|(?<=  ) *)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -144,12 +146,17 @@ class Places(Sequence[int]):
         return self._original[stretch] + range(self._length)[place] - self._scanned[stretch]
 
 
+def _has_mark(spelled: str) -> bool:
+    encoded = spelled.encode()
+    return any(lead in encoded for lead in _MARK_LEADS) and _MARK.search(spelled) is not None
+
+
 def _repair(spelled: str) -> tuple[str, Places]:
     """Drop what can't be seen, compose accents, and note where each kept character stood."""
     pieces: list[str] = []
     places = Places()
     end = 0
-    composed_already = unicodedata.is_normalized("NFC", spelled) and not _MARK.search(spelled)
+    composed_already = unicodedata.is_normalized("NFC", spelled) and not _has_mark(spelled)
     for found in (_DROP if composed_already else _REPAIR).finditer(spelled):
         start = found.start()
         pieces.append(spelled[end:start])

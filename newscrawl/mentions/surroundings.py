@@ -1,6 +1,7 @@
 """What stands beside a name: a legal form, a cue, a given name, an arena."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newscrawl.mentions.candidates import Candidate
@@ -197,9 +198,8 @@ class Surroundings:
         verb = surname[1].lower() in self.words.verbs
         return bool(candidate.form.ambiguous) and not verb
 
-    def is_family(self, text: str, candidate: Candidate) -> bool:
+    def _is_family(self, before: Sequence[str]) -> bool:
         """ "Familie Merck": the owners, not their company; nor is the bare name then a person."""
-        before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1].lower() in self.words.families
 
     def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:
@@ -259,7 +259,8 @@ class Surroundings:
 
     def is_other(self, text: str, candidate: Candidate) -> bool:
         """Does the name stand for something else here: an arena, a family?"""
-        return self.is_namesake(text, candidate) or self.is_family(text, candidate)
+        before = _words_before(text, candidate.start, 1)
+        return self._is_namesake(text, candidate, before) or self._is_family(before)
 
     def _is_honoured(self, text: str, candidate: Candidate) -> bool:
         """ "Robert-Bosch-Straße": is a given name joined to it?"""
@@ -269,14 +270,13 @@ class Surroundings:
         found = _NAMED_AFTER.search(text, max(0, start - _REACH), start)
         return found is not None and found[1] in self.words.given_names
 
-    def is_namesake(self, text: str, candidate: Candidate) -> bool:
+    def _is_namesake(self, text: str, candidate: Candidate, before: Sequence[str]) -> bool:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if found and found[2].rstrip(".").split("-")[0] in self.words.namesakes_after:
             return True
         if self._is_honoured(text, candidate):
             return True
-        before = _words_before(text, candidate.start, 1)
         return bool(before) and before[-1] in self.words.namesakes_before
 
 
