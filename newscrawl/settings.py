@@ -165,6 +165,8 @@ ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = "newscrawl"
 CONCURRENT_REQUESTS = 4  # a crawl is of one source; what waits here must end before it can stop
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
+# Bytes of pages that are being read or stored before no more are asked for: those of two batches.
+SCRAPER_SLOT_MAX_ACTIVE_SIZE = 20_000_000
 CONCURRENT_ITEMS = 1  # a page holds one article; Scrapy starts so many tasks for each response
 DOWNLOAD_DELAY = 0.5
 AUTOTHROTTLE_ENABLED = True

@@ -9,6 +9,7 @@ look for them in it: both take long, so neither may hold up the event loop.
 """
 
 import asyncio
+import gc
 import os
 import signal
 import threading
@@ -175,6 +176,9 @@ def processes_of(setting: object) -> int:
     return int(text)
 
 
+# Ours: objects that may become garbage unseen, as in newscrawl.archive.workers.
+_GARBAGE: Final = 20_000
+
 # In a process that reads: what it reads with, sent once and not with each page.
 _HELD: Final[list[tuple[Desk, int]]] = []
 
@@ -200,6 +204,8 @@ def _begin(recipe: Recipe) -> None:
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
     _HELD[:] = [(recipe.desk(), recipe.longest)]
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
 
 
 def _follow(ended: Callable[[], None]) -> None:

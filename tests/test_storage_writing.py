@@ -8,7 +8,7 @@ from typing import Never
 import pytest
 
 from newscrawl.storage import StorageError, UnstorableDocument
-from newscrawl.storage.writing import MOST, Batches, Writer
+from newscrawl.storage.writing import CROWD, LONG_PAUSE, MOST, Batches, Writer
 
 
 def fail(error: Exception) -> Never:
@@ -177,3 +177,21 @@ def test_what_was_gathered_is_written_before_the_end() -> None:
 
     asyncio.run(scenario())
     assert written == [1]
+
+
+def test_after_a_crowd_the_next_parts_wait_longer_and_after_a_few_no_more() -> None:
+    async def seconds(batches: Batches[int, int], parts: int) -> float:
+        began = asyncio.get_running_loop().time()
+        await asyncio.gather(*(batches.do(part) for part in range(parts)))
+        return asyncio.get_running_loop().time() - began
+
+    async def scenario() -> list[float]:
+        writer = Writer(fail)
+        batches: Batches[int, int] = Batches(writer, list)
+        took = [await seconds(batches, parts) for parts in (CROWD, 1, 1, 1, 1)]
+        writer.close()
+        return took
+
+    _, after_crowd, *after_one = asyncio.run(scenario())
+    assert after_crowd >= LONG_PAUSE
+    assert min(after_one) < LONG_PAUSE
