@@ -5,7 +5,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Waiting
 from newscrawl.storage.models import FrontierUrl
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.test_frontier import AT_ONCE, SCHEDULE, next_run, now, offered, urls
 
@@ -142,12 +143,18 @@ class Trap:
 
     url: str
     database: Path
+    forks: Forks
 
     def crawl(self, *feeds: str, **settings: str) -> Crawl:
-        given = {"ITEM_PIPELINES": json.dumps(PIPELINES), "NEWSCRAWL_RETRIES": "1s", **settings}
-        named = [f"{self.url}{feed}" for feed in feeds or ("/feed.xml",)]
+        """A crawl without processes that read."""
+        arguments, given = self._given(feeds, settings)
+        return self.forks.crawl("ft", *arguments, database=self.database, settings=given)
+
+    def crawl_with_readers(self) -> Crawl:
+        """A crawl from a process of its own, which its readers can be started from."""
+        arguments, given = self._given((), {"NEWSCRAWL_READERS": "1"})
         done = subprocess.run(
-            crawl_command("ft", [f"feeds={','.join(named)}", "polls=due"], given),
+            crawl_command("ft", arguments, given),
             cwd=PROJECT,
             env=crawl_environment(self.database),
             stdout=subprocess.PIPE,
@@ -158,6 +165,13 @@ class Trap:
         )
         return Crawl(done.returncode, done.stdout, self.database)
 
+    def _given(
+        self, feeds: Sequence[str], settings: Mapping[str, str]
+    ) -> tuple[list[str], dict[str, str]]:
+        named = ",".join(f"{self.url}{feed}" for feed in feeds or ("/feed.xml",))
+        mortal = {"ITEM_PIPELINES": json.dumps(PIPELINES), "NEWSCRAWL_RETRIES": "1s"}
+        return [f"feeds={named}", "polls=due"], {**mortal, **settings}
+
     def stored(self, crawl: Crawl) -> list[str]:
         rows = crawl.rows("SELECT url FROM articles ORDER BY url")
         return [row["url"].removeprefix(self.url) for row in rows]
@@ -167,8 +181,16 @@ class Trap:
         return row["state"], row["reason"]
 
 
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    folder = tmp_path_factory.mktemp("forks")
+    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
+    with Forks(environment, folder / "errors.log") as forks:
+        yield forks
+
+
 @pytest.fixture
-def trap(tmp_path: Path) -> Iterator[Trap]:
+def trap(tmp_path: Path, forks: Forks) -> Iterator[Trap]:
     with SiteServer() as site:
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
         site.routes["/feed.xml"] = lambda _: Answer(
@@ -180,27 +202,27 @@ def trap(tmp_path: Path) -> Iterator[Trap]:
         for path in PATHS:
             body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
             site.routes[path] = lambda _, body=body: Answer(body=body)
-        yield Trap(site.url, tmp_path / "news.sqlite")
+        yield Trap(site.url, tmp_path / "news.sqlite", forks)
 
 
 def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> None:
-    codes = [trap.crawl(NEWSCRAWL_READERS="1").code for _ in range(2)]
+    codes = [trap.crawl().code for _ in range(2)]
     assert codes == [-signal.SIGKILL] * 2
-    third = trap.crawl(NEWSCRAWL_READERS="1")
+    third = trap.crawl_with_readers()
     assert third.code == 0, third.output
     assert "1 dropped (ReaderDied 1)" in third.summary
     assert trap.stored(third) == sorted(set(PATHS) - {DEADLY})
     assert trap.verdict(third) == ("pending", "ReaderDied")
     time.sleep(1.1)
-    fourth = trap.crawl(NEWSCRAWL_READERS="1")
+    fourth = trap.crawl_with_readers()
     assert fourth.code == 0, fourth.output
     assert trap.verdict(fourth) == ("failed", "ReaderDied")
 
 
 def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> None:
-    codes = [trap.crawl(NEWSCRAWL_READERS="0").code for _ in range(2 + MOST_DEATHS)]
+    codes = [trap.crawl().code for _ in range(2 + MOST_DEATHS)]
     assert codes == [-signal.SIGKILL] * len(codes)
-    last = trap.crawl(NEWSCRAWL_READERS="0")
+    last = trap.crawl()
     assert last.code == 0, last.output
     assert "1 failed (deadly 1)" in last.summary
     assert trap.stored(last) == sorted(set(PATHS) - {DEADLY})
@@ -209,7 +231,7 @@ def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> N
 
 def test_a_feed_that_kills_crawls_rests_while_the_others_are_read(trap: Trap) -> None:
     extensions = json.dumps({"tests.dying.MortalListings": 1})
-    given = {"EXTENSIONS": extensions, "NEWSCRAWL_READERS": "0", "ITEM_PIPELINES": USUAL}
+    given = {"EXTENSIONS": extensions, "ITEM_PIPELINES": USUAL}
     crawls = [trap.crawl("/deadly.xml", "/feed.xml", **given) for _ in range(4)]
     assert [done.code for done in crawls] == [-signal.SIGKILL] * 3 + [0]
     last = crawls[-1]

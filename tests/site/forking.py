@@ -68,7 +68,7 @@ class Forks:
         code = self.wait()
         done = Crawl(code, log.read_text() if log.exists() else "", database)
         (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
-        return replace(done, counts=json.loads(run["counts"]))
+        return replace(done, counts=json.loads(run["counts"] or "{}"))
 
     def wait(self) -> int:
         """Return the exit code of the process, which is negative if a signal ended it."""
