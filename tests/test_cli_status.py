@@ -155,3 +155,23 @@ def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
         shown.terminate()
     os.close(ours)
     assert seen.count(b"Sources: ") >= 2
+
+
+@pytest.mark.parametrize(
+    ("note", "remark"),
+    [
+        ("d: 0 found, 0 mentions; state failed (no feed)", "failed (no feed)"),
+        ("The crawl stops: a full disk; d: 4 found; state ok", "The crawl stops: a full disk"),
+        ("killed by signal 9", "killed by signal 9"),
+    ],
+    ids=["by the site", "by this machine", "killed"],
+)
+def test_a_failure_is_told_by_what_brought_it_about(
+    newscrawl: Newscrawl, store: Database, note: str, remark: str
+) -> None:
+    leases = Leases(store, "host:2:x", Terms(length=timedelta(minutes=2), first_rest=timedelta(0)))
+    leases.enrol([SourceFacts("d", "d", "gb", "en", "https://x.example/")])
+    leases.take("d")
+    leases.release("d", "failed", 1, note)
+    (row,) = json.loads(newscrawl("status", "--source", "d", "-f", "json").out)["sources"]
+    assert row["remark"] == f"failed once: {remark}"

@@ -235,8 +235,10 @@ def _row(one: "SourceStatus") -> dict[str, object]:
 def _remark(one: "SourceStatus") -> str:
     if one.failures:
         times = "once" if one.failures == 1 else f"{one.failures} times in a row"
-        # Of the line that a crawl ends with, what it says last is why.
-        return f"failed {times}: {one.note.rpartition('; state ')[2]}"
+        # Of the line that a crawl ends with, what it says last is why; or else what ended it.
+        before, _, state = one.note.rpartition("; state ")
+        why = before.partition(f"; {one.slug}: ")[0] if state == "ok" else state
+        return f"failed {times}: {why}"
     causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
     parts = [f"due since {one.due_at:%H:%M}" if one.late and one.due_at else "", causes]
     return "; ".join(filter(None, parts))
