@@ -285,6 +285,21 @@ def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_p
     assert (found["sources"], found["runs"], found["articles"]) == (3, 3, 9)
 
 
+def test_a_source_is_registered_as_its_first_page_shows_it(
+    database: Database, tmp_path: Path
+) -> None:
+    hosts = ("www.town.example", "town.example")
+    path = warc(tmp_path / "cc.warc.gz", *(page(n, host=host) for n, host in enumerate(hosts)))
+    batch = read_part(RECIPE, Part(path, 0, path.stat().st_size))
+    assert isinstance(batch, Batch)
+    assert [origin.home for origin in batch.origins] == [f"https://{host}/" for host in hosts]
+    assert len({origin.slug for origin in batch.origins}) == 1
+    Ingestion(database, RECIPE, workers=1).run([path])
+    with database.reading() as session:
+        homes = session.connection().exec_driver_sql("SELECT home FROM sources").scalars().all()
+    assert homes == ["https://www.town.example/"]
+
+
 # Workers -----------------------------------------------------------------------------------------
 
 

@@ -46,7 +46,7 @@ class Batch:
     """What a part gave. Its records lie in [first, position); `counts` says what became of them."""
 
     records: Sequence[Record] = ()
-    origins: frozenset[Origin] = frozenset()
+    origins: Sequence[Origin] = ()
     counts: Counter[str]
     first: int
     position: int
@@ -93,7 +93,8 @@ class Line:
         """All that is wanted of a part."""
         reader = WarcReader(part.path, part.start, part.stop, max_bytes=self._recipe.max_bytes)
         counts: Counter[str] = Counter()
-        records, origins = [], set()
+        records: list[Record] = []
+        origins: dict[Origin, None] = {}  # in the order in which they were met
         for place in reader:
             outcome = self._taken(place.capture)
             if isinstance(outcome, str):
@@ -105,11 +106,11 @@ class Line:
             except UnstorableDocument:
                 counts["unstorable"] += 1
             else:
-                origins.add(self.origin(outcome))
+                origins[self.origin(outcome)] = None
         counts.update(records=reader.records, damaged=reader.damaged, too_large=reader.too_large)
         return Batch(
             records=records,
-            origins=frozenset(origins),
+            origins=tuple(origins),
             counts=+counts,
             first=reader.first,
             position=reader.position,

@@ -1,7 +1,7 @@
 """Takes in documents of many sources at once, as ingestion does."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -51,15 +51,17 @@ class Intake:
     def store(
         self,
         records: Sequence[Record],
-        origins: Collection[Origin],
+        origins: Iterable[Origin],
         step_of: Callable[[Counter[str]], Step] | None = None,
     ) -> Counter[str]:
         """Stores records of these origins, in one transaction; in the same one it notes the
-        step that `step_of` makes of what came of them.
+        step that `step_of` makes of what came of them. Of origins with one slug the first counts.
 
         The counts are those of Database.save's outcomes and of the mentions.
         """
-        first = {origin.slug: origin for origin in origins}
+        first: dict[str, Origin] = {}
+        for origin in origins:
+            first.setdefault(origin.slug, origin)
 
         def work(session: Session) -> tuple[dict[str, int], list[tuple[str, Saved]]]:
             needed = {record.source for record in records} - self._runs.keys()
