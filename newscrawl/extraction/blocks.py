@@ -4,7 +4,6 @@ One walk over the parsed tree: pruned elements are passed over, removed ones lea
 and are recorded in the block they stood in, all others end a block. The tree is not changed.
 """
 
-from array import array
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -38,10 +37,10 @@ _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 
 # What the walk does with a node: what its action says, or one of these.
 _PRUNE, _REMOVE_WITH_SPACE, _REMOVE, _BOUNDARY = map(int, Action)
-_LINK, _LINE_BREAK, _READ, _PASS = range(_BOUNDARY + 1, _BOUNDARY + 5)
+_LINK, _LINE_BREAK, _READ, _PASS, _THROUGH = range(_BOUNDARY + 1, _BOUNDARY + 6)
 # What removed elements leave at their beginning and their end.
 _OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START}
-_CLOSING: Final = {**_OPENING, _LINK: LINK_END}
+_CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 
 # Ours: an empty line made of two BR parts paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
@@ -121,19 +120,25 @@ def clean(raw: str) -> str:
 
 def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> BlockPage:
     """Merge the text of a parsed page into blocks under a boundary profile."""
-    walk = _Walk()
-    start = tree.body or tree.root
-    if start is not None:
-        walk.run(start, _steps(profile))
+    walk = _Walk(tree.body or tree.root)
+    if walk.nodes:
+        walk.run(_steps(profile))
     return walk.result(profile)
 
 
 @cache
-def _steps(profile: ProfileName) -> dict[int, int]:
-    """What becomes of each node: as the profile says; links and line breaks have their own."""
+def _steps(profile: ProfileName) -> tuple[int, ...]:
+    """What becomes of each node that the parser knows, by its number: as the profile says; links
+    and line breaks have their own."""
     steps = {tag: int(action) for tag, action in actions(profile).items()}
     steps |= {_TEXT: _READ, _COMMENT: _PASS, _A: _LINK}
-    return steps | ({_BR: _LINE_BREAK} if profile == "html5" else {})
+    steps |= {_BR: _LINE_BREAK} if profile == "html5" else {}
+    return tuple([steps.get(tag, _BOUNDARY) for tag in range(LAST_KNOWN_TAG + 1)])
+
+
+def _step_of_unknown(owner: int) -> int:
+    """An element that the parser doesn't know stays within a paragraph, unrecorded."""
+    return _THROUGH if owner in _PARAGRAPH_LIKE_IDS else _BOUNDARY
 
 
 class _Walk:
@@ -145,39 +150,35 @@ class _Walk:
 
     __slots__ = ("depths", "ends", "nodes", "parents", "removed", "rows", "tags", "text")
 
-    def __init__(self) -> None:
+    def __init__(self, start: LexborNode | None) -> None:
         self.text: list[str] = []
-        # Arrays, which numpy takes as they are; from lists it would copy number by number.
-        self.rows, self.removed = array("q"), array("q")
-        self.parents, self.tags = array("q"), array("q")
-        self.depths, self.ends = array("q"), array("q")
-        self.nodes: list[LexborNode] = []
+        self.rows: list[int] = []
+        self.removed: list[int] = []
+        self.nodes = [] if start is None else [start]
+        self.tags = [node.tag_id for node in self.nodes]
+        self.parents = [-1 for _ in self.nodes]
+        self.depths = [0 for _ in self.nodes]
+        self.ends = [0 for _ in self.nodes]
 
-    def run(self, start: LexborNode, steps: dict[int, int]) -> None:  # noqa: C901, PLR0912, PLR0915
+    def run(self, steps: tuple[int, ...]) -> None:  # noqa: C901, PLR0912, PLR0915
         """Walk in document order without recursion; each node is entered and left once.
 
-        The loop turns thousands of times a page: with its state in local names and hardly a call
-        it takes little more than half the time of one made of methods.
+        The loop turns thousands of times a page: with its state in local names and few calls it
+        takes little more than half the time of one made of methods.
         """
-        add, remove, step_of = self.text.append, self.removed.append, steps.get
-        nodes, parents, tag_ids, depths, ends = (
-            self.nodes, self.parents, self.tags, self.depths, self.ends
-        )  # fmt: skip
-        nodes.append(start)
-        parents.append(-1)
-        tag_ids.append(start.tag_id)
-        depths.append(0)
-        ends.append(0)
+        add, rows, removed, nodes = self.text.append, self.rows, self.removed, self.nodes
+        parents, tag_ids, depths, ends = self.parents, self.tags, self.depths, self.ends
         owner = tags = images = breaks = 0
         has_text = after_break = False
-        entered: list[tuple[LexborNode, int]] = []  # below `start`, with how to leave each
-        node = start.first_child
+        entered: list[tuple[LexborNode, int]] = []  # below the first, with how to leave each
+        node = nodes[0].first_child
         while node is not None or entered:
             if node is None:
                 node, step = entered.pop()
                 if step == _BOUNDARY:
                     if has_text:
-                        self._end_block((owner, tags, images, len(self.removed), after_break))
+                        rows += owner, tags, images, len(removed), after_break
+                        add(END_OF_BLOCK)
                     has_text, after_break, breaks = False, False, 0
                     ends[owner] = len(nodes)
                     owner = parents[owner]
@@ -186,7 +187,7 @@ class _Walk:
                 node = node.next
                 continue
             tag = node.tag_id
-            step = step_of(tag, _BOUNDARY)
+            step = steps[tag] if tag <= LAST_KNOWN_TAG else _step_of_unknown(tag_ids[owner])
             if step == _READ:
                 text = node.text_content
                 if text and (has_text or not text.isspace()):
@@ -198,35 +199,34 @@ class _Walk:
                 images += tag == _IMG
             elif step != _PASS:
                 tags += 2
-                if step != _BOUNDARY:
-                    remove(tag)
-                    if has_text or step == _LINK:
-                        add(_OPENING[step])
-                    breaks += step == _LINE_BREAK
-                elif tag > LAST_KNOWN_TAG and tag_ids[owner] in _PARAGRAPH_LIKE_IDS:
-                    step = _REMOVE
-                if step == _BOUNDARY or (step == _LINE_BREAK and breaks == _PARAGRAPH_BREAK):
-                    if has_text:
-                        self._end_block((owner, tags, images, len(self.removed), after_break))
-                    has_text, after_break = False, step == _LINE_BREAK
                 if step == _BOUNDARY:
+                    if has_text:
+                        rows += owner, tags, images, len(removed), after_break
+                        add(END_OF_BLOCK)
+                    has_text, after_break, breaks = False, False, 0
                     parents.append(owner)
-                    owner, breaks = len(nodes), 0
+                    owner = len(nodes)
                     nodes.append(node)
                     tag_ids.append(tag)
                     depths.append(len(entered) + 1)
                     ends.append(0)
+                elif step != _THROUGH:
+                    removed.append(tag)
+                    if has_text or step == _LINK:
+                        add(_OPENING[step])
+                    if step == _LINE_BREAK and (breaks := breaks + 1) == _PARAGRAPH_BREAK:
+                        if has_text:
+                            rows += owner, tags, images, len(removed), after_break
+                            add(END_OF_BLOCK)
+                        has_text, after_break = False, True
                 entered.append((node, step))
                 node = node.first_child
                 continue
             node = node.next
         ends[0] = len(nodes)
         if has_text:
-            self._end_block((owner, tags, images, len(self.removed), after_break))
-
-    def _end_block(self, row: tuple[int, int, int, int, bool]) -> None:
-        self.rows.extend(row)
-        self.text.append(END_OF_BLOCK)
+            rows += owner, tags, images, len(removed), after_break
+            add(END_OF_BLOCK)
 
     def result(self, profile: ProfileName) -> BlockPage:
         """What the walk found, as columns."""
@@ -251,8 +251,8 @@ class _Walk:
         )
 
 
-def _numbers(values: "array[int]") -> NDArray[np.int64]:
-    return np.frombuffer(values, dtype=np.int64) if values else np.zeros(0, dtype=np.int64)
+def _numbers(values: list[int]) -> NDArray[np.int64]:
+    return np.array(values, dtype=np.int64)
 
 
 def _steps_of(sums: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -262,6 +262,6 @@ def _steps_of(sums: NDArray[np.int64]) -> NDArray[np.int64]:
     return steps
 
 
-def _tag_numbers(tags: "array[int]") -> NDArray[np.int64]:
+def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
     """All unknown elements have one number, as theirs are addresses."""
     return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
