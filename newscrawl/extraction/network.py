@@ -8,7 +8,7 @@ section 5).
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -177,18 +177,19 @@ class NameVectors:
         with self._lock:
             rows = list(map(self._rows.get, names))
             if None in rows:
-                self._learn(names)
+                self._learn({each for each, row in zip(names, rows, strict=True) if row is None})
+                rows = list(map(self._rows.get, names))
+            if None in rows:  # there was no room for all of the page's names beside earlier ones
+                self._rows.clear()
+                self._learn(set(names))
                 rows = list(map(self._rows.get, names))
             return self._kept.take(np.array(rows, dtype=np.int64), axis=0)
 
-    def _learn(self, names: Sequence[tuple[str, ...]]) -> None:
-        new = [each for each in dict.fromkeys(names) if each not in self._rows]
-        if len(self._rows) + len(new) > NAMES_KEPT:
-            self._rows.clear()
-            new = list(dict.fromkeys(names))
+    def _learn(self, new: Set[tuple[str, ...]]) -> None:
         first = len(self._rows)
-        self._kept[first : first + len(new)] = self._made(new)
-        self._rows.update(zip(new, range(first, first + len(new)), strict=True))
+        if first + len(new) <= NAMES_KEPT:
+            self._kept[first : first + len(new)] = self._made(list(new))
+            self._rows.update(zip(new, range(first, first + len(new)), strict=True))
 
     def _made(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         number_of = self._numbers.get

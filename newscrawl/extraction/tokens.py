@@ -34,7 +34,7 @@ WordNumbers = NDArray[np.uint64]
 _BASE: Final = 0x9E3779B97F4A7C15
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
 _SECOND: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # ours, any other odd number
-_MOST_MOVES: Final = 500  # an eighth of the cells is filled: a few moves are enough
+_MOST_MOVES: Final = 500  # a quarter of the cells is filled at most: a few moves are enough
 _USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
 
@@ -165,7 +165,7 @@ class WordTable:
     """
 
     def __init__(self, numbers: WordNumbers, values: NDArray[np.int64]) -> None:
-        self._bits = max(int(8 * len(numbers)).bit_length(), 4)
+        self._bits = max(int(4 * len(numbers)).bit_length(), 4)
         cells = 1 << self._bits
         self._numbers = np.zeros(cells, dtype=np.uint64)
         self._values = np.zeros(cells, dtype=np.int64)

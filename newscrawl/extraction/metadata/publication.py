@@ -1,6 +1,7 @@
 """When a page was published and last changed."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
@@ -15,8 +16,17 @@ _PUBLISHED: Final = words("metas", "published")
 _MODIFIED: Final = words("metas", "modified")
 
 
-def read(evidence: Evidence, now: datetime) -> tuple[datetime | None, datetime | None]:
-    """Publication and last change, aware, neither after `now`."""
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Publication and last change, aware, and whether a field gives a date of publication."""
+
+    published: datetime | None
+    modified: datetime | None
+    are_stated: bool
+
+
+def read(evidence: Evidence, now: datetime) -> Dates:
+    """A page's dates, none after `now`."""
     stated, changed = list(_stated(evidence)), list(_changed(evidence))
     zone = next((stamp.zone for stamp in (*stated, *changed) if stamp.zone), None)
     published = _first_settled(_doubted(stated, changed, evidence), zone, now)
@@ -27,12 +37,7 @@ def read(evidence: Evidence, now: datetime) -> tuple[datetime | None, datetime |
         published = modified or _first_settled(list(_anywhere(evidence)), zone, now)
     if modified is not None and published is not None and modified < published:
         modified = None
-    return published, modified
-
-
-def is_stated(evidence: Evidence) -> bool:
-    """Tell whether a field gives a date of publication."""
-    return next(_stated(evidence), None) is not None
+    return Dates(published, modified, bool(stated))
 
 
 def _stated(evidence: Evidence) -> Iterator[Stamp]:

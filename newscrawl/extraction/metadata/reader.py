@@ -60,20 +60,20 @@ def read(
     none. `now` is the moment after which no date is believed; the default is the clock's.
     """
     evidence = collect(tree, url, language)
-    published, modified = publication.read(evidence, now or datetime.now(UTC))
+    dates = publication.read(evidence, now or datetime.now(UTC))
     signals = evidence.signals
     stated = kinds.stated_kind(
         signals.data,
         signals.meta("og:type") or "",
         url,
         evidence.title or signals.title,
-        dated=publication.is_stated(evidence),
+        dated=dates.are_stated,
     )
     return Metadata(
         title=evidence.title,
         authors=authors.read(evidence),
-        published=published,
-        modified=modified,
+        published=dates.published,
+        modified=dates.modified,
         language=evidence.language,
         section=_section(evidence),
         image=_image(evidence),
