@@ -16,6 +16,8 @@ import pytest
 from newscrawl import settings
 from newscrawl.cli import main
 from newscrawl.storage import Database, open_database, upgrade_database
+from tests.site.crawling import crawl_environment
+from tests.site.forking import Forks
 from tests.worlds import empty
 
 # A busy machine is slow, and no fault of ours; what must be fast has tests of its own. A change is
@@ -30,6 +32,16 @@ hypothesis.settings.register_profile(
     database=None,
 )
 hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Starts crawls quickly: forked from a process that has imported all of it. They read pages in
+    a thread, unless they are told otherwise."""
+    folder = tmp_path_factory.mktemp("forks")
+    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
+    with Forks(environment, folder / "errors.log") as forks:
+        yield forks
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,14 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import Crawl, crawl_environment
+from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -54,14 +54,6 @@ class World:
             return Answer(body=body(), kind=kind, headers=(("ETag", tag),))
 
         self.site.routes[path] = answer
-
-
-@pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    folder = tmp_path_factory.mktemp("forks")
-    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
-    with Forks(environment, folder / "errors.log") as forks:
-        yield forks
 
 
 @pytest.fixture

@@ -181,14 +181,6 @@ class Trap:
         return row["state"], row["reason"]
 
 
-@pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    folder = tmp_path_factory.mktemp("forks")
-    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
-    with Forks(environment, folder / "errors.log") as forks:
-        yield forks
-
-
 @pytest.fixture
 def trap(tmp_path: Path, forks: Forks) -> Iterator[Trap]:
     with SiteServer() as site:
