@@ -4,6 +4,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -35,6 +36,25 @@ def test_workers_may_make_the_queue_at_the_same_moment(postgres_url: str) -> Non
     assert [queue.pending_count() for queue in queues] == [0] * 8
     for queue in queues:
         queue.storage.close()
+
+
+@pytest.mark.parametrize("name", ["DuplicateTable", "DuplicateObject", "UniqueViolation"])
+def test_whoever_comes_second_finds_the_tables_of_the_first(
+    name: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def made(*args: Any, **kwargs: Any) -> PostgresHuey:
+        tries.append(name)
+        if len(tries) == 1:
+            raise getattr(psycopg.errors, name)("it is there already")
+        return PostgresHuey(*args, **kwargs)
+
+    monkeypatch.setattr("newscrawl.monitoring.queue.PostgresHuey", made)
+    queue = open_queue(postgres_url)
+    assert queue.pending_count() == 0
+    assert len(tries) == 2
+    queue.storage.close()
 
 
 def test_a_queue_that_does_not_answer_is_told_without_its_password() -> None:

@@ -125,7 +125,11 @@ def _in_postgres(dsn: str, shared: dict[str, Any]) -> Huey:
             return PostgresHuey(
                 _NAME, dsn=dsn, table_prefix="newscrawl_queue", read_timeout=_WAIT, **shared
             )
-        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+        except (  # the table, its type or their names: what stands in the way is a matter of chance
+            psycopg.errors.DuplicateTable,
+            psycopg.errors.DuplicateObject,
+            psycopg.errors.UniqueViolation,
+        ):
             time.sleep(_AGAIN)
         except psycopg.OperationalError as error:
             cause = " ".join(str(error).split())
