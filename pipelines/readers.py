@@ -9,7 +9,6 @@ look for them in it: both take long, so neither may hold up the event loop.
 """
 
 import asyncio
-import gc
 import os
 import signal
 import threading
@@ -21,6 +20,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Final
 
+from newscrawl.archive.workers import look_rarely_for_garbage
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
@@ -176,9 +176,6 @@ def processes_of(setting: object) -> int:
     return int(text)
 
 
-# Ours: objects that may become garbage unseen, as in newscrawl.archive.workers.
-_GARBAGE: Final = 20_000
-
 # In a process that reads: what it reads with, sent once and not with each page.
 _HELD: Final[list[tuple[Desk, int]]] = []
 
@@ -204,8 +201,7 @@ def _begin(recipe: Recipe) -> None:
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
     _HELD[:] = [(recipe.desk(), recipe.longest)]
-    gc.freeze()
-    gc.set_threshold(_GARBAGE)
+    look_rarely_for_garbage()
 
 
 def _follow(ended: Callable[[], None]) -> None:

@@ -98,7 +98,12 @@ def _context() -> BaseContext:
 
 def _hold(work: Callable[[Any], Any]) -> None:
     _HELD.append(work)
-    # What was read before the first part stays for good: nobody needs to look through it.
+    look_rarely_for_garbage()
+
+
+def look_rarely_for_garbage() -> None:
+    """For a process that has read what it needs, and will do nothing but take pages."""
+    # What was read until now stays for good: nobody needs to look through it.
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 

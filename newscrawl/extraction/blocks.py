@@ -14,7 +14,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.characters import END_OF_BLOCK, LINK_END, LINK_START
 from newscrawl.extraction.profiles import (
+    COMMENT,
     PARAGRAPH_LIKE,
+    TEXT,
     Action,
     ProfileName,
     actions,
@@ -27,8 +29,6 @@ _UNWANTED: Final = (LINK_START, LINK_END, "\x00", "\xad", "\u200b", "\u2060", "\
 
 # The parser's numbers. It numbers the elements of HTML, SVG and MathML from 0 on; those that it
 # does not know get numbers of another kind, far above.
-_TEXT: Final = 2
-_COMMENT: Final = 4
 _A: Final = tag_id("a")
 _BR: Final = tag_id("br")
 _IMG: Final = tag_id("img")
@@ -131,7 +131,7 @@ def _steps(profile: ProfileName) -> tuple[int, ...]:
     """What becomes of each node that the parser knows, by its number: as the profile says; links
     and line breaks have their own."""
     steps = {tag: int(action) for tag, action in actions(profile).items()}
-    steps |= {_TEXT: _READ, _COMMENT: _PASS, _A: _LINK}
+    steps |= {TEXT: _READ, COMMENT: _PASS, _A: _LINK}
     steps |= {_BR: _LINE_BREAK} if profile == "html5" else {}
     return tuple([steps.get(tag, _BOUNDARY) for tag in range(LAST_KNOWN_TAG + 1)])
 

@@ -8,7 +8,7 @@ section 5).
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -177,19 +177,18 @@ class NameVectors:
         with self._lock:
             rows = list(map(self._rows.get, names))
             if None in rows:
-                self._learn({each for each, row in zip(names, rows, strict=True) if row is None})
-                rows = list(map(self._rows.get, names))
-            if None in rows:  # there was no room for all of the page's names beside earlier ones
-                self._rows.clear()
                 self._learn(set(names))
                 rows = list(map(self._rows.get, names))
             return self._kept.take(np.array(rows, dtype=np.int64), axis=0)
 
-    def _learn(self, new: Set[tuple[str, ...]]) -> None:
-        first = len(self._rows)
-        if first + len(new) <= NAMES_KEPT:
-            self._kept[first : first + len(new)] = self._made(list(new))
-            self._rows.update(zip(new, range(first, first + len(new)), strict=True))
+    def _learn(self, names: set[tuple[str, ...]]) -> None:
+        new = names - self._rows.keys()
+        if len(self._rows) + len(new) > NAMES_KEPT:
+            self._rows.clear()
+            new = names
+        first, end = len(self._rows), len(self._rows) + len(new)
+        self._kept[first:end] = self._made(list(new))
+        self._rows.update(zip(new, range(first, end), strict=True))
 
     def _made(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         number_of = self._numbers.get

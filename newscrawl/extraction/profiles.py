@@ -13,6 +13,12 @@ from selectolax.lexbor import LexborHTMLParser
 ProfileName = Literal["html5", "2007"]
 
 
+# The parser's numbers of what is no element: text, comments, and the last of all such.
+TEXT: Final = 2
+COMMENT: Final = 4
+LAST_NO_ELEMENT: Final = 5
+
+
 class Action(IntEnum):
     """The four classes of elements of algorithms.md, section 1."""
 

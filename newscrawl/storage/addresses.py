@@ -8,8 +8,7 @@ from newscrawl.storage.bulk import ManyRows
 from newscrawl.storage.models import ArticleUrl, Base
 from newscrawl.storage.prepared import Prepared, among
 
-_STORED = Prepared(select(ArticleUrl.url).where(among(ArticleUrl.url, "urls")))
-_ARTICLES = Prepared(
+_STORED = Prepared(
     select(ArticleUrl.url, ArticleUrl.article_id).where(among(ArticleUrl.url, "urls"))
 )
 _ADD = ManyRows(
@@ -21,13 +20,13 @@ _ADD = ManyRows(
 
 def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
     """Those of the addresses that are stored."""
-    asked = sorted(set(urls))
-    return {url for (url,) in _STORED.rows(connection, {"urls": asked})} if asked else set()
+    return set(numbers_at(connection, urls))
 
 
-def articles_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
+def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """The numbers of the articles that are stored under the addresses, by these."""
-    return dict(_ARTICLES.rows(connection, {"urls": sorted(set(urls))}))
+    asked = sorted(set(urls))
+    return dict(_STORED.rows(connection, {"urls": asked})) if asked else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:

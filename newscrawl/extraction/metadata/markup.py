@@ -13,7 +13,7 @@ from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.signals import squeeze
 from newscrawl.extraction.metadata.vocabulary import any_of, words
-from newscrawl.extraction.profiles import tag_id, tag_ids
+from newscrawl.extraction.profiles import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 
 NODES_BEFORE: Final = 20
 NODES_AFTER: Final = 50
@@ -62,8 +62,6 @@ _ANYWHERE: Final = (
     "[class*=date]"
 )
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
-_TEXT: Final = 2
-_LAST_NO_ELEMENT: Final = 5  # text, comments, the document and its type
 _TIME: Final = tag_id("time")
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
@@ -204,7 +202,7 @@ def _lines(node: LexborNode) -> list[str]:
     for count, inner in enumerate(node.traverse(include_text=True)):
         if count > MAX_INNER:
             return []
-        if inner.tag_id == _TEXT and (content := inner.text_content):
+        if inner.tag_id == TEXT and (content := inner.text_content):
             length += len(content)
             if length > 2 * MAX_TEXT:
                 return []
@@ -222,9 +220,9 @@ class _Reader:
     def read(self, nodes: Iterable[LexborNode]) -> None:
         for distance, node in enumerate(nodes):
             tag = node.tag_id
-            if tag == _TEXT:
+            if tag == TEXT:
                 self._text(node, distance)
-            elif tag > _LAST_NO_ELEMENT and tag not in _SKIPPED:
+            elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:
                 attributes = node.attributes
                 if attributes or tag == _TIME:
                     self._element(node, attributes, distance)

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Hints
-from newscrawl.storage.addresses import add_urls, articles_at, stored_urls
+from newscrawl.storage.addresses import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
 from newscrawl.storage.prepared import Prepared, among
@@ -166,7 +166,7 @@ def _waiting_twins(connection: Connection, by_url: Mapping[str, Offer]) -> set[s
     asked = {twin for one in by_url.values() for twin in one.twin_of}
     if not asked:
         return set()
-    stored = articles_at(connection, asked)
+    stored = numbers_at(connection, asked)
     twins = [
         (url, stored[twin])
         for url, one in by_url.items()
