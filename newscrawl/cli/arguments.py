@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import settings
+from newscrawl.naming import match
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -154,7 +155,7 @@ def _check_range(first: date | None, last: date | None) -> None:
 
 def _crawled(given: str, known: Sequence[str], what: str) -> str:
     """The source or country meant, of those in the database; raises InputError."""
-    name, near = _match(given, known)
+    name, near = match(given, known)
     if name is not None:
         return name
     if near:
@@ -171,7 +172,7 @@ def _zone(given: str) -> str:
 
     if given == "UTC":
         return given
-    name, near = _match(given, sorted(available_timezones()))
+    name, near = match(given, sorted(available_timezones()))
     if name is None:
         advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
         raise InputError(f"unknown time zone {given!r}: {advice}")
@@ -180,22 +181,11 @@ def _zone(given: str) -> str:
 
 def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
     """The name meant, whatever its case; raises InputError with the nearest names."""
-    name, near = _match(given, names)
+    name, near = match(given, names)
     if name is None:
         advice = _did_you_mean(near) if near else f"{see} shows them all"
         raise InputError(f"unknown {what} {given!r}: {advice}")
     return name
-
-
-def _match(given: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
-    """The name meant, whatever its case, or None and the nearest names."""
-    from difflib import get_close_matches
-
-    folded = {name.casefold(): name for name in reversed(names)}
-    wanted = given.strip().casefold()
-    if wanted in folded:
-        return folded[wanted], []
-    return None, [folded[name] for name in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
 
 
 def _did_you_mean(near: Sequence[str]) -> str:

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, available_timezones
 
+from newscrawl.naming import match
 from newscrawl.storage.queries import Scope
 
 Count = Literal["articles", "mentions", "stories"]
@@ -139,18 +139,17 @@ def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | N
 
 
 @cache
-def _zones() -> Mapping[str, str]:
-    """All time zones that this machine knows, by their names in small letters."""
-    return {name.lower(): name for name in available_timezones()}
+def _zones() -> Sequence[str]:
+    """All time zones that this machine knows."""
+    return sorted(available_timezones())
 
 
 def _zone(text: str) -> str:
-    wanted = text.lower().replace(" ", "_")
-    if wanted not in _zones():
-        near = [_zones()[name] for name in get_close_matches(wanted, _zones(), n=3)]
+    zone, near = match(text.replace(" ", "_"), _zones())
+    if zone is None:
         advice = f"did you mean {' or '.join(near)}?" if near else "write it as Europe/Berlin"
         raise FilterError(f"zone {text!r} is no time zone: {advice}")
-    return _zones()[wanted]
+    return zone
 
 
 def _days(text: str) -> int:
