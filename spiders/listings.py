@@ -1,7 +1,6 @@
 """Feeds and sitemaps: asked for only if they have changed, their articles put into the queue."""
 
 import asyncio
-from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -64,17 +63,17 @@ class ListingSpider(QueueSpider):
         self._sitemaps_left = 0
         self._recent = timedelta()
 
-    @abstractmethod
     def wants(self, url: str) -> bool:
         """Whether a URL that a feed or sitemap lists may be an article."""
+        raise NotImplementedError
 
-    @abstractmethod
     def covers(self, url: str) -> bool:
         """Whether a URL is of this source."""
+        raise NotImplementedError
 
-    @abstractmethod
     def oldest(self, *, archive: bool) -> datetime | None:
         """Return the moment before which articles are left, in an archive or in a feed."""
+        raise NotImplementedError
 
     async def listing_requests(
         self, urls: Collection[str], archives: Collection[str], *, only_due: bool

@@ -1,6 +1,5 @@
 """Pages come from the queue in the database, a few at a time; what came of each goes back there."""
 
-from abc import ABC, abstractmethod
 from datetime import datetime
 from typing import Any
 
@@ -21,7 +20,9 @@ LOW_WATER = 50
 _DEADLY = Cause("deadly", f"{MOST_DEATHS} crawls died when they read nothing else", final=True)
 
 
-class QueueSpider(Spider, ABC):
+# Not an ABC: zope.interface leaves `__provides__` on abc.ABC, which a spider's attributes, read one
+# by one for the names of exported files, would then hold without a value.
+class QueueSpider(Spider):
     """Asks for what waits in the queue, until nothing does or the limit is reached.
 
     Whoever opens the database sets `frontier` and `writer` before the spider starts.
@@ -42,13 +43,13 @@ class QueueSpider(Spider, ABC):
         crawler.signals.connect(self._take_what_is_left, signal=signals.spider_idle)
 
     @property
-    @abstractmethod
     def since(self) -> datetime | None:
         """The moment before which articles are of no interest, where one was given."""
+        return None
 
-    @abstractmethod
     def article_request(self, waiting: Waiting) -> Request:
         """Return the request for a page of the queue, with it as `waiting` in its cb_kwargs."""
+        raise NotImplementedError
 
     async def refill(self) -> None:
         """Take more pages from the queue if few are on their way."""

@@ -48,6 +48,11 @@ def test_a_class_in_spiders_serves_its_source() -> None:
     assert spider.source.home == "https://www.ft.com/"
 
 
+def test_every_attribute_of_a_spider_can_be_read_as_feed_exports_do() -> None:
+    spider = loader().load("ft")()
+    assert [name for name in dir(spider) if not hasattr(spider, name)] == []
+
+
 def test_an_operators_own_source_is_added(tmp_path: Path) -> None:
     environment = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
     own = loader(environment["NEWSCRAWL_SOURCES"])
