@@ -1,6 +1,6 @@
 """What the address of a page asks for."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from urllib.parse import parse_qsl
 
 import pytest
@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from newscrawl.dashboard.filters import FilterError, read_filters
 
 TODAY = date(2026, 11, 22)
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def test_without_a_word_the_last_thirty_days_are_meant() -> None:
-    filters = read_filters({}, TODAY)
+    filters = read_filters({}, NOW)
     assert (filters.since, filters.until, filters.days) == (date(2026, 10, 24), TODAY, 30)
     assert filters.address() == ""
 
 
 def test_the_period_before_has_the_same_length_and_ends_the_day_before() -> None:
-    before = read_filters({"days": "7"}, TODAY).before
+    before = read_filters({"days": "7"}, NOW).before
     assert (before.since, before.until) == (date(2026, 11, 9), date(2026, 11, 15))
 
 
@@ -36,7 +37,7 @@ def test_the_period_before_has_the_same_length_and_ends_the_day_before() -> None
     ids=["both", "first day", "last day", "days and first day", "one day", "days to come"],
 )
 def test_period(query: dict[str, str], since: date, until: date) -> None:
-    filters = read_filters(query, TODAY)
+    filters = read_filters(query, NOW)
     assert (filters.since, filters.until) == (since, until)
 
 
@@ -62,7 +63,7 @@ def test_period(query: dict[str, str], since: date, until: date) -> None:
 )
 def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> None:
     with pytest.raises(FilterError, match=message):
-        read_filters(query, TODAY)
+        read_filters(query, NOW)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_stories_of_a_long_time_are_counted_in_longer_periods(
     days: str, split: str, by: str
 ) -> None:
     query = {"count": "stories", "by": "day", "days": days, "split": split}
-    assert read_filters(query, TODAY).by == by
+    assert read_filters(query, NOW).by == by
 
 
 @given(
@@ -97,6 +98,6 @@ def test_stories_of_a_long_time_are_counted_in_longer_periods(
     )
 )
 def test_an_address_asks_what_it_was_made_from(query: dict[str, str]) -> None:
-    filters = read_filters(query, TODAY)
+    filters = read_filters(query, NOW)
     again = dict(parse_qsl(filters.address().removeprefix("?")))
-    assert read_filters(again, TODAY) == filters
+    assert read_filters(again, NOW) == filters

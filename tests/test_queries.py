@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, get_args
 
 import pytest
@@ -23,7 +23,7 @@ from newscrawl.storage.queries import (
     Reach,
     Scope,
 )
-from tests.worlds import body, day, document, empty, headline, moment, register
+from tests.worlds import NOON, body, day, document, empty, headline, moment, register
 
 WEEK = Scope(since=day(-3), until=day(3))
 
@@ -540,6 +540,8 @@ def _by_hand(world: World, scope: Scope) -> int:
         language=st.sampled_from([None, None, "de"]),
         section=st.sampled_from([None, None, "Business"]),
         zone=st.sampled_from(["UTC", "UTC", "Asia/Kolkata", "America/St_Johns"]),
+        # Amid the articles, a moment before the hour changes, and after all of them.
+        now=st.sampled_from([NOON, NOON + timedelta(minutes=59, seconds=59.9), moment(9)]),
     ),
 )
 def test_both_databases_answer_alike_and_right(

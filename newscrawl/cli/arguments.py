@@ -123,9 +123,10 @@ def scope_of(
     that is none, and a source or country that was never crawled into this database."""
     from newscrawl.storage import queries
 
-    first = parse_day(since, option="--since") if since else None
-    last = parse_day(until, option="--until") if until else None
-    _check_range(first, last)
+    now = datetime.now(UTC)
+    first = parse_day(since, option="--since", today=now.date()) if since else None
+    last = parse_day(until, option="--until", today=now.date()) if until else None
+    _check_range(first, last, now.date())
     if source is not None:
         source = _crawled(source, queries.source_slugs(database), "source")
     if country is not None:
@@ -138,12 +139,13 @@ def scope_of(
         country=country,
         section=section,
         zone=_zone(zone),
+        now=now,
     )
 
 
-def _check_range(first: date | None, last: date | None) -> None:
+def _check_range(first: date | None, last: date | None, today: date) -> None:
     """Raises InputError for days in the wrong order, and for those before there was any news."""
-    if first and (last or datetime.now(UTC).date()) < first:
+    if first and (last or today) < first:
         raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
     for option, day in (("--since", first), ("--until", last)):
         if day and not _FIRST_YEAR <= day.year <= _LAST_YEAR:

@@ -197,7 +197,7 @@ def _check(
 
 
 def _check_hours(scope: "Scope") -> None:
-    last = scope.until or datetime.now(UTC).date()
+    last = scope.until or (scope.now or datetime.now(UTC)).date()
     if scope.since and (last - scope.since).days > _MOST_DAYS_OF_HOURS:
         raise InputError(
             f"--by hour would give {24 * ((last - scope.since).days + 1):,} rows: ask for "

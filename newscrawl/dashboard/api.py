@@ -51,7 +51,8 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     section: Word = None,
     zone: Annotated[Text, Query(max_length=60, description="time zone, as Europe/Berlin")] = "UTC",
 ) -> Scope:
-    last = until or datetime.now(UTC).date()
+    now = datetime.now(UTC)
+    last = until or now.date()
     if since and since > last:
         raise FilterError(f"since {since} lies after until {last}: swap them")
     if since and (last - since).days >= LONGEST_PERIOD:
@@ -66,6 +67,7 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
         country=country or None,
         section=section or None,
         zone=zone,
+        now=now,
     )
 
 
@@ -213,7 +215,7 @@ def _check_company(database: Database, name: str) -> None:
 def _bounded(scope: Scope, by: str) -> Scope:
     """The scope with a first day, where a row for each period since ever would be too many;
     raises FilterError where the hours would be."""
-    last = scope.until or datetime.now(UTC).date()
+    last = scope.until or (scope.now or datetime.now(UTC)).date()
     if by == "hour" and scope.since and (last - scope.since).days > MOST_DAYS_OF_HOURS:
         raise FilterError(f"hours of over {MOST_DAYS_OF_HOURS} days: ask for fewer, or by day")
     if scope.since is not None or by not in {"hour", "day"}:

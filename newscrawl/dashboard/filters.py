@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
@@ -46,6 +46,7 @@ class Filters:
     split: Split = "whole"
     by: Step = "day"
     page: int = 1
+    now: datetime | None = None
 
     @property
     def scope(self) -> Scope:
@@ -56,6 +57,7 @@ class Filters:
             language=self.language,
             country=self.country,
             zone=self.zone,
+            now=self.now,
         )
 
     @property
@@ -89,14 +91,15 @@ class Filters:
         return f"?{urlencode(kept)}" if kept else ""
 
 
-def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters:
-    """The filters of an address's query; raises FilterError."""
+def read_filters(query: Mapping[str, str], now: datetime | None = None) -> Filters:
+    """Return the filters of an address's query, asked `now`; raise FilterError."""
+    now = now or datetime.now(UTC)
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
         if len(value) > LONGEST_VALUE or "\0" in value:
             raise FilterError(f"{name} is no value that can be meant")
     zone = _zone(values.get("zone", "UTC"))
-    since, until, days = _period(values, today or datetime.now(ZoneInfo(zone)).date())
+    since, until, days = _period(values, now.astimezone(ZoneInfo(zone)).date())
     language = values.get("language", "").lower() or None
     if language and not _LANGUAGE.fullmatch(language):
         raise FilterError(f"language {language!r} is no language: write its code, as in de")
@@ -117,6 +120,7 @@ def read_filters(query: Mapping[str, str], today: date | None = None) -> Filters
         split=split,
         by=by,
         page=_page(values.get("page", "1")),
+        now=now,
     )
 
 

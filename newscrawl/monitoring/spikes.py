@@ -58,16 +58,23 @@ def articles_behind(database: Database, noticed: Noticed) -> Behind:
 
 
 def judge(
-    database: Database, company: str, day: date, *, without: Collection[date] = ()
+    database: Database,
+    company: str,
+    day: date,
+    *,
+    without: Collection[date] = (),
+    today: date | None = None,
 ) -> Surprise | None:
     """How surprising a company's count on a UTC day is, against the days before; those in
-    `without` are left out of its history. None where nothing can be said."""
+    `without` are left out of its history. None where nothing can be said, as while too few
+    articles of `today` are read."""
     counts = _counts(database, company, day)
     history = [count for count in counts[:-1] if count.day not in without]
-    today = counts[-1]
-    if day >= datetime.now(UTC).date() and today.read < READ_ENOUGH * _usually_read(history, day):
+    count = counts[-1]
+    begun = day >= (today or datetime.now(UTC).date())
+    if begun and count.read < READ_ENOUGH * _usually_read(history, day):
         return None
-    return surprise(history, today)
+    return surprise(history, count)
 
 
 def _firsts(database: Database, watched: Sequence[Watched]) -> Iterator[Noticed]:
@@ -96,7 +103,7 @@ def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[
     for day in days:
         if day in told:
             continue
-        found = judge(database, company, day, without=bursts)
+        found = judge(database, company, day, without=bursts, today=days[-1])
         if found is None or not found.is_spike or _is_same_burst(found, day, past):
             continue
         facts = {

@@ -48,7 +48,7 @@ def share_of_voice(
     chosen = list(dict.fromkeys(companies))
     if len(chosen) < 2:
         raise QuestionError("a share of voice needs two companies or more")
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     stories = measure == "stories"
     with database.reading() as session:
         if by is None:
@@ -98,7 +98,7 @@ def co_mentions(
     database: Database, company: str, *, scope: Scope | None = None, limit: int = 20
 ) -> list[CoMention]:
     """The companies named in the same articles as this one, most articles first."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         found = companies_ledger(session, scope, by="hour")
         asked = found.table.company_id == company_id(session, company)
@@ -124,7 +124,7 @@ def overview(database: Database, *, scope: Scope | None = None, limit: int = 20)
     Without `since`, the scope is the last OVERVIEW_DAYS days. Raises QuestionError for a
     range in the wrong order, or with fewer days before it than it has.
     """
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     last = last_day(scope)
     since = scope.since or date.fromordinal(max(last.toordinal() - OVERVIEW_DAYS + 1, 1))
     until = last if since <= last else scope.until or last

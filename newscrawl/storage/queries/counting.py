@@ -50,7 +50,7 @@ def mention_counts(
     shares most hours with. Raises QuestionError for an unknown zone, and for a `by` that is
     neither.
     """
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         looked = reaches(session, by, scope)
         hits = hits_by(session, by, company, scope, stories=stories)
@@ -74,7 +74,7 @@ def company_ranking(
     stories: bool = False,
 ) -> list[CompanyCount]:
     """The companies in the order of the articles that mention them, most first."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
         found = companies_ledger(session, scope)
@@ -105,7 +105,7 @@ def clutter(
 ) -> Clutter:
     """Mentions of the company, or of any, that stand outside the articles and count for nothing.
     They are known by day, source, country and language; a section or zone is not looked at."""
-    scope = replace(scope or Scope(), section=None, zone="UTC")
+    scope = replace((scope or Scope()).at_now(), section=None, zone="UTC")
     with database.reading() as session:
         found = ledger(session, scope, by=None, company=company)
         sums = func.sum(found.table.clutter), func.sum(found.table.cluttered)

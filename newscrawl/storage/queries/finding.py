@@ -46,7 +46,7 @@ def articles(
     every_kind: bool = False,
 ) -> list[ArticleRow]:
     """The newest articles first; with `every_kind` also the pages that count for nothing."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=every_kind)
         return rows_of(session, list(session.scalars(numbers.limit(limit).offset(offset))), company)
@@ -63,7 +63,7 @@ def company_articles(
 ) -> list[FoundArticle]:
     """The articles behind a company's numbers, the newest first, each with up to `each` of the
     sentences that name it; the marks are the mentions that were counted."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
         rows = rows_of(session, list(session.scalars(numbers)), company)
@@ -97,7 +97,7 @@ def search(
     """
     asked = parse_search(query)
     with database.reading() as session:
-        numbers = _matching(session, asked, scope or Scope(), limit, offset)
+        numbers = _matching(session, asked, (scope or Scope()).at_now(), limit, offset)
         rows = rows_of(session, numbers, None)
         texts = _texts_of(session, [row.number for row in rows])
     found = []

@@ -25,7 +25,7 @@ def coverage(database: Database, *, scope: Scope | None = None) -> list[Coverage
     """Source by source, each day from its first recorded crawl to `until`, or today if that is
     earlier; days without a record stand there with the state None. Scope's language is the
     source's."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     query = (
         select(Source.slug, Coverage)
         .join(Source, Source.id == Coverage.source_id)

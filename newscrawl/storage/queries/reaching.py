@@ -28,7 +28,7 @@ UNKNOWN = "unknown"
 def reach(database: Database, *, scope: Scope | None = None) -> Reach:
     """What all counts of this scope rest on."""
     with database.reading() as session:
-        return reach_of(session, scope or Scope())
+        return reach_of(session, (scope or Scope()).at_now())
 
 
 def reach_of(session: Session, scope: Scope) -> Reach:
@@ -68,7 +68,7 @@ def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Reach]:
             periods[key] = periods.get(key, Reach()) + looked
     if by == "hour":
         read = _read_over_time(session, "hour", scope)
-        now = datetime.now(UTC)
+        now = scope.now or datetime.now(UTC)
         periods = {
             key: replace(looked, read=read.get(key, 0))
             for key, looked in periods.items()

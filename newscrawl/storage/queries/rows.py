@@ -1,8 +1,8 @@
 """What the questions give back: frozen dataclasses, no rows of the database."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
 from typing import Literal
 
 from newscrawl.storage.database import CoverageState
@@ -21,7 +21,8 @@ class Scope:
 
     `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
     slug, `country` ISO 3166-1 alpha-2 and that of the source, `language` ISO 639-1 and that of
-    the article, `section` the publisher's own word.
+    the article, `section` the publisher's own word. `now` is the moment of the question, which
+    decides what has begun by then; None is the moment at which the question is asked.
     """
 
     since: date | None = None
@@ -31,6 +32,11 @@ class Scope:
     country: str | None = None
     section: str | None = None
     zone: str = "UTC"
+    now: datetime | None = field(default=None, compare=False)
+
+    def at_now(self) -> "Scope":
+        """Return the scope with `now` set, so that all parts of a question share one moment."""
+        return self if self.now else replace(self, now=datetime.now(UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

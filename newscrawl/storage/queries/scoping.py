@@ -1,7 +1,7 @@
 """The articles, sources and days that a scope means, as conditions of a query."""
 
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
@@ -121,7 +121,7 @@ def first_days(session: Session, scope: Scope) -> dict[str, date]:
 
 def last_day(scope: Scope) -> date:
     """The scope's last day that has begun: nobody can have looked at those to come."""
-    today = datetime.now(zone_of(scope)).date()
+    today = (scope.now or datetime.now(UTC)).astimezone(zone_of(scope)).date()
     return min(scope.until or today, today)
 
 

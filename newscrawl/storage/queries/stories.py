@@ -27,7 +27,7 @@ def stories(
 ) -> list[StoryRow]:
     """The stories of the scope that were told most often, of those with `least` articles in it;
     with a company, only the articles that mention it are looked at."""
-    scope = scope or Scope()
+    scope = (scope or Scope()).at_now()
     with database.reading() as session:
         found = ledger(session, scope, by=None, company=company, stories=True)
         table = found.table
