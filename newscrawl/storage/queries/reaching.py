@@ -33,7 +33,8 @@ def reach(database: Database, *, scope: Scope | None = None) -> Reach:
 
 def reach_of(session: Session, scope: Scope) -> Reach:
     """As `reach`, within a session."""
-    return sum((looked for _, looked in _by_day(session, scope, "day")), Reach())
+    read = _read_over_time(session, "day", scope)
+    return sum((looked for _, looked in _by_day(session, scope, read)), Reach())
 
 
 def reaches(session: Session, by: By, scope: Scope) -> dict[str, Reach]:
@@ -62,33 +63,35 @@ def period_key(found: Ledger, when: Any, by: Period, scope: Scope) -> str:
 def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Reach]:
     """The reach of each period, from the first that is known or asked for to the last that has
     begun; of later ones those of which something is known."""
-    periods: dict[str, Reach] = {}
-    for day, looked in _by_day(session, scope, by):
-        for key in _keys_of(day, by, scope):
-            periods[key] = periods.get(key, Reach()) + looked
     if by == "hour":
-        read = _read_over_time(session, "hour", scope)
-        now = scope.now or datetime.now(UTC)
-        periods = {
-            key: replace(looked, read=read.get(key, 0))
-            for key, looked in periods.items()
-            # Nobody can know yet that an hour to come is without news.
-            if key in read or datetime.fromisoformat(key) <= now
-        }
+        return _by_hour(session, scope)
+    periods: dict[str, Reach] = {}
+    for day, looked in _by_day(session, scope, _read_over_time(session, "day", scope)):
+        key = key_of(day, by)
+        periods[key] = periods.get(key, Reach()) + looked
     return periods
 
 
-def _keys_of(day: date, by: Period, scope: Scope) -> Iterator[str]:
-    if by != "hour":
-        yield key_of(day, by)
-        return
-    for hour in hours_of(day, zone_of(scope)):
-        yield key_of(hour, "hour")
+def _by_hour(session: Session, scope: Scope) -> dict[str, Reach]:
+    read = _read_over_time(session, "hour", scope)
+    read_on: Counter[str] = Counter()
+    for key, number in read.items():
+        read_on[key[:10]] += number
+    now = scope.now or datetime.now(UTC)
+    hours: dict[str, Reach] = {}
+    for day, looked in _by_day(session, scope, read_on):
+        for hour in hours_of(day, zone_of(scope)):
+            key = key_of(hour, "hour")
+            # Nobody can know yet that an hour to come is without news.
+            if key in read or datetime.fromisoformat(key) <= now:
+                hours[key] = replace(looked, read=read.get(key, 0))
+    return hours
 
 
-def _by_day(session: Session, scope: Scope, by: Period) -> Iterator[tuple[date, Reach]]:
-    """The reach of each local day; without what was read where that is wanted `by` the hour."""
-    read = _read_over_time(session, "day", scope) if by != "hour" or not scope.since else {}
+def _by_day(
+    session: Session, scope: Scope, read: Mapping[str, int]
+) -> Iterator[tuple[date, Reach]]:
+    """Yield the reach of each local day, given the articles read on each."""
     covered = _covered_by_day(session, scope)
     watched_since = Counter(first_days(session, scope).values())
     known = [*map(date.fromisoformat, read), *watched_since]
