@@ -3,16 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
-CORPUS ?= ../shared/corpus
-export NEWSCRAWL_CORPUS ?= $(CORPUS)
+CORPUS ?= $(or $(NEWSCRAWL_CORPUS),../shared/corpus)
+# Labelled pages are no part of the project: what needs them is skipped where there are none.
+ifneq ($(wildcard $(CORPUS)),)
+export NEWSCRAWL_CORPUS := $(CORPUS)
+endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest pages bench bench-crawl bench-ingest bench-peers bench-query clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-crawl bench-ingest bench-peers bench-query clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
 	@echo "make serve        the dashboard, at http://127.0.0.1:8300/"
 	@echo "make test         linters, types, import contracts and all tests"
+	@echo "make corpus-test  the tests that need labelled pages (NEWSCRAWL_CORPUS)"
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
 	@echo "make bench        score and time our methods on labelled pages"
@@ -64,28 +68,32 @@ contracts: dev
 pytest: dev
 	$(BIN)/pytest
 
+# The tests that need labelled pages; skipped, with the reason, where there are none.
+corpus-test: dev
+	$(BIN)/pytest -n 0 -m corpus
+
 # Writes the JSON of new pages in tests/pages: see CONTRIBUTING.md.
 pages: setup
 	@$(BIN)/python -m tests.pages
 
 bench: dev
-	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)"
+	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)"
 
 # SITES=5 ARTICLES=500 makes it small. Without the corpus the pages of tests/pages are served.
 SITES ?= 50
 ARTICLES ?= 10000
 bench-crawl: dev
-	$(BIN)/python -m tests.bench.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(NEWSCRAWL_CORPUS)"
+	$(BIN)/python -m tests.bench.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(CORPUS)"
 
 bench-ingest: dev
-	$(BIN)/python -m tests.bench.ingest --corpus "$(NEWSCRAWL_CORPUS)"
+	$(BIN)/python -m tests.bench.ingest --corpus "$(CORPUS)"
 
 # YEAR=20000 for a small one; FOLDER=DIR keeps the databases.
 bench-query: dev
 	$(BIN)/python -m tests.bench.queries --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
 
 bench-peers: dev
-	$(BIN)/newscrawl benchmark --corpus "$(NEWSCRAWL_CORPUS)" --peers --install
+	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)" --peers --install
 
 clean:
 	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

@@ -136,9 +136,8 @@ def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
     # From the second request on: robots.txt itself comes before the delay is known.
     gaps = [later - earlier for earlier, later in pairwise(moments[1:])]
     assert len(gaps) > 10
-    # A busy machine may note a visit late, which makes one gap longer and the next one shorter:
-    # neither their sum nor the one in the middle.
-    assert moments[-1] - moments[0] > 0.95 * 0.2 * len(gaps)
+    # A busy machine may note a visit late, which makes one gap longer and the next one shorter,
+    # but not the one in the middle.
     assert median(gaps) > 0.15
 
 

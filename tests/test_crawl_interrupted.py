@@ -70,7 +70,7 @@ def test_a_crawl_that_is_told_to_stop_ends_in_order(tmp_path: Path) -> None:
             while stored(database) < 3 and time.monotonic() < deadline:
                 time.sleep(0.02)
             run.terminate()
-            _, log = run.communicate(timeout=60)
+            _, log = run.communicate(timeout=240)
     assert run.returncode == 1  # not all of the work was done
     assert "state ok" in log
     with sqlite3.connect(database) as connection:

@@ -157,7 +157,11 @@ def test_no_document_has_marks_that_are_never_closed() -> None:
         ), name_of(document)
 
 
-def test_ci_runs_the_command_of_the_readme() -> None:
+def test_ci_runs_the_command_of_the_readme_in_a_clone() -> None:
     script = PROJECT / ".ci" / "run"
     assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
-    assert "make test" in script.read_text("utf-8")
+    command = re.search(
+        r"^git clone .* (\S+)\n+make -C (\S+) test$", script.read_text(), re.MULTILINE
+    )
+    assert command
+    assert command[1] == command[2]

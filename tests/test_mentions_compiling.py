@@ -50,9 +50,9 @@ def test_the_kept_registry_is_the_same(tmp_path):
 
 def test_the_kept_registry_loads_faster(tmp_path, capsys):
     def seconds(cache: Path) -> float:
-        start = time.perf_counter()
+        start = time.process_time()
         load_companies(cache=cache)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     first = min(seconds(tmp_path / str(number)) for number in range(2))
     again = min(seconds(tmp_path / "0") for _ in range(3))

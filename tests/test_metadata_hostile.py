@@ -48,9 +48,10 @@ PAGES = {
 @pytest.mark.parametrize("html", PAGES.values(), ids=PAGES.keys())
 def test_bounded_time_and_size(html: str) -> None:
     tree = LexborHTMLParser(html)
-    started = time.perf_counter()
+    # Time of this process, with much to spare: each takes below a second, a square of it hours.
+    started = time.process_time()
     found = metadata.read(tree, "http://[::1")
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 30
     assert len(found.title or "") <= MAX_VALUE
     assert len(found.authors) <= 20
 

@@ -55,7 +55,7 @@ def test_what_a_killed_worker_began_another_ends(
         wait_for(lambda: _stored(postgres_url) == len(urls), 90)
         wait_for(lambda: ask(postgres_url, "SELECT 1 FROM leases WHERE holder IS NOT NULL") == [])
         survivor.send_signal(signal.SIGTERM)
-        _, log = survivor.communicate(timeout=60)
+        _, log = survivor.communicate(timeout=240)
     assert survivor.returncode == 0, log
     assert f"INFO {slug}: the crawl starts" in log
     stored = ask(postgres_url, "SELECT url, revision FROM articles ORDER BY id")
@@ -81,7 +81,7 @@ def test_a_monitor_outlives_a_database_that_restarts(
         before = ask(postgres_url, last)
         wait_for(lambda: ask(postgres_url, last) > before, 30)
         monitor.send_signal(signal.SIGTERM)
-        _, log = monitor.communicate(timeout=60)
+        _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 0, log
 
 

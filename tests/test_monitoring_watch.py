@@ -186,7 +186,7 @@ def test_a_crawl_that_crashes_is_a_failure_of_its_own(room: Newsroom) -> None:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
         (child,) = children(monitor.pid)
         os.kill(child, signal.SIGKILL)
-        _, log = monitor.communicate(timeout=60)
+        _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 1
     assert "WARNING long: failed: killed by signal 9\n" in log
     assert room.rows("SELECT failures, code FROM leases") == [(1, -9)]
@@ -201,7 +201,7 @@ def test_a_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
         with sqlite3.connect(room.database, timeout=30) as thief:
             thief.execute("UPDATE leases SET holder = 'thief', expires_at = '2999-01-01'")
         thief.close()
-        _, log = monitor.communicate(timeout=60)
+        _, log = monitor.communicate(timeout=240)
     assert "WARNING long: failed: the lease was lost" in log
     assert room.rows("SELECT holder, failures FROM leases") == [("thief", 0)]
 
@@ -212,7 +212,7 @@ def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
     with started(command, room.folder, room.environment("long")) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
         monitor.send_signal(signal.SIGTERM)
-        _, log = monitor.communicate(timeout=60)
+        _, log = monitor.communicate(timeout=240)
     assert monitor.returncode == 0, log
     assert "INFO long: stopped: told to stop; long: 300 found" in log
     (run,) = room.rows("SELECT reason, finished_at IS NOT NULL FROM runs")
