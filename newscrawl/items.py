@@ -108,6 +108,20 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RobotsPolicy:
+    """What a host's robots.txt said when it was last read.
+
+    `origin` is scheme, host and port, as in "https://www.ft.com". `rules` are the bytes of the
+    file, none where the server has no such file; `status` tells the two apart.
+    """
+
+    origin: str
+    status: int
+    rules: bytes
+    fetched_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
     """A company named in an article.
 

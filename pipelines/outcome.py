@@ -21,6 +21,7 @@ class Counts:
     requested: int
     fetched: int
     failed: int
+    deferred: int
     disallowed: int
     paywalled: int
     new: int
@@ -35,6 +36,8 @@ class Counts:
     unchanged_entries: int
     listings_failed: int
     listings_disallowed: int
+    listings_unreachable_robots: int
+    robots_copies: int
     newest: datetime | None
     dropped: Mapping[str, int]
     failures: Mapping[str, int]
@@ -53,6 +56,7 @@ class Counts:
             requested=count("requested"),
             fetched=count("pages_fetched"),
             failed=count("pages_failed"),
+            deferred=count("pages_deferred"),
             disallowed=count("pages_disallowed"),
             paywalled=count("pages_paywalled"),
             new=count("articles_new"),
@@ -67,6 +71,8 @@ class Counts:
             unchanged_entries=count("unchanged_entries"),
             listings_failed=count("listings_failed"),
             listings_disallowed=count("listings_disallowed"),
+            listings_unreachable_robots=count("listings_unreachable_robots"),
+            robots_copies=count("robots_copies_obeyed"),
             newest=stats.get("newscrawl/newest_entry"),
             dropped=_starting(stats, _DROPPED),
             failures=_starting(stats, _FAILED),
@@ -81,16 +87,30 @@ class Counts:
 
 def state_of(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok."""
+    # Ours, of listings as of pages below: with half of them unseen, a day without mentions would
+    # say nothing.
+    if counts.listings_unreachable_robots > counts.listings_read:
+        return "failed", "robots.txt can't be read, so feeds and sitemaps wait until it can"
     if not counts.listings_read and not counts.listings_rested:
         if counts.listings_disallowed and not counts.listings_failed:
             return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
         return "failed", "no feed or sitemap could be read"
-    return _refused(counts) or _stale(counts, now, recent_days) or ("ok", "")
+    return _refused(counts) or _stale(counts, now, recent_days) or ("ok", _remark(counts))
+
+
+def _remark(counts: Counts) -> str:
+    if waiting := counts.deferred + counts.listings_unreachable_robots:
+        return f"{waiting} feeds and pages wait for a robots.txt that can't be read"
+    if counts.robots_copies:
+        return "robots.txt can't be read; its copy of the last 24 hours is obeyed"
+    return ""
 
 
 def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
     if not counts.requested:
         return None
+    if 2 * counts.deferred >= counts.requested:
+        return "failed", "robots.txt can't be read, so article pages wait until it can"
     if counts.disallowed == counts.requested:
         return "blocked_by_robots", "robots.txt or the server refuses all article pages"
     if counts.disallowed + counts.paywalled == counts.requested:
@@ -127,6 +147,8 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
         if reasons:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
             parts.append(f"{sum(reasons.values())} {name} ({told})")
+    if counts.deferred:
+        parts.append(f"{counts.deferred} waiting for robots.txt")
     if counts.revisits:
         parts.append(f"{counts.revisits} looked at again")
     if as_before := counts.listings_unchanged + counts.listings_rested:

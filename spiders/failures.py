@@ -14,9 +14,9 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
+from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
 from spiders.archiving import DamagedPageError, MissingPageError
 from spiders.guard import PrivateAddressError, UnfitUrlError
-from spiders.politeness import DisallowedByRobotsError
 
 
 class Cause(NamedTuple):
@@ -63,6 +63,8 @@ def cause_of(failure: Failure) -> Cause:
     if isinstance(error, HttpError):
         status = error.response.status
         return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
+    if isinstance(error, RobotsUnreachableError):
+        return Cause("robots.txt unreachable", str(error))
     if kind := _OURS.get(type(error)):
         return Cause(kind, str(error), final=True)
     if isinstance(error, IgnoreRequest):

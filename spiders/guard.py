@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
+from newscrawl.crawl.errors import UnfitAddressError
 from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
 
 
-class PrivateAddressError(IgnoreRequest):
+class PrivateAddressError(UnfitAddressError):
     """A request for an address that isn't of the public internet."""
 
 
-class UnfitUrlError(IgnoreRequest):
+class UnfitUrlError(UnfitAddressError):
     """A request by another protocol than HTTP, or with a name and password for the server."""
 
 

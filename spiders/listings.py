@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
 from newscrawl.sources import (
     Entry,
     Feed,
@@ -27,7 +28,6 @@ from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
 from spiders.failures import cause_of
-from spiders.politeness import DisallowedByRobotsError
 from spiders.queue import QueueSpider, conditions
 
 # An index that lists indexes is rare, a third level has no use.
@@ -287,6 +287,8 @@ class ListingSpider(QueueSpider):
         known: KnownListing = request.cb_kwargs["known"]
         message = f"Can't read {known.url}: {cause_of(failure).reason}"
         closed = isinstance(failure.value, DisallowedByRobotsError)
+        if isinstance(failure.value, RobotsUnreachableError):
+            self.count("listings_unreachable_robots")
         self._broken(known, message, "listings_disallowed" if closed else "listings_failed")
 
     def _broken(

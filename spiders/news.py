@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
+from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
 from newscrawl.items import Access, Hints, Page, Visit
 from newscrawl.settings import user_agent, whole_number
 from newscrawl.sources import Source, UrlError, canonical_url, site_name
@@ -24,7 +25,6 @@ from spiders.arguments import parse_arguments
 from spiders.discovery import SectionSpider
 from spiders.failures import Cause, cause_of
 from spiders.listings import header
-from spiders.politeness import DisallowedByRobotsError
 from spiders.queue import conditions
 
 # Answers that refuse the page itself, and what they mean for the article behind it.
@@ -238,6 +238,8 @@ class NewsSpider(SectionSpider):
         if isinstance(failure.value, DisallowedByRobotsError):
             for page in self._instead(waiting, "disallowed", 0):
                 yield page
+        elif isinstance(failure.value, RobotsUnreachableError):
+            self.deferred(waiting.visit, cause_of(failure))
         else:
             self.failed(waiting.visit, waiting.fetch_url, cause_of(failure))
         await self.refill()

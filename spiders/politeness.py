@@ -1,6 +1,6 @@
-"""What robots.txt and an overloaded server ask of us, and how it is kept."""
+"""What a Crawl-delay and an overloaded server ask of us, and how it is kept."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from time import monotonic
 
@@ -8,8 +8,6 @@ from scrapy import Request, signals
 from scrapy.core.downloader import Slot
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
-from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest
 from scrapy.extensions.throttle import AutoThrottle
 from scrapy.http import Response
 from scrapy.robotstxt import RobotParser
@@ -19,44 +17,10 @@ from scrapy.utils.httpobj import urlparse_cached
 from newscrawl.settings import seconds
 
 _OVERLOADED = frozenset({429, 503})
-_ALLOW_NOTHING = b"User-agent: *\nDisallow: /\n"
-
-
-class DisallowedByRobotsError(IgnoreRequest):
-    """A page that robots.txt keeps from us."""
-
-
-class RobotsMiddleware(RobotsTxtMiddleware):
-    """Obeys robots.txt, and takes a server that can't serve it for one that says no.
-
-    RFC 9309, 2.3.1.4: while robots.txt answers with a server error, nothing may be crawled.
-    A Crawl-delay longer than NEWSCRAWL_CRAWL_DELAY_MAX counts as a no, too.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        self._longest = _seconds(crawler.settings, "NEWSCRAWL_CRAWL_DELAY_MAX")
-        self._agent: str = crawler.settings["ROBOTSTXT_USER_AGENT"]
-
-    def process_request_2(self, rp: RobotParser | None, request: Request) -> None:
-        """Let the request pass, or raise DisallowedByRobotsError."""
-        try:
-            super().process_request_2(rp, request)
-        except IgnoreRequest as error:
-            raise DisallowedByRobotsError("robots.txt doesn't allow it") from error
-        delay = (rp and rp.crawl_delay(self._agent)) or 0.0
-        if delay > self._longest:
-            raise DisallowedByRobotsError(
-                f"robots.txt asks for {delay:g} seconds between pages, "
-                "more than NEWSCRAWL_CRAWL_DELAY_MAX"
-            )
-
-    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
-        if response.status >= 500:
-            response = response.replace(body=_ALLOW_NOTHING)
-        elif response.status >= 400:
-            response = response.replace(body=b"")  # there is none; what comes instead isn't one
-        await super()._parse_robots(response, netloc, request)
+# Ours: characters of a Retry-After, of which a date has 29, and the seconds of a year, which is
+# more than any NEWSCRAWL_RETRY_AFTER_MAX: who asks for more is left for a later crawl.
+_MAX_HEADER = 100
+_MAX_REST = 365 * 86_400.0
 
 
 class CrawlDelayThrottle(AutoThrottle):
@@ -72,7 +36,7 @@ class CrawlDelayThrottle(AutoThrottle):
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         delay = robotparser.crawl_delay(self._agent)
         if not delay or not 0 < delay <= self._longest:
-            return  # none, nonsense, or so long that RobotsMiddleware lets nothing pass
+            return  # none, nonsense, or so long that newscrawl.crawl.robots lets nothing pass
         key = urlparse_cached(request).hostname or ""
         delay = self._crawl_delays[key] = max(delay, self._min_delay())
         downloader = self.crawler.engine.downloader
@@ -123,16 +87,19 @@ class RetryAfterMiddleware(RetryMiddleware):
 
 
 def retry_after(response: Response) -> float | None:
-    """Return the seconds that the Retry-After header asks for, or None where it says nothing."""
-    text = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
+    """Return the seconds that the Retry-After header asks for, a year at most, or None where it
+    says nothing."""
+    header = response.headers.get("Retry-After") or b""
+    text = header[:_MAX_HEADER].decode("latin-1").strip()
     if text.isascii() and text.isdigit():
-        return float(text)
+        return min(float(text), _MAX_REST)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None  # email.utils has raised each of them for some text that is no date
+    # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
+    rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
+    return min(max(0.0, rest.total_seconds()), _MAX_REST)
 
 
 def _seconds(settings: BaseSettings, name: str) -> float:

@@ -113,6 +113,14 @@ class QueueSpider(Spider):
         self.logger.warning("Can't fetch %s: %s", url, cause.reason)
         self.settle(visit, "hopeless" if cause.final else "failed", cause.kind)
 
+    def deferred(self, visit: Visit, cause: Cause) -> None:
+        """Count a page that nobody may ask for yet; it waits, and no try is held against it.
+
+        Why was logged when the host's robots.txt was asked for, once for all its pages.
+        """
+        self.count("pages_deferred")
+        self.settle(visit, "deferred", cause.kind)
+
     def count(self, name: str, amount: int = 1) -> None:
         """Add to one of the crawl's statistics."""
         if amount:

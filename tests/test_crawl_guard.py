@@ -90,7 +90,8 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
             "ft",
             f"feeds={','.join(feeds)}",
             database=folder / "news.sqlite",
-            settings=RESOLVER,
+            # Asked for its robots.txt, so that it is the credentials that are refused.
+            settings=RESOLVER | {"NEWSCRAWL_ALLOW_PRIVATE": f"www.pier.example:{site.port}"},
         )
         yield Attack(site, inner, done)
 

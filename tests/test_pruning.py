@@ -228,7 +228,7 @@ def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
         at(now(), next_run(database)).finish([])
     ran = newscrawl("db", "prune", "--keep", "30d")
     assert ran.code == 0
-    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 findings." in ran.err
+    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 findings, " in ran.err
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 
@@ -19,6 +21,8 @@ from spiders.news import NewsSpider
 from spiders.politeness import retry_after
 from spiders.registry import RegistrySpiderLoader
 from tests.site.demo import demo_settings
+
+YEAR = 365 * 86_400
 
 
 def loader(own_sources: str = "") -> RegistrySpiderLoader:
@@ -290,3 +294,37 @@ def test_retry_after_is_read_as_seconds_or_date() -> None:
 @pytest.mark.parametrize("header", [None, "", "soon", "-5", "1e9", "٣"])
 def test_a_retry_after_that_says_nothing_is_none(header: str | None) -> None:
     assert retry_after(answered(header)) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "rest"),
+    [
+        ("9" * 400, YEAR),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", YEAR),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
+        ("Sat, 01 Jan 2300 00:00:00 GMT", YEAR),
+    ],
+)
+def test_an_absurd_retry_after_is_cut(header: str, rest: float) -> None:
+    assert retry_after(answered(header)) == rest
+
+
+NUMBERS = st.integers(-(10**40), 10**40).map(str)
+DATES = st.builds(
+    "{}, {} {} {} {}:{}:{} {}".format,
+    st.sampled_from(["Mon", "Fri", "x"]),
+    NUMBERS,
+    st.sampled_from(["Jan", "Feb", "Dec", "13"]),
+    st.sampled_from(["0", "1", "99", "2026", "9999", "10000", "-1", "9" * 30]),
+    st.sampled_from(["0", "23", "24", "-1", "9" * 30]),
+    st.sampled_from(["0", "59", "60", "9" * 30]),
+    st.sampled_from(["0", "59", "61", "9" * 30]),
+    st.sampled_from(["GMT", "+0000", "-2359", "+9999", "-99999999", "+" + "9" * 30, ""]),
+)
+
+
+@given(st.one_of(st.text(), NUMBERS, DATES, DATES.map(lambda text: text.partition(", ")[2])))
+@settings(max_examples=500)
+def test_no_retry_after_breaks_a_crawl(header: str) -> None:
+    found = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
+    assert found is None or 0 <= found <= YEAR

@@ -64,8 +64,8 @@ def prune(
 
     That are pages of the queue that are done with and that no feed has named for so long or that
     are stored as articles, feeds of days gone by, runs without articles, monitors that are gone,
-    findings that are over. No article is fetched again for it. `newscrawl monitor` does the same
-    once a day; crawls may go on meanwhile.
+    findings that are over, copies of robots.txt that were read long ago. No article is fetched
+    again for it. `newscrawl monitor` does the same once a day; crawls may go on meanwhile.
     """
     from newscrawl.cli.output import say
     from newscrawl.storage.pruning import Pruning
@@ -74,7 +74,7 @@ def prune(
     with open_for_reading(database) as store, _bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
     told = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
-    say(f"Forgotten: {told}.")
+    say(f"Forgotten: {told.replace('_', ' ')}.")
 
 
 def kept(text: str) -> timedelta:

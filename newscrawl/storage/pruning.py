@@ -7,7 +7,8 @@
 - A **feed or sitemap** that no crawl of its source has asked for since, as those of a day gone by.
 - A **run** without an article of its own; one with articles loses its counts, which the days of its
   source hold added up.
-- A **monitor** that is gone, a **finding** that is over.
+- A **monitor** that is gone, a **finding** that is over, a copy of a **robots.txt** that nobody has
+  read since.
 
 Rows are looked for a piece at a time, by their numbers, and dropped in short transactions: crawls
 go on meanwhile, and who is broken off begins anew the next day.
@@ -48,6 +49,7 @@ class Pruned:
     runs: int = 0
     monitors: int = 0
     findings: int = 0
+    robots_policies: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -78,6 +80,9 @@ class Pruning:
             runs=self._drop(Run, self._empty_run()) + self._clear_runs(),
             monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
             findings=self._drop(Finding, Finding.recovered_at < self._limit),
+            robots_policies=self._drop_all(
+                models.RobotsPolicy, models.RobotsPolicy.fetched_at < self._limit
+            ),
         )
 
     @property

@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from socket import socket
 
 _PARAGRAPH = (
     "The harbour office of the invented town of Saltmere said on Monday that {company} would move "
@@ -16,7 +17,7 @@ _PARAGRAPH = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """An HTTP answer; `promised` is a Content-Length that isn't kept, `drip` the seconds between
-    two bytes of the body."""
+    two bytes of the body. `instead` is done with the connection where no HTTP comes at all."""
 
     status: int = 200
     body: bytes = b""
@@ -25,6 +26,7 @@ class Answer:
     delay: float = 0.0
     promised: int = 0
     drip: float = 0.0
+    instead: Callable[[socket], None] | None = None
 
 
 def story(title: str, company: str, *, extra: str = "") -> bytes:

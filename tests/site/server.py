@@ -1,5 +1,6 @@
 """The demo site over HTTP on 127.0.0.1, and faults that real sites have."""
 
+import contextlib
 import sys
 import threading
 import time
@@ -118,6 +119,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.owner.visits.append(Visit(time.monotonic(), self.path, agent, conditional))
         answer = self.owner.answer(path, self.owner.paths().count(path))
         time.sleep(answer.delay)
+        if answer.instead is not None:
+            self.close_connection = True
+            with contextlib.suppress(OSError):  # the visitor has heard enough
+                answer.instead(self.connection)
+            return
         etag = dict(answer.headers).get("ETag")
         if etag and etag == self.headers.get("If-None-Match"):
             answer = Answer(status=304, headers=(("ETag", etag),))

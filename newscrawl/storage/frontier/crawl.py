@@ -17,6 +17,8 @@ from newscrawl.storage.frontier.taking import Claim, Waiting
 if TYPE_CHECKING:
     from newscrawl.storage.database import Database
 
+_FAILURES: frozenset[Outcome] = frozenset({"failed", "died", "deferred", "hopeless"})
+
 
 def utc_now() -> datetime:
     """Return the present moment."""
@@ -89,8 +91,11 @@ class Frontier:
         answer came with.
         """
         now = self.clock()
+        deferred_to = self.schedule.deferred_to(visit.born, now)
+        if outcome == "deferred" and deferred_to is not None:
+            return _deferred(visit, reason, deferred_to)
         answered = outcome in {"read", "closed"}
-        failures = visit.failures + 1 if outcome in {"failed", "died", "hopeless"} else 0
+        failures = visit.failures + 1 if outcome in _FAILURES else 0
         due_at = self._due_at(visit, outcome, published or visit.born, now)
         if outcome == "postponed" or (failures and due_at and visit.first):
             state = "pending"
@@ -116,7 +121,7 @@ class Frontier:
     ) -> datetime | None:
         if outcome == "read":
             return self.schedule.revisit_at(born, now)
-        if outcome in {"failed", "died"}:
+        if outcome in {"failed", "died", "deferred"}:
             return self.schedule.retry_at(visit.failures + 1, now)
         return now if outcome == "postponed" else None
 
@@ -175,6 +180,24 @@ class Frontier:
             )
 
         return self.database.write(work)
+
+
+def _deferred(visit: Visit, reason: str, due_at: datetime) -> Settlement:
+    """A page that was not asked for is what it was before, and only waits."""
+    columns = {
+        "to_state": "pending" if visit.first else "done",
+        "to_reason": reason,
+        "to_due_at": due_at,
+        "to_keep_hints": True,
+        "to_moment": None,
+        "to_visits": 0,
+        "to_attempts": visit.failures,
+        "to_deaths": _deaths(visit, "deferred"),
+        "to_visited_at": None,
+        "to_etag": queue.validator(visit.etag),
+        "to_last_modified": queue.validator(visit.last_modified),
+    }
+    return Settlement(queue_id=visit.queue_id, first=visit.first, columns=columns)
 
 
 def _deaths(visit: Visit, outcome: Outcome) -> int:

@@ -28,9 +28,10 @@ from newscrawl.storage.prepared import Prepared, among
 # "read": an answer came, and the page is worth another look by the schedule of revisits.
 # "closed": an answer came that makes another look useless. "failed": none came, and it is tried
 # again by the schedule of retries. "died": so, since it ended the process that read it.
+# "deferred": it was not asked for, since nobody could tell whether it may be, and waits.
 # "hopeless": none will come. "postponed": it stays in the queue for a crawl that wants articles as
 # old as this one.
-Outcome = Literal["read", "closed", "failed", "died", "hopeless", "postponed"]
+Outcome = Literal["read", "closed", "failed", "died", "deferred", "hopeless", "postponed"]
 
 # Why a page was left that no listing told the headline of: `Access` other than "open".
 _UNTOLD = frozenset({"paywalled", "disallowed"})

@@ -4,6 +4,8 @@
   all corrections come in an article's first hours. An article older than the last of them is
   never asked for again.
 - A page that couldn't be fetched is tried again after longer and longer rests, so many times.
+- A page that wasn't asked for, since its robots.txt was out of reach, waits: the longer, the older
+  it is. That is nothing the page has failed in.
 - A feed or sitemap is polled about as often as it brings an article, less often while it brings
   none, and never outside of two bounds.
 """
@@ -20,6 +22,11 @@ _UNTOLD = timedelta(hours=1)
 # Each reading that brings nothing makes the next interval so much longer, each failure so much.
 _QUIET_FACTOR = 1.5
 _FAILURE_FACTOR = 2.0
+# A page that waits for a robots.txt is tried again after a quarter of its age, within bounds, and
+# counts as one that failed when it is older than this: RFC 9309, 2.3.1.4, takes 30 days as an
+# example of the time after which an unreachable robots.txt need no longer be waited for.
+_DEFERRED_SHARE, _DEFERRED_LEAST = 4, timedelta(hours=1)
+_DEFERRED_UNTIL = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +46,14 @@ class Schedule:
     def retry_at(self, failures: int, now: datetime) -> datetime | None:
         """When a page is to be tried again after so many failures in a row, from 1; or never."""
         return now + self.retries[failures - 1] if failures <= len(self.retries) else None
+
+    def deferred_to(self, born: datetime, now: datetime) -> datetime | None:
+        """When a page is to be tried again that waits for its robots.txt; None for one so old that
+        it is to be taken for one that failed."""
+        age = now - born
+        if age > _DEFERRED_UNTIL:
+            return None
+        return now + max(_DEFERRED_LEAST, min(age / _DEFERRED_SHARE, self.poll_max))
 
     def poll_at(self, interval: timedelta, quiet: int, failures: int, now: datetime) -> datetime:
         """When to ask for a listing again that so many times in a row brought nothing, failed."""

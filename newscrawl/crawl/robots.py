@@ -1,0 +1,253 @@
+"""robots.txt is obeyed: no request of a host is made before its robots.txt has been understood."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Self
+from urllib.parse import urljoin
+
+from scrapy import Request, signals
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    NotConfigured,
+    ResponseDataLossError,
+)
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from newscrawl.crawl.errors import (
+    DisallowedByRobotsError,
+    RobotsUnreachableError,
+    UnfitAddressError,
+)
+from newscrawl.items import RobotsPolicy
+from newscrawl.settings import seconds
+from newscrawl.sources import robots
+from newscrawl.sources.robots import UnreachableRobotsError
+from newscrawl.storage import StorageError
+from newscrawl.storage.robots import keep_robots_policy, robots_policy
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.robotstxt import RobotParser
+
+    from newscrawl.storage import Database
+    from newscrawl.storage.writing import Writer
+
+logger = logging.getLogger(__name__)
+
+# As Scrapy's own: a host's robots.txt comes before its pages.
+_PRIORITY: Final = 1000
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# Ours: how long a host's pages are left alone before a crawl that still runs asks again.
+_UNREACHABLE_FOR: Final = timedelta(hours=1)
+_CAUSES: Final[dict[type[BaseException], str]] = {
+    CannotResolveHostError: "the host has no address",
+    DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
+    DownloadConnectionRefusedError: "the server refuses connections",
+    DownloadTimeoutError: "no whole answer within DOWNLOAD_TIMEOUT",
+    ResponseDataLossError: "the connection broke before the file was whole",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What may be asked of a host until a moment: what the parser allows, or nothing for a reason
+    that each request is told."""
+
+    until: datetime
+    parser: "RobotParser | None" = None
+    refusal: IgnoreRequest | None = None
+
+
+class RobotsMiddleware:
+    """Obeys robots.txt (RFC 9309), in the place of Scrapy's RobotsTxtMiddleware.
+
+    All requests of a host wait for one and the same verdict. A robots.txt that can't be read
+    forbids all (2.3.1.4), unless the database has a copy that is at most a day old. A Crawl-delay
+    longer than NEWSCRAWL_CRAWL_DELAY_MAX counts as a no, too.
+
+    A spider may have a `clock`, and a `frontier` with a `writer` for the database of the copies;
+    without them copies are kept nowhere.
+    """
+
+    def __init__(self, crawler: "Crawler") -> None:
+        settings = crawler.settings
+        if not settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._max_delay = seconds(
+            "NEWSCRAWL_CRAWL_DELAY_MAX", settings.get("NEWSCRAWL_CRAWL_DELAY_MAX", 120)
+        )
+        self._agent: str | None = settings["ROBOTSTXT_USER_AGENT"]
+        self._parser_class = load_object(settings["ROBOTSTXT_PARSER"])
+        # A replay asks nobody: what its archive holds was allowed when it was made.
+        self._is_replay = bool(settings.get("NEWSCRAWL_REPLAY"))
+        self._verdicts: dict[str, asyncio.Future[_Verdict]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> Self:
+        """Build it; raise NotConfigured without ROBOTSTXT_OBEY."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Let the request pass, or raise DisallowedByRobotsError or RobotsUnreachableError."""
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        if not request.url.startswith(("http://", "https://")):
+            return
+        verdict = await self._verdict_for(request)
+        if verdict.refusal is not None:
+            raise type(verdict.refusal)(*verdict.refusal.args) from verdict.refusal
+        if verdict.parser is not None:
+            self._check(verdict.parser, request)
+
+    def _check(self, parser: "RobotParser", request: Request) -> None:
+        agent = self._agent_of(request)
+        if not parser.allowed(request.url, agent):
+            self._count("robotstxt/forbidden")
+            raise DisallowedByRobotsError("robots.txt doesn't allow it")
+        delay = parser.crawl_delay(agent) or 0.0
+        if delay > self._max_delay:
+            self._count("robotstxt/forbidden")
+            raise DisallowedByRobotsError(
+                f"robots.txt asks for {delay:g} seconds between pages, "
+                "more than NEWSCRAWL_CRAWL_DELAY_MAX"
+            )
+
+    async def _verdict_for(self, request: Request) -> _Verdict:
+        """Wait for what is known of the request's host; the first request has it found out.
+
+        Each waits for the task and not for a Deferred, which would hand its result to the first who
+        waits and None to all others (docs/upstream/robots-race.md).
+        """
+        origin = robots.origin_of(request.url)
+        task = self._verdicts.get(origin)
+        if task is None or (task.done() and task.result().until <= self._now()):
+            task = asyncio.ensure_future(self._find_out(origin, request))
+            self._verdicts[origin] = task
+        return await asyncio.shield(task)
+
+    async def _find_out(self, origin: str, request: Request) -> _Verdict:
+        self._count("robotstxt/request_count")
+        try:
+            response = await self._download(origin)
+            self._count("robotstxt/response_count")
+            self._count(f"robotstxt/response_status_count/{response.status}")
+            policy = robots.policy_of(origin, response.status, response.body, self._now())
+        except UnfitAddressError as error:
+            return _Verdict(until=self._now() + _UNREACHABLE_FOR, refusal=error)
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, the file was not read
+            return await self._without_file(origin, request, error)
+        self._keep(policy)
+        return await self._obeying(policy, request)
+
+    async def _obeying(self, policy: RobotsPolicy, request: Request) -> _Verdict:
+        rules = robots.rules_for(policy, self._agent_of(request)).encode()
+        parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, rules)
+        await self._crawler.signals.send_catch_log_async(
+            signal=signals.robots_parsed, robotparser=parser, request=request
+        )
+        return _Verdict(until=policy.fetched_at + robots.MAX_COPY_AGE, parser=parser)
+
+    async def _without_file(self, origin: str, request: Request, error: Exception) -> _Verdict:
+        """Return the verdict where robots.txt can't be read: that of the last good copy, or no."""
+        now = self._now()
+        if self._is_replay:
+            return _Verdict(until=now + robots.MAX_COPY_AGE)
+        if not isinstance(error, UnreachableRobotsError):
+            self._count(f"robotstxt/exception_count/{type(error)}")
+        cause = _cause_of(error)
+        copy = await self._last_good_copy(origin)
+        if copy is not None and robots.may_stand_in(copy, now):
+            self._count("newscrawl/robots_copies_obeyed")
+            logger.warning(
+                "Can't read %s/robots.txt: %s; its copy of %s is obeyed",
+                origin,
+                cause,
+                f"{copy.fetched_at:%Y-%m-%d %H:%M} UTC",
+            )
+            return await self._obeying(copy, request)
+        self._count("newscrawl/robots_unreachable")
+        logger.warning("Can't read %s/robots.txt: %s; nothing is asked for there", origin, cause)
+        refusal = RobotsUnreachableError(f"its robots.txt can't be read: {cause}")
+        return _Verdict(until=now + _UNREACHABLE_FOR, refusal=refusal)
+
+    async def _download(self, origin: str) -> "Response":
+        """Return the last answer, after at most five redirects, to other hosts too.
+
+        Raise UnfitAddressError where the host itself may not be asked, UnreachableRobotsError where
+        redirects lead nowhere, and whatever a download raises.
+        """
+        url = f"{origin}/robots.txt"
+        for hop in range(robots.MAX_REDIRECTS + 1):
+            meta = {
+                "dont_obey_robotstxt": True,
+                "dont_redirect": True,  # RedirectMiddleware has limits of its own
+                "allow_offsite": True,
+                "download_maxsize": robots.MAX_ANSWER_BYTES,
+            }
+            asked = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
+            try:
+                response = await self._crawler.engine.download_async(asked)
+            except UnfitAddressError as error:
+                if hop == 0:
+                    raise
+                raise UnreachableRobotsError(f"it redirects to {url}: {error}") from error
+            target = response.headers.get("Location")
+            if response.status not in _REDIRECTS or not target:
+                return response
+            url = urljoin(url, target.decode("latin-1"))
+        raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
+
+    # The copies in the database ------------------------------------------------------------------
+
+    def _keep(self, policy: RobotsPolicy) -> None:
+        if (store := self._store()) is not None:
+            database, writer = store
+            writer.later(keep_robots_policy, database, policy)
+
+    async def _last_good_copy(self, origin: str) -> RobotsPolicy | None:
+        if (store := self._store()) is None:
+            return None
+        database, writer = store
+        try:
+            return await writer.do(robots_policy, database, origin)
+        except StorageError:
+            return None  # the crawl is being stopped
+
+    def _store(self) -> "tuple[Database, Writer] | None":
+        spider: Any = self._crawler.spider
+        frontier, writer = getattr(spider, "frontier", None), getattr(spider, "writer", None)
+        if self._is_replay or frontier is None or writer is None:
+            return None
+        return frontier.database, writer
+
+    # What the crawl knows ------------------------------------------------------------------------
+
+    def _agent_of(self, request: Request) -> str:
+        if self._agent:
+            return self._agent
+        told = request.headers.get("User-Agent")
+        return told.decode("latin-1") if told else str(self._crawler.settings["USER_AGENT"])
+
+    def _now(self) -> datetime:
+        clock: Callable[[], datetime] | None = getattr(self._crawler.spider, "clock", None)
+        return clock() if clock else datetime.now(UTC)
+
+    def _count(self, name: str) -> None:
+        self._crawler.stats.inc_value(name)
+
+
+def _cause_of(error: Exception) -> str:
+    if isinstance(error, (UnreachableRobotsError, IgnoreRequest)):
+        return str(error)
+    told = _CAUSES.get(type(error))
+    return told or f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -1,0 +1,98 @@
+"""What an answer to a request for robots.txt means (RFC 9309): for crawls and for single visits."""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from newscrawl.items import RobotsPolicy
+
+# RFC 9309, 2.5: crawlers must parse at least 500 KiB. What comes after is left.
+MAX_RULES_BYTES: Final = 500 * 1024
+# Ours: ten times as much is no robots.txt any more, but an answer that doesn't end.
+MAX_ANSWER_BYTES: Final = 10 * MAX_RULES_BYTES
+# RFC 9309, 2.3.1.2: at least five redirects are followed, to other hosts too.
+MAX_REDIRECTS: Final = 5
+# RFC 9309, 2.4: a copy is not used for longer.
+MAX_COPY_AGE: Final = timedelta(hours=24)
+
+# 203 is a 200 that came through a proxy, 204 a file without a line. Any other 2xx is no whole file:
+# some firewalls answer 202 with a riddle for browsers.
+_SUCCESSFUL: Final = frozenset({200, 203, 204})
+# A 4xx says that there is no robots.txt, but for those that speak of the moment: 408 (RFC 9110,
+# 15.5.9), 425 (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error does.
+_TEMPORARY: Final = frozenset({408, 425, 429})
+_AGENT_LINE = re.compile(r"(?i)\s*user[- ]?agent\s*[:\s]\s*([^#]*)")
+# A name that is no robot's: no product token has a space (RFC 9309, 2.2.1).
+_NOBODY = "User-agent: nobody here"
+
+
+class UnreachableRobotsError(ValueError):
+    """A robots.txt that can't be read, which forbids all until it can: the message says why."""
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of a URL, as in "https://www.ft.com": what a robots.txt is for.
+
+    The port is left out where it is the scheme's own. Raise ValueError for a URL that has none.
+    """
+    parts = urlsplit(url)
+    host, scheme = (parts.hostname or "").lower(), parts.scheme.lower()
+    host = f"[{host}]" if ":" in host else host
+    if parts.port is None or parts.port == {"http": 80, "https": 443}.get(scheme):
+        return f"{scheme}://{host}"
+    return f"{scheme}://{host}:{parts.port}"
+
+
+def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> RobotsPolicy:
+    """Return the policy that the last answer, after all redirects, stands for.
+
+    Raise UnreachableRobotsError where it is none (RFC 9309, 2.3.1.4).
+    """
+    if status in _SUCCESSFUL:
+        return RobotsPolicy(origin=origin, status=status, rules=_cut(body), fetched_at=fetched_at)
+    if 400 <= status < 500 and status not in _TEMPORARY:
+        # RFC 9309, 2.3.1.3: there is none; what comes in its place isn't one.
+        return RobotsPolicy(origin=origin, status=status, rules=b"", fetched_at=fetched_at)
+    raise UnreachableRobotsError(f"the server answered {status}")
+
+
+def may_stand_in(copy: RobotsPolicy, now: datetime) -> bool:
+    """Whether a stored copy is obeyed while robots.txt can't be read.
+
+    A file that wasn't there can't be obeyed. A copy from the future was made by a wrong clock.
+    """
+    return copy.status in _SUCCESSFUL and abs(now - copy.fetched_at) <= MAX_COPY_AGE
+
+
+def rules_for(policy: RobotsPolicy, agent: str) -> str:
+    """Return the rules as text in which all other robots are one.
+
+    A parser keeps each rule for each robot that it is for: a file of 100 KB that names 2,000 robots
+    before 5,000 rules took Protego 32 seconds and 700 MB.
+    """
+    text = policy.rules.decode("utf-8-sig", errors="replace")
+    name = agent.strip().lower()
+    return "\n".join(_without_others(line, name) for line in text.splitlines())
+
+
+def _without_others(line: str, name: str) -> str:
+    found = _AGENT_LINE.match(line)
+    if found is None:
+        return line
+    robot = found[1].strip().lower()
+    if robot in {"", "*"}:
+        return line
+    # Some write "newscrawl*", which is no product token but clearly meant.
+    robot = robot.replace("*", "").strip()
+    if robot and re.search(rf"(?<![\w-]){re.escape(robot)}", name):
+        return f"User-agent: {robot}"
+    return _NOBODY
+
+
+def _cut(body: bytes) -> bytes:
+    """The first 500 KiB; of a line that is cut through, the rest might have made it another."""
+    if len(body) <= MAX_RULES_BYTES:
+        return body
+    whole, _, _ = body[:MAX_RULES_BYTES].rpartition(b"\n")
+    return whole

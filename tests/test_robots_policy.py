@@ -1,0 +1,132 @@
+"""What an answer to a request for robots.txt means, and how it is kept."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from protego import Protego
+
+from newscrawl.items import RobotsPolicy
+from newscrawl.sources import robots
+from newscrawl.sources.robots import UnreachableRobotsError
+from newscrawl.storage import Database
+from newscrawl.storage.pruning import Pruning
+from newscrawl.storage.robots import keep_robots_policy, robots_policies, robots_policy
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SITE = "https://a.example"
+
+
+def policy(status: int = 200, rules: bytes = b"", age: timedelta = timedelta()) -> RobotsPolicy:
+    return RobotsPolicy(origin=SITE, status=status, rules=rules, fetched_at=NOW - age)
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("https://A.example/x?y", "https://a.example"),
+        ("https://a.example:443/", "https://a.example"),
+        ("http://a.example:443/", "http://a.example:443"),
+        ("http://me:secret@a.example:8080/", "http://a.example:8080"),
+        ("http://[::1]:81/x", "http://[::1]:81"),
+    ],
+)
+def test_robots_txt_is_that_of_scheme_host_and_port(url: str, origin: str) -> None:
+    assert robots.origin_of(url) == origin
+
+
+@pytest.mark.parametrize("status", [200, 203, 204])
+def test_a_file_gives_its_rules(status: int) -> None:
+    assert robots.policy_of(SITE, status, b"Allow: /", NOW) == policy(status, b"Allow: /")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
+def test_no_file_is_no_rule_whatever_comes_instead(status: int) -> None:
+    body = b"User-agent: *\nDisallow: /\n"
+    assert robots.policy_of(SITE, status, body, NOW) == policy(status, b"")
+
+
+@pytest.mark.parametrize("status", [202, 206, 300, 302, 304, 408, 425, 429, 500, 503, 599])
+def test_any_other_answer_is_none(status: int) -> None:
+    with pytest.raises(UnreachableRobotsError, match=f"answered {status}"):
+        robots.policy_of(SITE, status, b"User-agent: *\nAllow: /\n", NOW)
+
+
+@given(st.integers(0, 999), st.binary(max_size=200))
+def test_every_answer_means_something(status: int, body: bytes) -> None:
+    try:
+        found = robots.policy_of(SITE, status, body, NOW)
+    except UnreachableRobotsError:
+        return
+    Protego.parse(robots.rules_for(found, "newscrawl")).can_fetch(f"{SITE}/x", "newscrawl")
+
+
+def test_what_is_cut_off_ends_with_a_whole_line() -> None:
+    line = b"Disallow: /0123456789\n"
+    found = robots.policy_of(SITE, 200, line * 40_000, NOW).rules
+    assert robots.MAX_RULES_BYTES - len(line) <= len(found) <= robots.MAX_RULES_BYTES
+    assert set(found.split(b"\n")) == {line.strip()}
+
+
+@pytest.mark.parametrize(
+    ("status", "age", "stands_in"),
+    [
+        (200, timedelta(), True),
+        (200, timedelta(hours=24), True),
+        (200, timedelta(hours=24, seconds=1), False),
+        (200, timedelta(hours=-25), False),  # a clock that was wrong
+        (404, timedelta(), False),
+    ],
+)
+def test_a_copy_stands_in_for_a_day(status: int, age: timedelta, stands_in: bool) -> None:
+    assert robots.may_stand_in(policy(status, age=age), NOW) is stands_in
+
+
+AGENTS = ["*", "newscrawl", "NewsCrawl", "news", "crawl", "newscrawl*", "*newscrawl", "other", ""]
+LINES = st.one_of(
+    st.sampled_from(AGENTS).map(lambda name: f"User-agent: {name}"),
+    st.sampled_from(["Useragent newscrawl", "user agent: *", "# User-agent: x", "", "Sitemap: /s"]),
+    st.sampled_from(["Disallow: /a", "Allow: /a/b", "Disallow: /", "Disallow:", "Allow: /*.html$"]),
+)
+
+
+@given(st.lists(LINES, max_size=12))
+def test_leaving_out_other_robots_changes_nothing_for_us(lines: list[str]) -> None:
+    whole = Protego.parse("\n".join(lines))
+    ours = Protego.parse(robots.rules_for(policy(rules="\n".join(lines).encode()), "newscrawl"))
+    for path in ("/", "/a", "/a/b", "/a/b.html", "/c"):
+        url = f"{SITE}{path}"
+        assert ours.can_fetch(url, "newscrawl") == whole.can_fetch(url, "newscrawl"), lines
+
+
+def test_a_file_of_many_robots_and_rules_is_no_bomb() -> None:
+    names = b"".join(b"User-agent: robot%d\n" % number for number in range(10_000))
+    hostile = robots.policy_of(SITE, 200, names + b"Disallow: /x\n" * 20_000, NOW)
+    began = time.process_time()
+    rules = Protego.parse(robots.rules_for(hostile, "newscrawl"))
+    # Some 0.2 seconds; without robots.rules_for it would be ten minutes and as many gigabytes.
+    assert time.process_time() - began < 30
+    assert rules.can_fetch(f"{SITE}/x", "newscrawl")
+
+
+# --- In the database --------------------------------------------------------------------------
+
+
+def test_the_last_policy_of_a_host_is_kept(database: Database) -> None:
+    assert robots_policy(database, SITE) is None
+    first = policy(rules=b"User-agent: *\nDisallow: /\xff\0\n", age=timedelta(hours=2))
+    keep_robots_policy(database, first)
+    assert robots_policy(database, SITE) == first
+    newer = policy(404)
+    keep_robots_policy(database, newer)
+    keep_robots_policy(database, first)  # by a crawl that began earlier
+    assert robots_policies(database, [SITE, "https://b.example"]) == {SITE: newer}
+
+
+def test_a_policy_that_nobody_reads_any_more_is_forgotten(database: Database) -> None:
+    keep_robots_policy(database, policy(age=timedelta(days=61)))
+    keep = timedelta(days=60)
+    assert Pruning(database=database, keep=keep, now=NOW).run().robots_policies == 1
+    assert robots_policy(database, SITE) is None

@@ -1,0 +1,28 @@
+"""Bugs of others that we report: each script shows what its page says."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+from tests.site.crawling import PROJECT
+
+RACE = PROJECT / "docs" / "upstream" / "robots_race.py"
+
+
+def shown(*options: str) -> str:
+    command = [sys.executable, str(RACE), *options]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return ran.stdout
+
+
+def test_the_proposed_fix_keeps_all_requests_waiting() -> None:
+    assert "asked for: /robots.txt\nForbidden pages fetched: 0\n" in shown("--fixed")
+
+
+@pytest.mark.skipif(
+    importlib.metadata.version("scrapy") != "2.19.0", reason="the page is about Scrapy 2.19.0"
+)
+def test_without_it_forbidden_pages_are_fetched() -> None:
+    assert "Forbidden pages fetched: 0" not in shown()
