@@ -13,6 +13,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
+from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
@@ -64,6 +65,7 @@ class StoragePipeline:
         self._slug = slug
         self._schedule = schedule_of(crawler.settings)
         self._run = 0
+        self._lease = CrawlLease(crawler, database, slug)
         self._stopping: asyncio.Task[None] | None = None
         # A database that is slow or busy must not stop the downloads.
         self._writer = Writer(self._stop)
@@ -71,11 +73,13 @@ class StoragePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Open the database, before anything is fetched; SettingError where that fails."""
+        """Open the database, before anything is fetched; SettingError where that fails, and
+        SourceBusyError where another process crawls the source."""
         source = getattr(crawler.spider, "source", None)
         if not isinstance(source, Source):
             raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
         schedule_of(crawler.settings)
+        lease_length(crawler.settings["NEWSCRAWL_LEASE"])
         try:
             url: str = crawler.settings["NEWSCRAWL_DATABASE_URL"]
             database = open_database(url, cache=SQLITE_CACHE)
@@ -83,6 +87,7 @@ class StoragePipeline:
                 source.slug, source.name, source.country, source.languages[0], source.home
             )
             pipeline = cls(crawler, database, source.slug)
+            pipeline._lease.take()
         except StorageError as error:
             raise SettingError(str(error)) from error
         spider: Any = crawler.spider
@@ -186,6 +191,7 @@ class StoragePipeline:
             if self._learned is not self.memory:
                 keep_memory(self._database, self._slug, self._learned)
             self._database.finish_run(self._run, reason, numbers)
+            self._lease.give_back()
         except StorageError as error:
             logger.critical("The end of the run is not recorded: %s", error)
         finally:

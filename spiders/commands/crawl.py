@@ -15,6 +15,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
 from newscrawl.settings import SettingError
+from newscrawl.storage.source_lease import SourceBusyError
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,9 @@ class Command(crawl.Command):
         error = task.exception() if task.done() and not task.cancelled() else None
         if isinstance(error, SettingError):
             self._refuse(str(error))
+        elif isinstance(error, SourceBusyError):
+            self._refuse(str(error))
+            self.exitcode = 1
         elif error is not None:
             logger.critical("The crawl failed: %s", error, exc_info=error)
             self.exitcode = 1

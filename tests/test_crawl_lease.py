@@ -1,0 +1,220 @@
+"""Two crawls of one source at once: the second is refused in a line, until the first has ended."""
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from newscrawl.storage import Database
+from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.source_lease import (
+    Process,
+    SourceBusyError,
+    SourceLease,
+    process_of,
+    this_process,
+)
+from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_environment
+from tests.site.faults import Answer, listing, story
+from tests.site.server import SiteServer
+
+MINUTE = timedelta(minutes=1)
+
+
+@contextmanager
+def a_crawl_at_work(
+    site: SiteServer, database: Path, settings: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A crawl whose one page comes when `release` is set; it has its lease by then."""
+    command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings)
+    run = subprocess.Popen(
+        command,
+        cwd=PROJECT,
+        env=crawl_environment(database),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while "/story" not in site.paths() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert "/story" in site.paths()
+        yield run
+    finally:
+        run.kill()
+        run.communicate(timeout=60)
+
+
+@pytest.fixture
+def release() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def site(release: threading.Event) -> Iterator[SiteServer]:
+    """A feed with a page that is slow until it is told otherwise."""
+
+    def page(_visit: int) -> Answer:
+        release.wait(60)
+        return Answer(body=story("A slow one", "Siemens"))
+
+    with SiteServer() as site:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        site.routes["/feed.xml"] = lambda _: Answer(
+            body=listing(site.url, ("/story",)), kind="application/xml"
+        )
+        site.routes["/story"] = page
+        yield site
+        release.set()
+
+
+def again(site: SiteServer, database: Path, settings: dict[str, str] | None = None) -> Crawl:
+    """The same crawl, to its end; a refused one has no run of its own."""
+    finished = subprocess.run(
+        crawl_command("ft", [f"feeds={site.url}/feed.xml"], settings),
+        cwd=PROJECT,
+        env=crawl_environment(database),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    return Crawl(finished.returncode, finished.stdout, database)
+
+
+def holder(database: Path) -> str | None:
+    with sqlite3.connect(database) as connection:
+        (found,) = connection.execute("SELECT holder FROM leases").fetchone()
+    connection.close()
+    return None if found is None else str(found)
+
+
+def test_a_second_crawl_is_refused_in_a_line_and_fetches_nothing(
+    tmp_path: Path, site: SiteServer, release: threading.Event
+) -> None:
+    database = tmp_path / "news.sqlite"
+    with a_crawl_at_work(site, database) as first:
+        asked = len(site.visits)
+        second = again(site, database)
+        assert len(site.visits) == asked
+        release.set()
+        assert first.wait(timeout=60) == 0
+    lines = [line for line in second.output.splitlines() if " INFO: " not in line]
+    assert second.code == 1
+    (line,) = lines
+    pattern = rf"newscrawl: ft is being crawled by process {first.pid} on .* since .* UTC: wait"
+    assert re.match(pattern, line), line
+    assert [row["reason"] for row in second.rows("SELECT reason FROM runs")] == ["finished"]
+    assert holder(database) is None
+    # Its end frees the source at once.
+    assert crawl("ft", f"feeds={site.url}/feed.xml", database=database).code == 0
+
+
+def test_after_kill_9_the_same_command_goes_on_at_once(
+    tmp_path: Path, site: SiteServer, release: threading.Event
+) -> None:
+    database = tmp_path / "news.sqlite"
+    with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "86400"}) as first:
+        os.kill(first.pid, signal.SIGKILL)
+        # Nobody has waited for it yet: it is a zombie, as under a careless init.
+        while "Z" not in Path(f"/proc/{first.pid}/stat").read_text().rpartition(")")[2]:
+            time.sleep(0.01)
+        assert holder(database) is not None
+        release.set()
+        done = again(site, database)
+    assert done.code == 0, done.output
+    assert done.rows("SELECT count(*) AS n FROM articles") == [{"n": 1}]
+
+
+def test_a_crawl_of_the_monitor_takes_no_lease_of_its_own(tmp_path: Path, site: SiteServer) -> None:
+    database = tmp_path / "news.sqlite"
+    with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASH": "5"}):
+        with sqlite3.connect(database) as connection:
+            assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+        connection.close()
+
+
+def test_a_crawl_whose_lease_was_taken_over_ends(
+    tmp_path: Path, site: SiteServer, release: threading.Event
+) -> None:
+    database = tmp_path / "news.sqlite"
+    with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "1.5"}) as first:
+        with sqlite3.connect(database, timeout=30) as connection:
+            connection.execute("UPDATE leases SET holder = 'elsewhere:1:abcdef01'")
+        connection.close()
+        time.sleep(2)
+        release.set()
+        assert first.wait(timeout=60) == 1
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
+    connection.close()
+    assert holder(database) == "elsewhere:1:abcdef01"
+
+
+def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:
+    database.register_source("ft", "FT", "GB", "en", "https://ft.example/")
+    return SourceLease(database, "ft", length)
+
+
+def test_the_monitor_and_a_person_respect_each_other(database: Database) -> None:
+    mine = source_lease(database)
+    monitors = Leases(database, "host:1:abcdef01", Terms(length=MINUTE))
+    monitors.enrol([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
+    mine.take()
+    assert not monitors.take("ft")
+    assert mine.renew()
+    mine.give_back()
+    assert monitors.take("ft")
+    with pytest.raises(SourceBusyError, match=r"ft is being crawled by the monitor host:1:abc"):
+        mine.take()
+    assert not mine.renew()
+    mine.give_back()
+    assert not monitors.place(["ft"], 1)  # still the monitor's
+    monitors.release("ft", "failed", 1, "")  # it rests, which binds the monitor alone
+    mine.take()
+
+
+@pytest.mark.parametrize(
+    ("process", "gone"),
+    [
+        (this_process(), False),
+        (Process("elsewhere", 2**22 + 1, this_process().place, "1"), False),
+        (Process(this_process().host, 2**22 + 1, "another container", "1"), False),
+        (Process(this_process().host, 2**22 + 1, this_process().place, "1"), True),
+        (Process(this_process().host, os.getpid(), this_process().place, "1"), True),
+        (Process(this_process().host, 2**22 + 1, "", "1"), False),
+    ],
+    ids=["alive", "another host", "another container", "gone", "its number again", "unknown"],
+)
+@pytest.mark.skipif(not this_process().place, reason="this system doesn't tell of processes")
+def test_only_a_process_that_is_surely_gone_loses_its_source(process: Process, gone: bool) -> None:
+    assert process.is_gone() is gone
+    assert process_of(str(process)) == process
+
+
+def test_two_crawls_of_a_process_are_two(database: Database) -> None:
+    source_lease(database).take()
+    with pytest.raises(SourceBusyError, match=f"by process {os.getpid()} on "):
+        source_lease(database).take()
+
+
+def test_a_lease_that_ran_out_is_free(database: Database) -> None:
+    other = source_lease(database, timedelta(milliseconds=1))
+    other._holder = "elsewhere:7:crawl:some/where:1"
+    other.take()
+    time.sleep(0.05)
+    mine = source_lease(database)
+    mine.take()
+    assert not other.renew()
+    other.give_back()
+    assert mine.renew()
