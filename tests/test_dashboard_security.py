@@ -1,15 +1,19 @@
 """Who reaches the dashboard, and what a browser may do with what it gets."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copyfile
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Message
 
 from newscrawl.dashboard import create_app
 from newscrawl.dashboard.pages import sign_in
-from newscrawl.dashboard.security import LARGEST_BODY, POLICY
+from newscrawl.dashboard.security import FORM_COOKIE, LARGEST_BODY, POLICY
 from tests.dashboards import config_of
 
 TOKEN = "correct horse battery"  # noqa: S105 - of a test
@@ -186,10 +190,12 @@ def test_our_own_form_is_taken(editor: TestClient, tmp_path: Path) -> None:
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
+        {"Origin": ""},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
     ],
-    ids=["origin", "null", "cross-site", "same-site"],
+    ids=["origin", "null", "no address", "empty", "cross-site", "same-site"],
 )
 def test_a_form_of_another_site_is_refused(
     editor: TestClient, tmp_path: Path, path: str, headers: dict[str, str]
@@ -211,6 +217,129 @@ def test_a_form_without_seal_or_with_that_of_another_browser_is_refused(
 def test_a_body_that_is_too_large_is_not_read(editor: TestClient) -> None:
     answer = editor.post("/registry/save", data={"name": "x" * LARGEST_BODY})
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "0" * 5000 + "9" * 7, "-1", "1e3", "", "\xb2"])
+def test_a_length_that_is_none_or_too_much_is_refused(opened: Open, length: str) -> None:
+    answer = asked(opened().app, "GET", "/", [(b"content-length", length.encode("latin-1"))])
+    assert answer == 413
+
+
+# All of them at once -----------------------------------------------------------------------------
+
+_TRICKY = st.sampled_from(
+    [
+        *(
+            "http://[",
+            "http://[::1",
+            "http://]",
+            "[",
+            "]:80",
+            "//",
+            "http://a:b:c",
+            "http://\u2100",
+        ),
+        *("127.0.0.1:8300", "127.0.0.1:x", "127.0.0.1:99999", "[::1%lo]", "localhost.", "0", "@"),
+        *("newscrawl_form", 'newscrawl_form="\\', 'newscrawl_form="\\377"', "=;=;", "a=b; a"),
+        *("Bearer \xff", "Bearer", "bearer " * 100, "9" * 5000, "chunked", "null", "\x00", "%"),
+    ]
+)
+_VALUES = st.one_of(
+    _TRICKY.map(lambda text: text.encode("utf-8")),
+    st.binary(max_size=60),
+    st.tuples(_TRICKY, st.text(max_size=8)).map(lambda two: "".join(two).encode("utf-8")),
+)
+_NAMES = st.sampled_from(
+    [
+        *(b"origin", b"referer", b"cookie", b"sec-fetch-site", b"authorization", b"content-type"),
+        *(b"content-length", b"transfer-encoding", b"host", b"accept", b"if-none-match", b"range"),
+    ]
+)
+
+
+def asked(
+    app: ASGIApp, method: str, path: str, headers: list[tuple[bytes, bytes]], body: bytes = b""
+) -> int:
+    """The status that the application answers to these very bytes; no client stands between."""
+    if not any(name == b"host" for name, _ in headers):
+        headers = [(b"host", b"127.0.0.1:8300"), *headers]
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "scheme": "http",
+        "method": method,
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "root_path": "",
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 8300),
+    }
+    said: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        said.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    return int(said[0]["status"])
+
+
+@pytest.mark.parametrize("token", [None, TOKEN], ids=["open", "with a token"])
+@hypothesis.given(
+    headers=st.lists(st.tuples(_NAMES, _VALUES), max_size=6),
+    target=st.sampled_from(
+        [("GET", "/"), ("POST", "/sign-in"), ("POST", "/registry/save"), ("GET", "/api/facts")]
+    ),
+    seal=st.binary(max_size=40),
+)
+def test_no_header_brings_the_application_down(
+    header_fuzzed: Callable[[str | None], tuple[ASGIApp, bytes, str]],
+    token: str | None,
+    headers: list[tuple[bytes, bytes]],
+    target: tuple[str, str],
+    seal: bytes,
+) -> None:
+    app, cookie, sealed = header_fuzzed(token)
+    # Half of the forms bear a seal that holds: what is behind it must stand, too.
+    good = len(seal) % 2 == 0
+    body = b"name=x&mark=&seal=" + (sealed.encode() if good else seal)
+    form = [(b"content-type", b"application/x-www-form-urlencoded"), (b"cookie", cookie)]
+    status = asked(app, *target, [*form, *headers] if good else headers, body)
+    assert status < 500, (headers, target, status)
+
+
+@pytest.fixture(scope="module")
+def header_fuzzed(
+    tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path
+) -> Iterator[Callable[[str | None], tuple[ASGIApp, bytes, str]]]:
+    """Applications with and without a token: each with a browser's cookie and its seal."""
+    folder = tmp_path_factory.mktemp("headers")
+    copyfile(sqlite_template, folder / "news.sqlite")
+    made: dict[str | None, tuple[ASGIApp, bytes, str]] = {}
+    clients = []
+
+    def get(token: str | None) -> tuple[ASGIApp, bytes, str]:
+        if token not in made:
+            config = config_of(
+                folder / "news.sqlite", token=token, companies=folder / "companies.toml"
+            )
+            client = TestClient(create_app(config), base_url=ORIGIN, follow_redirects=False)
+            clients.append(client)
+            sealed = seal_of(client, "/sign-in" if token else "/registry/edit")
+            cookie = f"{FORM_COOKIE}={client.cookies[FORM_COOKIE]}".encode()
+            made[token] = (client.app, cookie, sealed)
+        return made[token]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sign_in, "WRONG_PAUSE", 0.0)
+        yield get
+    for client in clients:
+        client.close()
 
 
 def test_without_a_file_of_ones_own_there_is_no_editor(opened: Open) -> None:

@@ -22,6 +22,7 @@ SESSION_COOKIE = "newscrawl_session"
 FORM_COOKIE = "newscrawl_form"
 SHORTEST_TOKEN = 16  # characters; ours: 16 random letters are beyond guessing over a network
 LARGEST_BODY = 1 << 18  # bytes; the largest form is a company's definition
+_DIGITS = len(str(LARGEST_BODY))
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -75,7 +76,10 @@ class Guard:
             )
         length = request.headers.get("Content-Length", "0")
         chunked = "Transfer-Encoding" in request.headers
-        if chunked or not length.isdecimal() or int(length) > LARGEST_BODY:
+        # Python refuses to read numbers of thousands of digits.
+        digits = length.lstrip("0") or "0"
+        unfit = not length.isdecimal() or len(digits) > _DIGITS or int(digits) > LARGEST_BODY
+        if chunked or unfit:
             return PlainTextResponse("Too much at once.\n", status_code=413)
         path = request.url.path
         if path.startswith(_OPEN_TO_ALL) or is_known(request, self._config.token):
@@ -108,6 +112,14 @@ def knows_host(headers: Headers, names: frozenset[str]) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _host_of(origin: str) -> str | None:
+    """The host and port of an Origin header; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc or None
+    except ValueError:
+        return None
 
 
 def is_known(request: Request, token: str | None) -> bool:
@@ -148,7 +160,7 @@ class FormSeal:
         if not cookie or not same(seal, self._seal(cookie)):
             return False
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        if origin is not None and _host_of(origin) != request.headers.get("Host"):
             return False
         return request.headers.get("Sec-Fetch-Site", "same-origin") in {"same-origin", "none"}
 
