@@ -200,6 +200,7 @@ def test_the_monitor_and_a_person_respect_each_other(database: Database) -> None
 def test_only_a_process_that_is_surely_gone_loses_its_source(process: Process, gone: bool) -> None:
     assert process.is_gone() is gone
     assert process_of(str(process)) == process
+    assert process_of(f"{process}:12345678") == process
 
 
 def test_two_crawls_of_a_process_are_two(database: Database) -> None:

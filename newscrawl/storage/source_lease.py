@@ -22,7 +22,7 @@ from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Lease, Source
 
 _HOLDER = re.compile(
-    r"(?P<host>.*):(?P<number>[0-9]+):crawl:(?P<place>.*):(?P<start>[0-9]*)(:[0-9a-f]{8})?"
+    r"(?P<host>.*):(?P<number>[0-9]+):crawl:(?P<place>[^:]*):(?P<start>[0-9]*)(:[0-9a-f]{8})?"
 )
 # Where Linux tells of a process when it was started, counted behind its name (proc(5), stat).
 _START_FIELD = 19
@@ -138,7 +138,7 @@ def _place() -> str:
     """Return what tells this machine's start and this container from all others, on Linux."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot}/{os.readlink('/proc/self/ns/pid').strip('pid:[]')}"
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink().name.strip('pid:[]')}"
     except OSError:
         return ""
 
