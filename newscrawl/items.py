@@ -13,6 +13,8 @@ Kind = Literal[
 ]
 Access = Literal["open", "paywalled", "disallowed"]
 Section = Literal["title", "body"]
+Place = Literal["headline", "body"]
+Outcome = Literal["new", "revised", "unchanged", "quarantined"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ class Page:
 
     url: str
     source: str
-    html: bytes
+    html: bytes = field(repr=False)
     fetched_at: datetime
     encoding: str | None = None
     language: str | None = None
@@ -166,3 +168,43 @@ class Document:
     clutter: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()
     rest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionItem:
+    """A company named in an exported article: `form` is what stands there, from `start` to `end`
+    of the headline or of the text, whichever `place` says."""
+
+    company: str
+    form: str
+    start: int
+    end: int
+    place: Place
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleItem:
+    """What the last pipeline gives to feed exports (docs/scrapy.md): an article with its mentions.
+
+    `url` is the address that was asked for, `canonical_url` the one that the article is known by.
+    `run` and `outcome` tell what storage made of it, and are None where nothing is stored.
+    """
+
+    url: str
+    canonical_url: str
+    source: str
+    title: str | None = None
+    text: str = ""
+    authors: tuple[str, ...] = ()
+    published: datetime | None = None
+    modified: datetime | None = None
+    language: str | None = None
+    section: str | None = None
+    access: Access = "open"
+    kind: Kind = "article"
+    confidence: float = 0.0
+    mentions: tuple[MentionItem, ...] = ()
+    fetched_at: datetime | None = None
+    run: int | None = None
+    outcome: Outcome | None = None

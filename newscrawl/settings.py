@@ -144,6 +144,14 @@ ITEM_PIPELINES = {
     "pipelines.storage.StoragePipeline": 300,  # both go into the database, in one transaction
 }
 
+# What -O, -o and FEEDS write: an ArticleItem for each article that was stored.
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {
+    "csv": "newscrawl.crawl.exporters.CsvExporter",
+    "xml": "newscrawl.crawl.exporters.XmlExporter",
+    "parquet": "newscrawl.crawl.exporters.ParquetExporter",
+}
+
 # --- Scrapy ---------------------------------------------------------------------------------------
 
 BOT_NAME = "newscrawl"
@@ -192,6 +200,8 @@ DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # htt
 DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what is connected to
 
 EXTENSIONS = {
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "newscrawl.crawl.exports.FeedExports": 0,
     "spiders.leash.Leash": 0,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "spiders.politeness.CrawlDelayThrottle": 0,

@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
+from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
 from newscrawl.extraction.memory import templates
 from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Document, Page
@@ -72,11 +73,11 @@ _DROPS: Mapping[Reason, type[DropItem]] = {
 }
 
 
-class ExtractionPipeline:
+class ExtractionPipeline(DocumentPipeline):
     """Page → Document. Extraction runs beside the event loop, so that downloads go on."""
 
     def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._processes = processes
         self._recipe = Recipe(reader=reader)
         self._companies: Companies | None = None
@@ -84,14 +85,15 @@ class ExtractionPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the pipeline; SettingError for a setting that can't work."""
-        method: str = crawler.settings["NEWSCRAWL_METHOD"]
+        settings = crawler.settings
+        method: str = own_setting(settings, "NEWSCRAWL_METHOD")
         if method not in METHODS:
             raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
-        least = crawler.settings["NEWSCRAWL_MIN_CHARACTERS"]
-        least = whole_number("NEWSCRAWL_MIN_CHARACTERS", least)
-        processes = processes_of(crawler.settings["NEWSCRAWL_READERS"])
+        name = "NEWSCRAWL_MIN_CHARACTERS"
+        least = whole_number(name, own_setting(settings, name))
+        processes = processes_of(own_setting(settings, "NEWSCRAWL_READERS"))
         pipeline = cls(crawler, PageReader(method=method, least=least), processes)
-        if pages_pile_up(crawler.settings):
+        if pages_pile_up(settings):
             crawler.signals.connect(pipeline.begin, signal=signals.spider_opened)
         return pipeline
 
@@ -119,8 +121,14 @@ class ExtractionPipeline:
         """Let the readers go."""
         self._readers.close()
 
-    async def process_item(self, page: Page) -> Document:
-        """Return the page with its article; a DropItem's class says why there is none."""
+    async def process_item(self, item: Any) -> Any:
+        """Return a page with its article; a DropItem's class says why there is none."""
+        if isinstance(item, Page):
+            return self.pass_on(await self._read(item))
+        document = self.document(item)
+        return item if document is None else self.pass_on(document)
+
+    async def _read(self, page: Page) -> Document:
         try:
             document = await self._readers.read(page)
         except NoArticleError as error:

@@ -1,17 +1,17 @@
 """The companies that an article itself names."""
 
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
-from newscrawl.items import Document
+from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.settings import SettingError
 from pipelines.extraction import ExtractionPipeline
 
 
-class MentionsPipeline:
+class MentionsPipeline(DocumentPipeline):
     """Document → the same with its mentions. The registry is read once, at the start.
 
     They are found where pages are read, beside the event loop. Here they are found only in what
@@ -20,14 +20,14 @@ class MentionsPipeline:
     """
 
     def __init__(self, crawler: Crawler, companies: Companies, registry: Path | None) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         self._companies = companies
         self._registry = registry
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the companies; SettingError for a NEWSCRAWL_COMPANIES that can't be used."""
-        path: str = crawler.settings["NEWSCRAWL_COMPANIES"]
+        path: str = own_setting(crawler.settings, "NEWSCRAWL_COMPANIES")
         registry = Path(path) if path else None
         try:
             return cls(crawler, load_companies(registry), registry)
@@ -41,7 +41,8 @@ class MentionsPipeline:
         if extraction is not None:
             extraction.search(self._companies, self._registry)
 
-    def process_item(self, document: Document) -> Document:
-        """Return the document with the companies in headline and text, and those on the rest of
+    def process_item(self, item: Any) -> Any:
+        """Return a document with the companies in headline and text, and those on the rest of
         the page."""
-        return with_mentions(document, self._companies)
+        document = self.document(item)
+        return item if document is None else self.pass_on(with_mentions(document, self._companies))

@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from newscrawl.crawl.lease import CrawlLease, lease_length
+from newscrawl.crawl.pipelines import DocumentPipeline
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
@@ -46,7 +47,7 @@ class NotStored(DropItem):
     """The database fails; the crawl ends, and the page is met again by the next one."""
 
 
-class StoragePipeline:
+class StoragePipeline(DocumentPipeline):
     """Stores documents, those of a moment in one transaction, with the run that they belong to.
 
     In the same transaction their pages leave the queue; those that no document came of leave it by
@@ -57,10 +58,10 @@ class StoragePipeline:
 
     def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
         """The crawl's pages are read with `memory`; what they teach is for the next crawl."""
+        super().__init__(crawler)
         self.memory = memory_of(database, slug)
         self._learned: Memory = self.memory
         self._read: list[tuple[int, ...]] = []
-        self._crawler = crawler
         self._database = database
         self._slug = slug
         self._schedule = schedule_of(crawler.settings)
@@ -107,8 +108,11 @@ class StoragePipeline:
         )
         spider.writer = self._writer
 
-    async def process_item(self, document: Document) -> Document:
-        """Store the document; what became of it is counted."""
+    async def process_item(self, item: Any) -> Any:
+        """Store the document, and return the item that it becomes; what became of it is counted."""
+        document = self.document(item)
+        if document is None:
+            return item
         try:
             saved = await self._arrivals.do(self._arrival(document))
         except StorageError as error:
@@ -124,7 +128,7 @@ class StoragePipeline:
                 self._learn()
         if document.page.visit and not document.page.visit.first:
             stats.inc_value("newscrawl/revisits_stored")
-        return document
+        return self.pass_on(document, run=self._run, outcome=saved.outcome)
 
     def _arrival(self, document: Document) -> Arrival:
         page = document.page

@@ -1,11 +1,11 @@
 """How well articles come out of a source's pages: counted, so that a change is noticed."""
 
 from bisect import insort
-from typing import Self
+from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
-from newscrawl.items import Document
+from newscrawl.items import Article, Document, Page
 
 
 class VitalsPipeline:
@@ -24,11 +24,13 @@ class VitalsPipeline:
         """Build the pipeline."""
         return cls(crawler)
 
-    def process_item(self, document: Document) -> Document:
-        """Count, and return the document as it came."""
-        page, article = document.page, document.article
-        if page.access != "open":
-            return document
+    def process_item(self, item: Any) -> Any:
+        """Count, and return the item as it came."""
+        if isinstance(item, Document) and item.page.access == "open":
+            self._count(item.page, item.article)
+        return item
+
+    def _count(self, page: Page, article: Article) -> None:
         insort(self._lengths, len(article.text))
         insort(self._confidences, article.confidence)
         stats = self._crawler.stats
@@ -43,4 +45,3 @@ class VitalsPipeline:
         stats.set_value("newscrawl/vitals/characters", self._lengths[middle])
         thousandths = round(self._confidences[middle] * 1000)
         stats.set_value("newscrawl/vitals/confidence", thousandths)
-        return document

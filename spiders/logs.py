@@ -7,7 +7,7 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure
 
-from newscrawl.items import Document, Page
+from newscrawl.items import ArticleItem, Document, Page
 
 
 class ShortLogFormatter(LogFormatter):
@@ -45,4 +45,4 @@ class ShortLogFormatter(LogFormatter):
 def _name(item: Any) -> str:
     if isinstance(item, Document):
         return item.page.url
-    return item.url if isinstance(item, Page) else type(item).__name__
+    return item.url if isinstance(item, (Page, ArticleItem)) else type(item).__name__

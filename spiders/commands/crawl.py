@@ -14,6 +14,7 @@ from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
+from newscrawl.crawl.exports import ExportError, exports_failed
 from newscrawl.settings import SettingError
 from newscrawl.storage.source_lease import SourceBusyError
 
@@ -32,6 +33,9 @@ class Command(crawl.Command):
         """Read the options. From here on garbage is looked for less often: a tenth of a crawl's
         time went into that, most of it while modules were loaded (make bench-crawl)."""
         super().process_options(args, opts)
+        feeds = self.settings.getdict("FEEDS") if self.settings else {}
+        if "stdout:" in feeds:  # to which -O and -o are the same
+            feeds["stdout:"].pop("overwrite", None)
         gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -51,26 +55,42 @@ class Command(crawl.Command):
             return
         crawler = self._create_crawler(args[0])
         crawler.signals.connect(_keep_what_is_loaded, signal=signals.engine_started)
+        handlers = HandlerErrors()
         task = process.crawl(crawler, **opts.spargs)
         process.start()
         self._report(task)
-        if not self.exitcode and (process.bootstrap_failed or _failed(crawler)):
+        failed = process.bootstrap_failed or _failed(crawler) or handlers.seen
+        if not self.exitcode and failed:
             self.exitcode = 1
 
     def _report(self, task: "asyncio.Task[None]") -> None:
         error = task.exception() if task.done() and not task.cancelled() else None
         if isinstance(error, SettingError):
             self._refuse(str(error))
-        elif isinstance(error, SourceBusyError):
-            self._refuse(str(error))
-            self.exitcode = 1
+        elif isinstance(error, (ExportError, SourceBusyError)):
+            self._refuse(str(error), code=1)
         elif error is not None:
             logger.critical("The crawl failed: %s", error, exc_info=error)
             self.exitcode = 1
 
-    def _refuse(self, message: str) -> None:
+    def _refuse(self, message: str, code: int = 2) -> None:
         sys.stderr.write(f"newscrawl: {message}\n")
-        self.exitcode = 2
+        self.exitcode = code
+
+
+class HandlerErrors(logging.Handler):
+    """Sees the errors of extensions: Scrapy logs what a signal's handler raises, and goes on."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.seen = False
+        reporter = logging.getLogger("scrapy.utils.signal")
+        reporter.setLevel(logging.ERROR)
+        reporter.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
+        """Note that there was one."""
+        self.seen = True
 
 
 def _keep_what_is_loaded() -> None:
@@ -79,10 +99,14 @@ def _keep_what_is_loaded() -> None:
 
 
 def _failed(crawler: Crawler) -> bool:
-    """Whether the crawl was broken off, or could read no page of the source."""
+    """Whether the crawl was broken off, could read no page of the source or export not all."""
     reason: str = crawler.stats.get_value("finish_reason", "")
     broken_off = reason != "finished" and not reason.startswith("closespider")
-    return broken_off or crawler.stats.get_value("newscrawl/state") == "failed"
+    return (
+        broken_off
+        or exports_failed(crawler)
+        or crawler.stats.get_value("newscrawl/state") == "failed"
+    )
 
 
 def _unknown(name: str, names: list[str]) -> str:

@@ -1,0 +1,131 @@
+"""From a response to a page, and from a document to the item that feed exports write."""
+
+from datetime import UTC, datetime
+
+from scrapy.http import Response
+from w3lib.encoding import http_content_type_encoding
+
+from newscrawl.items import (
+    Access,
+    Article,
+    ArticleItem,
+    Document,
+    Mention,
+    MentionItem,
+    Outcome,
+    Page,
+    Place,
+    Section,
+)
+from newscrawl.sources import UrlError, canonical_url
+from newscrawl.storage.documents import clean
+
+_PLACES: dict[Section, Place] = {"title": "headline", "body": "body"}
+_SECTIONS: dict[Place, Section] = {"headline": "title", "body": "body"}
+
+
+def page_from(response: Response, source: str, *, access: Access = "open") -> Page:
+    """Return the page that a response holds, for any spider: `yield page_from(response, "mysite")`.
+
+    `source` is the name under which its articles are stored. A page that may not be read, with
+    `access` "paywalled" or "disallowed", comes without its bytes.
+    """
+    requested: list[str] = response.meta.get("redirect_urls", []) if response.request else []
+    content_type = response.headers.get("Content-Type") or b""
+    return Page(
+        url=_canonical(requested[0] if requested else response.url),
+        source=source,
+        html=response.body if access == "open" else b"",
+        fetched_at=datetime.now(UTC),
+        encoding=http_content_type_encoding(content_type.decode("latin-1")),
+        status=response.status,
+        access=access,
+        final_url=_canonical(response.url) if requested else None,
+    )
+
+
+def _canonical(url: str) -> str:
+    try:
+        return canonical_url(url)
+    except UrlError:
+        return url
+
+
+def article_item(
+    document: Document, *, run: int | None = None, outcome: Outcome | None = None
+) -> ArticleItem:
+    """Return a document as feed exports write it, in the characters that databases hold, too."""
+    page, article = document.page, document.article
+    return ArticleItem(
+        url=clean(page.url),
+        canonical_url=clean(article.url or page.url),
+        source=page.source,
+        title=_clean(article.title),
+        text=clean(article.text),
+        authors=tuple(map(clean, article.authors)),
+        published=article.published,
+        modified=article.modified,
+        language=_clean(article.language),
+        section=_clean(article.section),
+        access=page.access,
+        kind=article.kind,
+        confidence=article.confidence,
+        mentions=tuple(map(_mention_item, document.mentions)),
+        fetched_at=page.fetched_at,
+        run=run,
+        outcome=outcome,
+    )
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else clean(text)
+
+
+def _mention_item(mention: Mention) -> MentionItem:
+    return MentionItem(
+        company=mention.company,
+        form=clean(mention.surface),
+        start=mention.start,
+        end=mention.end,
+        place=_PLACES[mention.section],
+        rule=mention.rule,
+    )
+
+
+def document_from(item: ArticleItem) -> Document:
+    """Return the document that an item tells of: that of a spider with an extraction of its own."""
+    article = Article(
+        url=item.canonical_url,
+        title=item.title,
+        text=item.text,
+        paragraphs=tuple(part for part in item.text.split("\n\n") if part),
+        authors=tuple(item.authors),
+        published=item.published,
+        modified=item.modified,
+        language=item.language,
+        section=item.section,
+        paywalled=True if item.access == "paywalled" else None,
+        kind=item.kind,
+        method="item",
+        confidence=item.confidence,
+    )
+    page = Page(
+        url=item.url,
+        source=item.source,
+        html=b"",
+        fetched_at=item.fetched_at or datetime.now(UTC),
+        language=item.language,
+        access=item.access,
+    )
+    return Document(page=page, article=article, mentions=tuple(map(_mention, item.mentions)))
+
+
+def _mention(item: MentionItem) -> Mention:
+    return Mention(
+        company=item.company,
+        surface=item.form,
+        start=item.start,
+        end=item.end,
+        section=_SECTIONS[item.place],
+        rule=item.rule,
+    )

@@ -1,0 +1,67 @@
+"""What our item pipelines have in common, in this project and in others."""
+
+from functools import cached_property
+from typing import Any, Final
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+from scrapy.settings import BaseSettings
+
+from newscrawl import settings as ours
+from newscrawl.crawl.items import article_item, document_from
+from newscrawl.items import ArticleItem, Document, Outcome, Page
+
+
+class UnreadPage(DropItem):
+    """A page came to a pipeline that needs its article, and no pipeline had read it."""
+
+    # Of its place in the queue: it is tried again.
+    outcome: Final = "failed"
+
+    def __init__(self, pipeline: object) -> None:
+        super().__init__(
+            f"{type(pipeline).__name__} needs an article: put "
+            "pipelines.extraction.ExtractionPipeline before it in ITEM_PIPELINES"
+        )
+
+
+class DocumentPipeline:
+    """Takes documents, and the items that tell of one. Anything else passes as it came.
+
+    Pipelines of ours pass documents on to each other; the last of them gives an ArticleItem to the
+    pipelines of others and to feed exports.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    def document(self, item: Any) -> Document | None:
+        """Return the document that an item is or tells of; None for an item of others.
+
+        Raises UnreadPage for a page without its article.
+        """
+        if isinstance(item, Page):
+            raise UnreadPage(self)
+        if isinstance(item, ArticleItem):
+            return document_from(item)
+        return item if isinstance(item, Document) else None
+
+    def pass_on(
+        self, document: Document, *, run: int | None = None, outcome: Outcome | None = None
+    ) -> Document | ArticleItem:
+        """Return the document, or the item that it becomes behind the last of our pipelines."""
+        if self._is_followed:
+            return document
+        return article_item(document, run=run, outcome=outcome)
+
+    @cached_property
+    def _is_followed(self) -> bool:
+        scraper: Any = self._crawler.engine.scraper
+        ours = [one for one in scraper.itemproc.middlewares if isinstance(one, DocumentPipeline)]
+        return ours[-1] is not self
+
+
+def own_setting(settings: BaseSettings, name: str) -> Any:
+    """Return one of our settings, by its default in a project that doesn't have it."""
+    value = settings.get(name)
+    return getattr(ours, name) if value is None else value

@@ -1,0 +1,432 @@
+"""Feed exports: `scrapy crawl ft -O FILE` writes each stored article, or says why it can't."""
+
+import csv
+import hashlib
+import json
+import re
+import subprocess
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+from itemadapter import ItemAdapter
+
+from newscrawl.crawl.exporters import CsvExporter, ParquetExporter, XmlExporter
+from newscrawl.items import ArticleItem, MentionItem
+from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
+from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
+from tests.site.server import SiteServer
+
+FORMATS = ("jsonl", "json", "csv", "xml", "parquet")
+
+
+@dataclass
+class Shop:
+    """A site, and crawls of it with options of their own."""
+
+    site: SiteServer
+    folder: Path
+    forks: Forks
+
+    @property
+    def database(self) -> Path:
+        return self.folder / "news.sqlite"
+
+    def crawl(self, *options: str, **settings: str) -> Crawl:
+        """Crawl the site's feed; the counts of the run are left out."""
+        log = self.folder / "crawl.log"
+        log.unlink(missing_ok=True)
+        places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{self.database}", "LOG_FILE": str(log)}
+        feed = [f"feeds={self.site.url}/feed.xml"]
+        self.forks.start([*crawl_command("ft", feed, {**places, **settings})[2:], *options])
+        code = self.forks.wait()
+        return Crawl(code, log.read_text() if log.exists() else "", self.database)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, forks: Forks) -> Shop:
+    return Shop(SiteServer(), tmp_path, forks)
+
+
+def out(file: Path) -> tuple[str, str]:
+    return "-O", str(file)
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    *whole, end = file.read_text("utf-8").split("\n")
+    assert end == ""
+    return [json.loads(line) for line in whole]
+
+
+def stored(done: Crawl) -> dict[str, dict[str, Any]]:
+    """The articles of the database by URL, each with its mentions."""
+    articles = {row["url"]: {**row, "mentions": []} for row in done.rows("SELECT * FROM articles")}
+    for row in done.rows(
+        "SELECT a.url, c.name, m.* FROM mentions m JOIN articles a ON a.id = m.article_id"
+        " JOIN companies c ON c.id = m.company_id ORDER BY m.id"
+    ):
+        place = {"title": "headline", "body": "body"}[row["section"]]
+        articles[row["url"]]["mentions"].append(
+            (row["name"], place, row["start_offset"], row["end_offset"], row["surface"])
+        )
+    return articles
+
+
+def named(item: dict[str, Any]) -> list[tuple[str, ...]]:
+    keys = ("company", "place", "start", "end", "form")
+    return [tuple(mention[key] for key in keys) for mention in item["mentions"]]
+
+
+# --- What is written ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> tuple[Crawl, Path]:
+    """One crawl of the bundled site, with a file of each format."""
+    shop = Shop(SiteServer(), tmp_path_factory.mktemp("files"), forks)
+    with shop.site:
+        done = shop.crawl(*(part for kind in FORMATS for part in out(shop.folder / f"all.{kind}")))
+    assert done.code == 0, done.output
+    assert done.errors == []
+    return done, shop.folder
+
+
+def test_json_lines_hold_each_stored_article_with_its_mentions(files: tuple[Crawl, Path]) -> None:
+    done, folder = files
+    items, database = lines(folder / "all.jsonl"), stored(done)
+    assert len(items) == len(database) > 5
+    assert {item["canonical_url"] for item in items} == set(database)
+    for item in items:
+        row = database[item["canonical_url"]]
+        for name in ("title", "text", "language", "section", "access", "kind", "confidence"):
+            assert item[name] == row[name], name
+        assert (item["source"], item["run"], item["outcome"]) == ("ft", row["run_id"], "new")
+        assert item["authors"] == json.loads(row["authors"])
+        assert sorted(named(item)) == sorted(row["mentions"])
+        for mention in item["mentions"]:
+            where = item["title"] if mention["place"] == "headline" else item["text"]
+            assert where[mention["start"] : mention["end"]] == mention["form"]
+    assert any(item["mentions"] for item in items)
+    assert all(datetime.fromisoformat(item["published"]).tzinfo for item in items)
+    assert {"open", "paywalled", "disallowed"} >= {item["access"] for item in items} > {"open"}
+
+
+def test_every_format_holds_the_same(files: tuple[Crawl, Path]) -> None:
+    _, folder = files
+    items = lines(folder / "all.jsonl")
+    assert json.loads((folder / "all.json").read_text("utf-8")) == items
+    rows = list(csv.DictReader(StringIO((folder / "all.csv").read_bytes().decode(), newline="")))
+    elements = ET.parse(folder / "all.xml").getroot()  # noqa: S314 - our own
+    table = pyarrow.parquet.read_table(folder / "all.parquet").to_pylist()
+    assert len(rows) == len(elements) == len(table) == len(items)
+    for item, row, element, record in zip(items, rows, elements, table, strict=True):
+        assert list(row) == list(item) == list(record) == [part.tag for part in element]
+        for name in ("url", "title", "text", "published", "kind"):
+            told = "" if item[name] is None else item[name]
+            assert row[name] == told, name
+            assert (element.findtext(name) or "") == told, name
+        assert json.loads(row["mentions"] or "[]") == item["mentions"] == record["mentions"]
+        assert row["authors"] == "; ".join(item["authors"])
+        assert [one.findtext("company") for one in element.iterfind("mentions/value")] == [
+            mention["company"] for mention in item["mentions"]
+        ]
+        assert record["published"] == datetime.fromisoformat(item["published"])
+        assert record["fetched_at"].isoformat() == item["fetched_at"]
+
+
+def test_standard_output_holds_nothing_but_the_articles(tmp_path: Path) -> None:
+    with SiteServer() as site:
+        command = crawl_command("ft", [f"feeds={site.url}/feed.xml", "limit=3"])
+        done = subprocess.run(
+            [*command, "-O", "-:jsonl"],
+            cwd=PROJECT,
+            env=crawl_environment(tmp_path / "news.sqlite"),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stderr
+    assert [len(json.loads(line)["canonical_url"]) > 10 for line in done.stdout.splitlines()] == [
+        True
+    ] * 3
+    assert "Closing spider" in done.stderr
+    assert "WARNING" not in done.stderr
+
+
+def test_a_batch_of_items_fills_a_file(shop: Shop) -> None:
+    with shop.site:
+        template = str(shop.folder / "part-%(batch_id)d.jsonl")
+        done = shop.crawl("-O", template, FEED_EXPORT_BATCH_ITEM_COUNT="4")
+    assert done.code == 0, done.output
+    counts = [len(lines(file)) for file in sorted(shop.folder.glob("part-*.jsonl"))]
+    assert sum(counts) == len(stored(done))
+    assert counts[:-1] == [4] * (len(counts) - 1)
+    assert len(counts) > 1
+
+
+# --- Which articles -------------------------------------------------------------------------------
+
+
+def small_site(shop: Shop, pages: dict[str, str]) -> None:
+    """Serve a feed of the pages, whose companies are named."""
+    shop.site.routes["/robots.txt"] = lambda _: Answer(status=404)
+    shop.site.routes["/feed.xml"] = lambda _: Answer(
+        body=listing(shop.site.url, tuple(pages)), kind="application/xml"
+    )
+    for path, title in pages.items():
+        shop.site.routes[path] = lambda _, title=title: Answer(  # type: ignore[misc]
+            body=story(title, "Siemens"),
+            headers=(("ETag", f'"{hashlib.sha256(title.encode()).hexdigest()}"'),),
+        )
+
+
+def test_a_crawl_that_brings_nothing_writes_an_empty_file_or_none(shop: Shop) -> None:
+    small_site(shop, {"/story/1": "A quay"})
+    with shop.site:
+        assert shop.crawl().code == 0
+        assert shop.crawl(*out(shop.folder / "empty.jsonl")).code == 0
+        none = shop.crawl(*out(shop.folder / "none.jsonl"), FEED_STORE_EMPTY="False")
+        assert none.code == 0
+    assert (shop.folder / "empty.jsonl").read_text() == ""
+    assert not (shop.folder / "none.jsonl").exists()
+
+
+def test_a_revised_article_is_exported_again_and_an_unchanged_one_is_not(shop: Shop) -> None:
+    pages = {f"/story/{number}": f"About pier {number}" for number in range(3)}
+    file = shop.folder / "all.jsonl"
+    soon = {"NEWSCRAWL_REVISITS": "1s 1d"}
+    with shop.site:
+        small_site(shop, pages)
+        assert shop.crawl("-o", str(file), **soon).code == 0
+        small_site(shop, {**pages, "/story/1": "Pier 1 is mended"})
+        # Without its ETag, a page that is the same comes again whole.
+        body = story("About pier 2", "Siemens")
+        shop.site.routes["/story/2"] = lambda _: Answer(body=body)
+        time.sleep(1.1)
+        done = shop.crawl("-o", str(file), **soon)
+    assert done.code == 0, done.output
+    assert ", 1 revised, 1 unchanged" in done.summary
+    items = lines(file)
+    assert [item["outcome"] for item in items] == ["new", "new", "new", "revised"]
+    assert items[-1]["title"] == "Pier 1 is mended"
+    assert items[-1]["mentions"]
+    assert len(stored(done)) == 3
+
+
+def test_what_is_dropped_is_not_exported(shop: Shop) -> None:
+    small_site(shop, {"/story/1": "A quay"})
+    shop.site.routes["/story/2"] = lambda _: Answer(body=b"no HTML at all")
+    shop.site.routes["/feed.xml"] = lambda _: Answer(
+        body=listing(shop.site.url, ("/story/1", "/story/2")), kind="application/xml"
+    )
+    with shop.site:
+        done = shop.crawl(*out(shop.folder / "all.jsonl"))
+    assert "1 dropped (NotHtml 1)" in done.summary
+    assert [item["title"] for item in lines(shop.folder / "all.jsonl")] == ["A quay"]
+
+
+# --- What can't be written ------------------------------------------------------------------------
+
+
+def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -> tuple[int, str]:
+    """The exit code of a crawl that must not begin, and what it says on its last line."""
+    command = [*crawl_command("ft", [f"feeds={site.url}/feed.xml"]), *options]
+    done = subprocess.run(
+        command,
+        cwd=PROJECT,
+        env=crawl_environment(folder / "news.sqlite") | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr
+    assert site.visits == []
+    return done.returncode, done.stderr.splitlines()[-1]
+
+
+def test_a_file_that_cannot_be_written_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a file is no folder")
+    with SiteServer() as site:
+        code, told = refused(site, tmp_path, *out(tmp_path / "file" / "all.jsonl"))
+    assert code == 1
+    assert told.startswith(f"newscrawl: can't write {tmp_path}/file/all.jsonl: Not a directory")
+
+
+@pytest.mark.parametrize("kind", ["json", "xml", "parquet"])
+def test_a_whole_document_is_not_appended_to(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"all.{kind}"
+    file.write_text("what was there")
+    with SiteServer() as site:
+        code, told = refused(site, tmp_path, "-o", str(file))
+    assert code == 2
+    assert "can't be appended to: use -O" in told
+    assert file.read_text() == "what was there"
+
+
+def test_feeds_of_an_unknown_format_end_the_crawl_before_it_begins(tmp_path: Path) -> None:
+    feeds = json.dumps({str(tmp_path / "all.odd"): {"format": "odd"}})
+    with SiteServer() as site:
+        code, told = refused(site, tmp_path, "-s", f"FEEDS={feeds}")
+    assert (code, told) == (
+        2,
+        "newscrawl: the export can't be set up: the line above says why",
+    )
+
+
+def test_parquet_without_its_library_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "pyarrow.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'pyarrow'\", name='pyarrow')\n"
+    )
+    with SiteServer() as site:
+        code, told = refused(
+            site, tmp_path, *out(tmp_path / "all.parquet"), PYTHONPATH=str(tmp_path)
+        )
+    assert code == 2
+    assert told.endswith("not installed: pip install 'newscrawl[parquet]'")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_full_disk_ends_the_crawl_and_loses_nothing(shop: Shop, kind: str) -> None:
+    with shop.site:
+        full = shop.crawl("-O", f"/dev/full:{kind}")
+        assert full.code == 1
+        (told,) = full.errors
+        assert "/dev/full: No space left on device" in told
+        rest = shop.crawl(*out(shop.folder / "rest.jsonl"))
+    assert rest.code == 0
+    before = {row["url"] for row in rest.rows("SELECT url FROM articles WHERE run_id = 1")}
+    after = {item["canonical_url"] for item in lines(shop.folder / "rest.jsonl")}
+    assert before
+    assert before.isdisjoint(after)
+    assert len(before | after) == len(stored(rest)) > 5
+
+
+def test_an_extension_that_fails_makes_the_crawl_fail(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text(
+        "from scrapy import signals\n"
+        "class Failing:\n"
+        "    @classmethod\n"
+        "    def from_crawler(cls, crawler):\n"
+        "        one = cls()\n"
+        "        crawler.signals.connect(one.closed, signal=signals.spider_closed)\n"
+        "        return one\n"
+        "    def closed(self):\n"
+        "        raise RuntimeError('no good end')\n"
+    )
+    with SiteServer() as site:
+        small_site(Shop(site, tmp_path, Forks({}, tmp_path)), {"/story/1": "A quay"})
+        command = crawl_command(
+            "ft", [f"feeds={site.url}/feed.xml"], {"EXTENSIONS": '{"failing.Failing": 0}'}
+        )
+        done = subprocess.run(
+            command,
+            cwd=PROJECT,
+            env=crawl_environment(tmp_path / "news.sqlite") | {"PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+    assert "no good end" in done.stderr
+    assert "1 new" in done.stderr
+    assert done.returncode == 1
+
+
+# --- What the documents say -----------------------------------------------------------------------
+
+
+def test_the_documents_table_has_the_fields_of_an_item() -> None:
+    text = (PROJECT / "docs" / "scrapy.md").read_text("utf-8")
+    told = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert told == list(ItemAdapter.get_field_names_from_class(ArticleItem) or ())
+    (mentions,) = re.findall(r"^\| `mentions` \| (.*) \|$", text, re.MULTILINE)
+    for name in ItemAdapter.get_field_names_from_class(MentionItem) or ():
+        assert f"`{name}`" in mentions
+
+
+# --- The formats ----------------------------------------------------------------------------------
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ITEM = ArticleItem(
+    url="https://n.example/a",
+    canonical_url="https://n.example/b",
+    source="n",
+    title="=1+1",
+    text="Siemens\x0b \ufffe grows.",
+    authors=("Ada", "Jule, Jr."),
+    published=NOW,
+    mentions=(
+        MentionItem(company="Siemens", form="Siemens", start=0, end=7, place="body", rule="name"),
+    ),
+)
+
+
+def written(exporter: type, *items: object, **options: object) -> bytes:
+    file = BytesIO()
+    one = exporter(file, **options)
+    one.start_exporting()
+    for item in items:
+        one.export_item(item)
+    one.finish_exporting()
+    return file.getvalue()
+
+
+def test_csv_holds_no_formula() -> None:
+    (row,) = csv.DictReader(StringIO(written(CsvExporter, ITEM).decode(), newline=""))
+    assert row["title"] == "'=1+1"
+    assert row["authors"] == "Ada; Jule, Jr."
+    assert (row["published"], row["modified"]) == ("2026-11-22T12:00:00+00:00", "")
+    assert json.loads(row["mentions"]) == [
+        {"company": "Siemens", "form": "Siemens", "start": 0, "end": 7, "place": "body"}
+        | {"rule": "name"}
+    ]
+
+
+def test_xml_is_well_formed_whatever_a_page_holds() -> None:
+    (item,) = ET.fromstring(written(XmlExporter, ITEM))  # noqa: S314 - our own
+    assert item.findtext("text") == "Siemens\ufffd \ufffd grows."
+    assert item.findtext("modified") == ""
+    assert [name.text for name in item.iterfind("authors/value")] == list(ITEM.authors)
+
+
+def test_parquet_has_the_fields_of_an_item() -> None:
+    table = pyarrow.parquet.read_table(BytesIO(written(ParquetExporter, ITEM, ITEM)))
+    assert table.column_names == list(ItemAdapter(ITEM).field_names())
+    assert table.num_rows == 2
+    assert table.to_pylist()[1]["mentions"] == [ItemAdapter(ITEM.mentions[0]).asdict()]
+
+
+def test_parquet_of_nothing_has_its_columns() -> None:
+    table = pyarrow.parquet.read_table(BytesIO(written(ParquetExporter)))
+    assert (table.num_rows, table.column_names[0]) == (0, "url")
+
+
+def test_parquet_holds_the_fields_that_are_asked_for() -> None:
+    file = written(ParquetExporter, ITEM, fields_to_export={"title": "headline", "source": "site"})
+    assert pyarrow.parquet.read_table(BytesIO(file)).to_pylist() == [
+        {"headline": "=1+1", "site": "n"}
+    ]
+
+
+def test_parquet_is_written_group_by_group() -> None:
+    many = (replace(ITEM, run=number) for number in range(2_500))
+    file = pyarrow.parquet.ParquetFile(BytesIO(written(ParquetExporter, *many)))
+    assert file.metadata.num_row_groups == 3
+    assert file.read().column("run").to_pylist() == list(range(2_500))
+
+
+def test_parquet_refuses_what_is_no_article() -> None:
+    with pytest.raises(TypeError, match="not dict"):
+        written(ParquetExporter, {"title": "Another item"})
+    with pytest.raises(ValueError, match="no field 'titel'"):
+        written(ParquetExporter, ITEM, fields_to_export=["titel"])
