@@ -12,7 +12,8 @@ import feedparser
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.items import Hints
-from newscrawl.sources.urls import UrlError, web_url
+from newscrawl.sources.urls import MAX_LENGTH, UrlError, web_url
+from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
 
 # The largest feeds of the registry's sites stay below 2 MB.
 MAX_BYTES = 8 * 1024 * 1024
@@ -21,11 +22,15 @@ MAX_ENTRIES = 2_000
 # A standfirst is a paragraph; feeds that carry whole articles in it are cut here.
 MAX_STANDFIRST = 2_000
 MAX_TITLE = 500
+MAX_AUTHORS = 20
+# Characters of markup in which a text is looked for, for each that is wanted: pictures and styles
+# take the rest.
+_MARKUP = 16
 _ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 # Tags that part words; all others may stand within one.
 _BLOCK = re.compile(
-    r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^>]*>", re.IGNORECASE
+    r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^<>]*>", re.IGNORECASE
 )
 # RDF Site Summary 1.0, module Syndication.
 _PERIODS = {
@@ -35,6 +40,27 @@ _PERIODS = {
     "monthly": timedelta(days=30),
     "yearly": timedelta(days=365),
 }
+_TEXT = _MARKUP * MAX_STANDFIRST
+_TITLE = _MARKUP * MAX_TITLE
+# All dialects in one; what isn't named here is a name, a date or a number.
+_SHAPE = Shape(
+    items=frozenset({"item", "entry"}),
+    max_items=MAX_ENTRIES,
+    # Ours: as many as MAX_ENTRIES entries with sixty elements each have.
+    max_tokens=500_000,
+    fields={
+        **dict.fromkeys(("title", "subtitle", "tagline", "copyright", "rights"), _TITLE),
+        **dict.fromkeys(("link", "guid", "id", "origlink", "comments", "url"), 2 * MAX_LENGTH),
+        **dict.fromkeys(("description", "summary", "abstract", "encoded", "content"), _TEXT),
+        **dict.fromkeys(("fullitem", "body"), _TEXT),
+        **dict.fromkeys(("creator", "category", "subject", "language", "ttl"), SHORT),
+        **dict.fromkeys(("pubdate", "date", "published", "issued", "created"), SHORT),
+        **dict.fromkeys(("updated", "modified", "lastbuilddate"), SHORT),
+    },
+    markup=frozenset(
+        {"description", "summary", "abstract", "encoded", "content", "fullitem", "body"}
+    ),
+)
 # A clock that runs ahead by less is a clock, by more a mistake.
 _CLOCK_TOLERANCE = timedelta(days=1)
 
@@ -78,14 +104,8 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
         raise FeedError(f"is larger than {MAX_BYTES} bytes")
     if _ENTITY_DECLARATION.search(body.replace(b"\0", b"")):
         raise FeedError("declares XML entities, which are never expanded")
-    headers = {"content-location": url} | ({"content-type": content_type} if content_type else {})
-    # A stream, since feedparser takes bytes that look like a URL or a path for one and opens it.
-    parsed = feedparser.parse(
-        io.BytesIO(body),
-        response_headers=headers,
-        sanitize_html=False,
-        resolve_relative_uris=False,
-    )
+    repaired = repair_xml(decode_xml(body, content_type), _SHAPE)
+    parsed = _parsed(repaired.text.encode(), url)
     if not parsed.get("version") and not parsed.get("entries"):
         raise FeedError("is neither RSS nor Atom nor RDF")
     language = _language(parsed.feed.get("language"))
@@ -97,16 +117,33 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
             continue
     return Feed(
         entries=tuple(entries),
-        unusable=len(parsed.entries) - len(entries),
+        unusable=len(parsed.entries) - len(entries) + repaired.dropped,
         interval=_interval(parsed.feed),
     )
+
+
+def _parsed(body: bytes, url: str) -> Any:
+    """Return what feedparser makes of a feed that is well-formed and in UTF-8."""
+    try:
+        # A stream, since it takes bytes that look like a URL or a path for one and opens it.
+        return feedparser.parse(
+            io.BytesIO(body),
+            response_headers={"content-location": url, "content-type": "text/xml; charset=utf-8"},
+            sanitize_html=False,
+            resolve_relative_uris=False,
+        )
+    except MemoryError:
+        raise
+    except Exception as error:  # by design: its handlers raise whatever a value makes them raise
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise FeedError(f"can't be read ({reason})") from error
 
 
 def plain_text(markup: str | None, limit: int) -> str | None:
     """Return the text of a snippet of HTML on one line, at most `limit` characters, or None."""
     if not markup:
         return None
-    text = markup
+    text = markup = markup[: _MARKUP * limit]
     if "<" in markup or "&" in markup:
         tree = LexborHTMLParser(f"<body>{_BLOCK.sub(' ', markup)}")
         tree.strip_tags(["script", "style"])
@@ -143,8 +180,11 @@ def _whole(text: str | None) -> int | None:
 
 def _entry(raw: Any, base: str, language: str | None) -> Entry:
     tags = raw.get("tags") or [{}]
+    link = raw.get("feedburner_origlink") or raw.get("link")
+    if not link:
+        raise UrlError("names no page")
     return Entry(
-        url=web_url(raw.get("feedburner_origlink") or raw.get("link") or "", base),
+        url=web_url(link, base),
         hints=Hints(
             title=plain_text(raw.get("title"), MAX_TITLE),
             standfirst=plain_text(raw.get("summary"), MAX_STANDFIRST),
@@ -159,7 +199,8 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
 
 
 def _authors(raw: Any) -> tuple[str, ...]:
-    names = [plain_text(author.get("name"), MAX_TITLE) for author in raw.get("authors") or ()]
+    stated = (raw.get("authors") or ())[:MAX_AUTHORS]
+    names = [plain_text(author.get("name"), MAX_TITLE) for author in stated]
     return tuple(dict.fromkeys(name for name in names if name and "@" not in name))
 
 

@@ -1,0 +1,456 @@
+"""XML of the web made well-formed and short, before any parser or pattern sees it.
+
+A feed with one wrong character would be lost as a whole, and patterns that are fast on a headline
+take minutes on 100 KB of one. `repair_xml` reads markup of any kind from its beginning to its end,
+once, in time linear in its length. What it writes is well-formed; of each element it keeps as much
+as any real one holds.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html.entities import html5
+from itertools import islice
+
+# Ours: elements of feeds stand four to eight levels deep, HTML within them up to twenty more.
+MAX_DEPTH = 64
+# Ours: an element of a feed has up to ten attributes, the longest of them a URL.
+MAX_ATTRIBUTES = 32
+MAX_ATTRIBUTE = 4_000
+_MAX_TAG = 16_000
+# Ours: longer than any text that is kept.
+_MAX_TEXT = 100_000
+# Ours: a news entry with a hundred pictures has some 600 elements; RSS 1.0 names each of its items
+# at the head of the channel, too.
+MAX_ELEMENTS = 5_000
+# Ours: names and dates; authors' names have patterns of feedparser to pass whose time grows with
+# the square of the length.
+SHORT = 300
+
+_DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    # Without a mark, by the first two characters: XML 1.0, appendix F.
+    (b"<\0\0\0", "utf-32-le"),
+    (b"\0\0\0<", "utf-32-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+    (b"\x4c\x6f\xa7\x94", "cp037"),
+)
+# Codecs of Python's own that no document is written in; some take time that grows with the square
+# of the length. gb18030 holds all of gb2312, and documents that say the latter use more of it.
+_NO_CHARSETS = frozenset(
+    {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape"}
+    | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
+)
+_WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
+# What XML 1.0, 2.2 doesn't count among the characters.
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFERENCE = re.compile(r"&(?:#[xX]0{0,8}([0-9a-fA-F]{1,8})|#0{0,8}([0-9]{1,10})|(\w{2,32}));?")
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_XML_NAMES = {"lt": "&lt;", "gt": "&gt;", "amp": "&amp;", "quot": "&quot;", "apos": "&apos;"}
+_MARKUP = re.compile(r"<(?=[A-Za-z_/!?])", re.ASCII)
+_LONG_TAG = re.compile(rb"<[^<>]{65536}")
+_NAME = r"[A-Za-z_][\w.-]*+(?::[A-Za-z_][\w.-]*+)?+"
+_TAG = re.compile(rf"<(/?)({_NAME})((?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+')*+)>", re.ASCII)
+_BROKEN_TAG = re.compile(rf"<(/?)({_NAME})([^<>]*+)>", re.ASCII)
+_ATTRIBUTE = re.compile(
+    rf"(?<![\w.:-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.ASCII
+)
+_VOID = frozenset({"br", "hr", "img", "input", "wbr", "col", "area", "embed", "param"})
+# Names that elements of feeds share with those of HTML (and SVG), which may stand in a description.
+_NAMES_OF_HTML = frozenset({"title", "link", "summary", "source", "description", "content"})
+# Prefixes that feeds use and now and then forget to declare.
+_NAMESPACES = {
+    "atom": "http://www.w3.org/2005/Atom",
+    "atom10": "http://www.w3.org/2005/Atom",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcterms": "http://purl.org/dc/terms/",
+    "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
+    "image": "http://www.google.com/schemas/sitemap-image/1.1",
+    "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+    "media": "http://search.yahoo.com/mrss/",
+    "news": "http://www.google.com/schemas/sitemap-news/0.9",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "slash": "http://purl.org/rss/1.0/modules/slash/",
+    "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "xhtml": "http://www.w3.org/1999/xhtml",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What markup of a kind looks like. Names are local ones, in small letters.
+
+    `items` never stand within each other, and are dropped beyond `max_items`. `fields` hold a text
+    and no other field, at most so many characters of it; all other elements hold SHORT ones.
+    Fields of `markup` may hold markup of their own, in which elements bear names of HTML. After
+    `max_tokens` tags and texts, nothing more is read.
+    """
+
+    items: frozenset[str]
+    max_items: int
+    max_tokens: int
+    fields: Mapping[str, int] = field(default_factory=dict)
+    markup: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """Well-formed markup, and how many items were left out of it."""
+
+    text: str
+    dropped: int
+
+
+# --- Characters ---------------------------------------------------------------------------------
+
+
+def decode_xml(body: bytes, content_type: str | None = None) -> str:
+    """Return the text of a document: by its first bytes, as UTF-8 where it is UTF-8, or by what
+    the header or the document itself says, right or wrong."""
+    for mark, encoding in _BOMS:
+        if body.startswith(mark):
+            return body.decode(encoding, "replace").removeprefix("\ufeff")
+    stated = _CHARSET.search(content_type or "")
+    declared = _DECLARED.search(body[:400])
+    names = [stated[1]] if stated else []
+    names += [declared[1].decode("ascii")] if declared else []
+    charsets = [name for name in map(_charset, names) if name]
+    if not body.isascii():
+        text = body.decode("utf-8", "replace")
+        wrong = text.count("\ufffd")
+        # A text of another encoding that happens to be UTF-8 is rarer than a wrong label; and a
+        # few broken characters of UTF-8 are no reason to misread all the others.
+        if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
+            return text
+    for charset in charsets:
+        try:
+            return body.decode(charset)
+        except (UnicodeError, LookupError):
+            continue
+    return body.decode("cp1252", "replace")
+
+
+def states_strange_encoding(body: bytes) -> bool:
+    """Whether a document says that it is in an encoding that no document is in."""
+    declared = _DECLARED.search(body[:400])
+    return declared is not None and _charset(declared[1].decode("ascii")) is None
+
+
+def has_long_tag(body: bytes) -> bool:
+    """Whether a tag is so long that parsers take minutes and gigabytes for its attributes."""
+    return _LONG_TAG.search(body) is not None
+
+
+def _charset(name: str) -> str | None:
+    """Return Python's name of a charset of documents, or None for anything else."""
+    try:
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    return None if known in _NO_CHARSETS else _WIDER.get(known, known)
+
+
+def repair_characters(text: str) -> str:
+    """Return the text with its references written out, and without what XML has no place for.
+
+    What parts markup from text stays a reference; an ampersand that begins none becomes one.
+    """
+    if "&" in text:
+        parts = text.split("&")
+        # Only what follows an ampersand is looked at, by a pattern of limited length.
+        text = parts[0] + "".join(_from_ampersand(part) for part in parts[1:])
+        text = _PAIR.sub(_joined, text)
+    return _FORBIDDEN.sub("", text)
+
+
+def _from_ampersand(rest: str) -> str:
+    found = _REFERENCE.match("&" + rest[:48])
+    if not found:
+        return "&amp;" + rest
+    after = rest[found.end() - 1 :]
+    if found[3]:
+        return _named(found[3], found[0].endswith(";")) + after
+    number = int(found[1], 16) if found[1] else int(found[2])
+    if number > 0x10FFFF:
+        return "\ufffd" + after
+    character = chr(number)
+    if 0x80 <= number <= 0x9F:  # as browsers do: HTML standard, 13.2.5.80
+        character = bytes([number]).decode("cp1252", "replace")
+    return {"<": "&lt;", "&": "&amp;", ">": "&gt;"}.get(character, character) + after
+
+
+def _named(name: str, closed: bool) -> str:
+    if name in _XML_NAMES:
+        return _XML_NAMES[name]
+    character = html5.get(f"{name};") if closed else None
+    if character is None:
+        return f"&amp;{name}" + (";" if closed else "")
+    return character.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+# --- Markup -------------------------------------------------------------------------------------
+
+
+def repair_xml(text: str, shape: Shape) -> Repaired:
+    """Return the markup well-formed: what was left open is closed, what closes nothing is left."""
+    writer = _Writer(shape)
+    for token in islice(_tokens(text), shape.max_tokens):
+        if isinstance(token, str):
+            writer.text(token)
+        elif token.closes:
+            writer.end(token.name)
+        else:
+            writer.start(token)
+    return writer.finished()
+
+
+@dataclass(frozen=True, slots=True)
+class _Tag:
+    name: str
+    attributes: str
+    closes: bool = False
+    is_empty: bool = False
+
+    @property
+    def local(self) -> str:
+        return self.name.rpartition(":")[2].lower()
+
+
+class _Ends:
+    """Where something ends, looked for from places that only grow: no part is searched twice."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._found: dict[str, int] = {}
+
+    def after(self, end: str, start: int) -> int:
+        """Return the place of an end, or -1."""
+        found = self._found.get(end, 0)
+        if 0 <= found < start or end not in self._found:
+            found = self._found[end] = self._text.find(end, start)
+        return found
+
+
+def _tokens(text: str) -> Iterator[_Tag | str]:
+    """Yield tags, and texts with their characters repaired and their markup escaped."""
+    ends = _Ends(text)
+    place = max(text.find("<"), 0)
+    while place < len(text):
+        begin = _MARKUP.search(text, place)
+        until = begin.start() if begin else len(text)
+        if until != place:
+            some = repair_characters(text[place : min(until, place + _MAX_TEXT)])
+            yield some.replace("<", "&lt;").replace(">", "&gt;")
+            place = until
+            continue
+        skipped, literal = _skipped(text, place, ends)
+        if literal:
+            yield literal
+        if skipped:
+            place = skipped
+            continue
+        found = _TAG.match(text, place) or _BROKEN_TAG.match(text, place)
+        if found:
+            is_empty = found[3].endswith("/")
+            yield _Tag(found[2], found[3][:_MAX_TAG].rstrip("/"), bool(found[1]), is_empty)
+            place = found.end()
+        else:
+            yield "&lt;"
+            place += 1
+
+
+def _skipped(text: str, place: int, ends: _Ends) -> tuple[int, str]:
+    """Return where a CDATA section, comment, declaration or instruction is over, and the text in
+    it; 0 where none begins."""
+    if text.startswith("<![CDATA[", place):
+        end = ends.after("]]>", place + 9)
+        if end < 0:
+            return place + 9, ""  # never closed: what follows is read as if it weren't there
+        return end + 3, escaped(text[place + 9 : end])
+    if text.startswith("<!--", place):
+        end = ends.after("-->", place + 4)
+        return (place + 4 if end < 0 else end + 3), ""
+    if text.startswith("<?", place):
+        end = ends.after(">", place)
+        return (place + 2 if end < 0 else end + 1), ""
+    if text.startswith("<!", place):
+        end = ends.after(">", place)
+        if "[" in text[place : min(end, place + 1000) if end > 0 else place]:
+            end = ends.after("]", place)
+            end = ends.after(">", end) if end > 0 else end
+        return (place + 2 if end < 0 else end + 1), ""
+    return 0, ""
+
+
+def escaped(text: str) -> str:
+    """Return a literal text as XML writes it."""
+    plain = _FORBIDDEN.sub("", text)
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that is open, and how many characters it may still hold."""
+
+    name: str
+    local: str
+    left: int
+    in_markup: bool
+
+
+class _Writer:
+    """Writes well-formed markup within the limits of a shape."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._out: list[str] = []
+        self._open: list[_Open] = []
+        self._root: _Tag | None = None
+        self._prefixes: set[str] = set()
+        self._items = self._dropped = self._elements = 0
+        self._is_skipping = self._is_over = False
+
+    def text(self, text: str) -> None:
+        """Write a text, or as much of it as its element may hold."""
+        if not self._open or self._is_skipping or self._is_over:
+            return
+        around = self._open[-1]
+        if len(text) > around.left:
+            text = _whole_references(text[: around.left])
+            around.left = len(text)
+        self._out.append(text)
+        around.left -= len(text)
+
+    def start(self, tag: _Tag) -> None:
+        """Begin an element, and end what it can't stand in."""
+        if self._is_over:
+            return
+        local = tag.local
+        if local in self._shape.items:
+            self._begin_item()
+        elif local in self._shape.fields:
+            self._end_field(local)
+        self._elements += 1
+        if self._is_skipping or self._elements > MAX_ELEMENTS or len(self._open) >= MAX_DEPTH:
+            return
+        if self._root is None:
+            self._root = tag  # written last of all: by then we know what it must declare
+        elif not self._open:
+            return  # a second root
+        else:
+            self._out.append(f"<{tag.name}{self._attributes(tag, {})}>")
+        self._push(tag.name, local)
+        if tag.is_empty or (local in _VOID and local not in self._shape.fields):
+            self._close(len(self._open) - 1)
+
+    def end(self, name: str) -> None:
+        """End the innermost element of that name; without one, nothing has ended."""
+        if self._is_over:
+            return
+        wanted = name.lower()
+        for depth in range(len(self._open) - 1, -1, -1):
+            if self._open[depth].name.lower() == wanted:
+                self._close(depth)
+                self._is_over = depth == 0 and self._items > 0
+                return
+
+    def finished(self) -> Repaired:
+        """End what is open, and return it all."""
+        self._close(0)
+        if self._root is None:
+            return Repaired("", self._dropped)
+        self._attributes(self._root, {})  # for the prefixes that they use
+        head = f"<{self._root.name}{self._attributes(self._root, self._undeclared())}>"
+        return Repaired("".join((head, *self._out)), self._dropped)
+
+    def _push(self, name: str, local: str) -> None:
+        self._note_prefix(name)
+        around = self._open[-1] if self._open else None
+        inherited = around.left if around and around.in_markup else SHORT
+        in_markup = bool(around and around.in_markup) or local in self._shape.markup
+        left = self._shape.fields.get(local, inherited)
+        self._open.append(_Open(name, local, left, in_markup))
+
+    def _note_prefix(self, name: str) -> None:
+        prefix, colon, _ = name.partition(":")
+        if colon:
+            self._prefixes.add(prefix)
+
+    def _attributes(self, tag: _Tag, more: Mapping[str, str]) -> str:
+        if not tag.attributes and not more:
+            return ""
+        found = dict(more)
+        for one in islice(_ATTRIBUTE.finditer(tag.attributes), MAX_ATTRIBUTES):
+            value = one[2] if one[2] is not None else one[3] if one[3] is not None else one[4]
+            if (one[1] not in found or one[1] in more) and _is_allowed(one[1], value):
+                found[one[1]] = repair_characters(value[:MAX_ATTRIBUTE])
+                self._note_prefix(one[1])
+        return "".join(
+            f' {name}="{value.replace(chr(34), "&quot;").replace("<", "&lt;")}"'
+            for name, value in found.items()
+        )
+
+    def _undeclared(self) -> dict[str, str]:
+        """Return a namespace for each prefix that was used; the root's own declarations win."""
+        used = self._prefixes - {"xml", "xmlns"}
+        return {
+            f"xmlns:{prefix}": _NAMESPACES.get(prefix, f"urn:undeclared:{prefix}")
+            for prefix in sorted(used)
+        }
+
+    def _begin_item(self) -> None:
+        depth = next(
+            (place for place, one in enumerate(self._open) if one.local in self._shape.items), None
+        )
+        if depth is not None:
+            self._close(depth)
+        else:
+            self._end_field("")
+        self._items += 1
+        self._elements = 0
+        self._is_skipping = self._items > self._shape.max_items
+        self._dropped += self._is_skipping
+
+    def _end_field(self, following: str) -> None:
+        """End the field that is open, if another one can't stand in it."""
+        for depth, one in enumerate(self._open):
+            if one.local in self._shape.markup and following in _NAMES_OF_HTML:
+                return
+            if one.local in self._shape.fields and one.local not in self._shape.items:
+                self._close(depth)
+                return
+
+    def _close(self, depth: int) -> None:
+        while len(self._open) > depth:
+            ended = self._open.pop()
+            self._out.append(f"</{ended.name}>")
+            if self._open and self._open[-1].in_markup:
+                self._open[-1].left = min(self._open[-1].left, ended.left)
+
+
+def _is_allowed(name: str, value: str) -> bool:
+    """Whether an attribute may be declared: prefixes without a namespace may not, and "xml" is
+    fixed (Namespaces in XML 1.0, 3)."""
+    if not name.startswith("xmlns"):
+        return True
+    prefix = name.partition(":")[2]
+    reserved = "www.w3.org/XML/1998/namespace" in value or "www.w3.org/2000/xmlns" in value
+    return prefix not in {"xml", "xmlns"} and not reserved and bool(value.strip() or not prefix)
+
+
+def _whole_references(text: str) -> str:
+    start = text.rfind("&", max(len(text) - 10, 0))
+    return text if start < 0 or ";" in text[start:] else text[:start]
