@@ -24,8 +24,17 @@ class UnfitUrlError(UnfitAddressError):
     """A request by another protocol than HTTP, or with a name and password for the server."""
 
 
+# Marks a request that a crawl may send a second time (`dont_filter`), for this one reason.
+AGAIN = "newscrawl_again"
+
+
 class SourceOffsiteMiddleware(OffsiteMiddleware):
     """Keeps redirects, too, on the site that a NewsSpider covers."""
+
+    def process_request(self, request: Request) -> None:
+        """Raise IgnoreRequest for another site; Scrapy lets all pass that is not to be filtered."""
+        again = request.dont_filter and request.meta.get(AGAIN)
+        super().process_request(request.replace(dont_filter=False) if again else request)
 
     def request_scheduled(self, request: Request, spider: Spider) -> None:
         """Leave it to process_request: of what is dropped here, no errback ever hears."""

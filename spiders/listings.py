@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -11,6 +11,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
+from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
     Feed,
@@ -57,7 +58,8 @@ class ListingSpider(QueueSpider):
         super().__init__()
         # The feeds and sitemaps of this crawl, by their numbers: when they are due, the source is.
         self.polled: list[int] = []
-        self._seen: set[str] = set()
+        # The articles that listings of this crawl have named, and how much they told of each.
+        self._seen: dict[str, int] = {}
         self._strangers: set[str] = set()
         self._by_itself = asyncio.Lock()
         self._sitemaps_left = 0
@@ -235,7 +237,10 @@ class ListingSpider(QueueSpider):
         found = _Found()
         waiting = newest_first(entries)
         for start in range(0, len(waiting), _BATCH):
-            offers = list(self._offers(waiting[start : start + _BATCH], oldest, found))
+            more: list[Offer] = []
+            offers = list(self._offers(waiting[start : start + _BATCH], oldest, found, more))
+            if more:
+                await self.writer.do(self.frontier.tell, more)
             offered = await self.writer.do(self.frontier.offer, listing_id, offers)
             self.count("known", offered.known)
             self.count("revisits_told", offered.changed)
@@ -244,8 +249,13 @@ class ListingSpider(QueueSpider):
         return found
 
     def _offers(
-        self, entries: Iterable[Entry], oldest: datetime | None, found: _Found
+        self,
+        entries: Iterable[Entry],
+        oldest: datetime | None,
+        found: _Found,
+        more: list[Offer],
     ) -> Iterator[Offer]:
+        """Yield what is named for the first time; `more` is told of what was named before."""
         for entry in entries:
             if entry.moment:
                 found.newest = max(found.newest or entry.moment, entry.moment)
@@ -258,22 +268,21 @@ class ListingSpider(QueueSpider):
             except UrlError:
                 self.count("urls_refused")
                 continue
-            if url in self._seen or not self.wants(entry.url):
+            if not self.wants(entry.url):
+                continue
+            told = _told(entry.hints)
+            if url in self._seen:
+                if told & ~self._seen[url]:
+                    self._seen[url] |= told
+                    more.append(_offer(entry, url))
                 continue
             if not self.covers(url):
                 self._refuse_host(address_of(url)[0])
                 continue
-            self._seen.add(url)
+            self._seen[url] = told
             self.count("found")
             found.offered += 1
-            yield Offer(
-                url=url,
-                fetch_url=entry.url,
-                hints=entry.hints,
-                moment=entry.moment,
-                modified=entry.modified,
-                twin_of=main_addresses(url),
-            )
+            yield _offer(entry, url)
 
     def _refuse_host(self, host: str) -> None:
         self.count("offsite")
@@ -310,6 +319,22 @@ class ListingSpider(QueueSpider):
             self._broken(known, f"Can't read {known.url}: it redirects in a circle")
         else:
             self.writer.later(self.frontier.unchanged, known.id)
+
+
+def _offer(entry: Entry, url: str) -> Offer:
+    return Offer(
+        url=url,
+        fetch_url=entry.url,
+        hints=entry.hints,
+        moment=entry.moment,
+        modified=entry.modified,
+        twin_of=main_addresses(url),
+    )
+
+
+def _told(hints: Hints) -> int:
+    """Return what a listing told of an article, a bit for each of the hints."""
+    return sum(bool(getattr(hints, one.name)) << place for place, one in enumerate(fields(hints)))
 
 
 def newest_first(entries: Iterable[Entry]) -> list[Entry]:

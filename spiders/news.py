@@ -24,6 +24,7 @@ from newscrawl.storage.frontier import Waiting
 from spiders.arguments import parse_arguments
 from spiders.discovery import SectionSpider
 from spiders.failures import Cause, cause_of
+from spiders.guard import AGAIN
 from spiders.listings import header
 from spiders.queue import conditions
 
@@ -178,12 +179,15 @@ class NewsSpider(SectionSpider):
             callback=self.parse_article,
             errback=self.article_failed,
             cb_kwargs={"waiting": waiting},
-            meta={"handle_httpstatus_list": [*REFUSALS, _NOT_MODIFIED]},
+            meta={"handle_httpstatus_list": [*REFUSALS, _NOT_MODIFIED], AGAIN: waiting.again},
+            dont_filter=waiting.again,
         )
 
     async def parse_article(self, response: Response, waiting: Waiting) -> AsyncIterator[Page]:
         """Yield the page, or what the feed said of it where the page is kept from us."""
         self.on_its_way_no_more()
+        if self.access_of(response) != "open":
+            waiting = await self.with_new_hints(waiting)
         for page in self._answer(response, waiting):
             yield page
         await self.refill()
@@ -236,6 +240,7 @@ class NewsSpider(SectionSpider):
         waiting: Waiting = request.cb_kwargs["waiting"]
         self.on_its_way_no_more()
         if isinstance(failure.value, DisallowedByRobotsError):
+            waiting = await self.with_new_hints(waiting)
             for page in self._instead(waiting, "disallowed", 0):
                 yield page
         elif isinstance(failure.value, RobotsUnreachableError):

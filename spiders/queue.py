@@ -1,5 +1,6 @@
 """Pages come from the queue in the database, a few at a time; what came of each goes back there."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -63,6 +64,14 @@ class QueueSpider(Spider):
         finally:
             self._taking = False
         self._send(pages)
+
+    async def with_new_hints(self, waiting: Waiting) -> Waiting:
+        """Return the page with what listings have told of it since it was asked for, too."""
+        try:
+            hints = await self.writer.do(self.frontier.hints, waiting.visit.queue_id)
+        except StorageError:
+            return waiting  # the crawl is being stopped
+        return replace(waiting, hints=hints)
 
     def on_its_way_no_more(self) -> None:
         """A page of the queue got its answer, or will get none."""

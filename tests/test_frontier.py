@@ -512,3 +512,61 @@ def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Databas
         frontier.finish([one.id])
     due = due_sources(database, now() + DAY, ["ft", "bbc", "new"])
     assert [one.slug for one in due] == ["new", "bbc", "ft"]
+
+
+# --- Headlines that come late --------------------------------------------------------------------
+
+
+def test_what_a_later_listing_tells_is_added_to_a_page_that_waits(frontier: Frontier) -> None:
+    moment = now() - HOUR
+    frontier.offer(None, [offered("a", title="First")])
+    told = offered("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
+    frontier.offer(None, [told])
+    (page,) = frontier.take(1)
+    assert page.hints == replace(told.hints, title="First")
+    assert page.visit.born == moment
+
+
+def test_what_is_told_of_a_page_on_its_way_is_known_when_it_comes(frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    frontier.tell([offered("a", title="Late")])
+    assert frontier.hints(page.visit.queue_id).title == "Late"
+    assert frontier.take(1) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason"),
+    [("closed", "paywalled"), ("closed", "disallowed"), ("read", "ConsentOrPaywall")],
+)
+@pytest.mark.parametrize("order", ["told first", "left first"])
+def test_a_page_that_was_left_untold_waits_again_once_its_headline_is_told(
+    frontier: Frontier, outcome: str, reason: str, order: str
+) -> None:
+    frontier = replace(frontier, began=now())
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    visit = replace(page.visit, etag='"1"')
+    if order == "told first":
+        frontier.tell([offered("a", title="Late")])
+    frontier.settle(frontier.settlement(visit, outcome, reason))  # type: ignore[arg-type]
+    if order == "left first":
+        assert frontier.take(1) == []
+        frontier.tell([offered("a", title="Late")])
+    (again,) = frontier.take(1)
+    assert (again.hints.title, again.again, again.visit.etag) == ("Late", True, None)
+    # Once is enough: who brings nothing then is left.
+    frontier.settle(frontier.settlement(again.visit, outcome, reason))  # type: ignore[arg-type]
+    assert frontier.take(1) == []
+
+
+def test_a_stored_article_is_not_asked_for_again_for_its_headline(frontier: Frontier) -> None:
+    frontier.offer(None, [offered("a")])
+    (page,) = frontier.take(1)
+    store(frontier, page.visit, article(page))
+    later = after(2 * HOUR, frontier)
+    (page,) = later.take(1)
+    later.settle(later.settlement(page.visit, "closed", "paywalled"))
+    later.tell([offered("a", title="Late")])
+    later.offer(None, [offered("a", title="Late")])
+    assert later.take(1) == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Visit
+from newscrawl.items import Hints, Visit
 from newscrawl.storage.frontier import listings, queue, taking
 from newscrawl.storage.frontier.listings import KnownListing, Reading
 from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement
@@ -48,6 +48,15 @@ class Frontier:
                 session.connection(), self.source_id, listing_id, offers, self.clock()
             )
         )
+
+    def tell(self, offers: Sequence[Offer]) -> None:
+        """Add what a further listing says of articles that were offered already."""
+        self.database.write(lambda session: queue.tell(session.connection(), offers, self.clock()))
+
+    def hints(self, queue_id: int) -> Hints:
+        """Return what listings have told of a page by now."""
+        with self.database.reading() as session:
+            return taking.hints_of(session.connection(), queue_id)
 
     def take(self, limit: int, since: datetime | None = None) -> list[Waiting]:
         """Return the next pages to be asked for, none of them twice in a run.

@@ -1,6 +1,6 @@
 """The queue's statements: what is offered to it, and what came of pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -22,6 +22,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from newscrawl.items import Hints
 from newscrawl.storage.addresses import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
+from newscrawl.storage.frontier.telling import (
+    UNTOLD,
+    Queued,
+    Told,
+    packed,
+    told_again,
+    told_meanwhile,
+)
 from newscrawl.storage.models import FrontierUrl
 from newscrawl.storage.prepared import Prepared, among
 
@@ -33,8 +41,6 @@ from newscrawl.storage.prepared import Prepared, among
 # old as this one.
 Outcome = Literal["read", "closed", "failed", "died", "deferred", "hopeless", "postponed"]
 
-# Why a page was left that no listing told the headline of: `Access` other than "open".
-_UNTOLD = frozenset({"paywalled", "disallowed"})
 # Reasons of a last look that brought a text or a correction.
 _OF_A_NEW_TEXT = frozenset({"new", "revised"})
 # Ours: that a listing still names a page is noted so often, since it is a write, for
@@ -55,10 +61,14 @@ _QUEUED = select(
     FrontierUrl.due_at,
     FrontierUrl.visited_at,
     func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at).label("named_at"),
+    FrontierUrl.moment,
+    FrontierUrl.hints,
 )
 # A row of _QUEUED: number, URL, reason, when it is due, when it was looked at last, about when it
-# was named last.
-_Queued = Row[int, str, str | None, datetime | None, datetime | None, datetime]
+# was named last, when it was published, hints.
+_Queued = Row[
+    int, str, str | None, datetime | None, datetime | None, datetime, datetime | None, Any
+]
 _ADVANCE = (
     update(FrontierUrl)
     .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
@@ -116,7 +126,7 @@ def offer(
     """Queue what is neither queued nor stored; URLs that no database can hold are passed over.
 
     Pages that are kept from us, and of which no listing had told the headline, wait again. So do
-    those that a listing says have been changed.
+    those that a listing says have been changed. What was not known of pages that wait is added.
     """
     by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
     waiting_twins = _waiting_twins(connection, by_url)
@@ -125,8 +135,7 @@ def offer(
     known = stored_urls(connection, urls)
     known_number = len(known) + len(waiting_twins)
     queued = {row.url: row for row in connection.execute(_QUEUED.where(FrontierUrl.url.in_(urls)))}
-    untold = [row for url, row in queued.items() if row.reason in _UNTOLD and url not in known]
-    _tell(connection, [(row.id, by_url[row.url]) for row in untold], now)
+    told_again(connection, _told(queued, by_url), _numbers(queued, known), now)
     changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
     if changed:
         connection.execute(_ADVANCE, {"numbers": changed, "to_due_at": now})
@@ -144,7 +153,7 @@ def offer(
             "listing_id": listing_id,
             "url": url,
             "fetch_url": one.fetch_url,
-            "hints": _packed(one.hints),
+            "hints": packed(one.hints),
             "moment": one.moment,
             "discovered_at": now,
             "state": "pending",
@@ -198,30 +207,30 @@ def _is_changed(row: _Queued, told: Offer, now: datetime) -> bool:
     return (due_at is None or due_at > now) and visited_at < told.modified <= now
 
 
-def _tell(connection: Connection, pages: Sequence[tuple[int, Offer]], now: datetime) -> None:
-    """Queue pages again that are kept from us, and of which we hear the headline only now."""
-    rows = [
-        {"queue_id": queue_id, "to_hints": _packed(one.hints), "to_due_at": now}
-        for queue_id, one in pages
-        if one.hints.title
+def _told(queued: Mapping[str, _Queued], by_url: Mapping[str, Offer]) -> list[Told]:
+    return [
+        Told(
+            Queued(row.id, row.reason, row.due_at, row.moment, row.hints),
+            by_url[url].hints,
+            by_url[url].moment,
+        )
+        for url, row in queued.items()
     ]
-    if rows:
-        connection.execute(_TELL, rows)
 
 
-_TELL = (
-    update(FrontierUrl)
-    .where(FrontierUrl.id == bindparam("queue_id"))
-    .values(
-        hints=bindparam("to_hints"),
-        due_at=bindparam("to_due_at"),
-        state="pending",
-        reason=None,
-        run_id=None,
-        visits=0,
-        deaths=0,
-    )
-)
+def _numbers(queued: Mapping[str, _Queued], urls: Collection[str]) -> list[int]:
+    return [row.id for url, row in queued.items() if url in urls]
+
+
+def tell(connection: Connection, offers: Sequence[Offer], now: datetime) -> None:
+    """Add what the offers say to pages that are in the queue already; queue nothing new."""
+    by_url = {one.url: one for one in offers}
+    asked = _QUEUED.where(FrontierUrl.url.in_(list(by_url)))
+    queued = {row.url: row for row in connection.execute(asked)}
+    known = stored_urls(connection, queued)
+    told_again(connection, _told(queued, by_url), _numbers(queued, known), now)
+
+
 _SETTLE = Prepared(
     update(FrontierUrl)
     .where(FrontierUrl.id == bindparam("queue_id"))
@@ -249,6 +258,11 @@ _SETTLE = Prepared(
 
 def settle(connection: Connection, settlements: Sequence[Settlement]) -> None:
     """Write what came of pages."""
+    left = [one for one in settlements if one.columns["to_reason"] in UNTOLD]
+    if left:
+        now = max(one.columns["to_visited_at"] for one in left)
+        told = told_meanwhile(connection, [one.queue_id for one in left], now)
+        settlements = [one for one in settlements if one.queue_id not in told]
     if settlements:
         rows = [{"queue_id": one.queue_id, **one.columns} for one in settlements]
         _SETTLE.run_all(connection, rows)
@@ -284,15 +298,3 @@ _CLOSE_ALIASES = Prepared(
 def validator(value: str | None) -> str | None:
     """Return a validator that can be stored and sent back, or None."""
     return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
-
-
-def _packed(hints: Hints) -> dict[str, Any]:
-    packed = {
-        "title": hints.title,
-        "standfirst": hints.standfirst,
-        "authors": list(hints.authors),
-        "published": hints.published.isoformat() if hints.published else None,
-        "section": hints.section,
-        "language": hints.language,
-    }
-    return {name: value for name, value in packed.items() if value}

@@ -5,7 +5,6 @@ that the next run takes them last. Where runs of a source are cut off one after 
 these pages is taken alone, and given up when runs go on dying of it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, func, or_, select, update
 
 from newscrawl.items import Hints, Visit
+from newscrawl.storage.frontier.telling import TOLD, unpacked
 from newscrawl.storage.models import FrontierUrl, Run
 
 # Ours: a page is given up when so many crawls have died that were busy with nothing else.
@@ -25,11 +25,15 @@ _NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A page to be asked for now; `visit` goes with it and back into `Frontier.settlement`."""
+    """A page to be asked for now; `visit` goes with it and back into `Frontier.settlement`.
+
+    `again` tells that this very crawl may have asked for it before it heard of its headline.
+    """
 
     fetch_url: str
     hints: Hints
     visit: Visit
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +121,8 @@ def were_cut_off(connection: Connection, source_id: int, run_id: int) -> bool:
 def _waiting(row: Any, *, deaths: int) -> Waiting:
     return Waiting(
         fetch_url=row.fetch_url,
-        hints=_unpacked(row.hints),
+        hints=unpacked(row.hints),
+        again=row.reason == TOLD,
         visit=Visit(
             queue_id=row.id,
             url=row.url,
@@ -153,12 +158,7 @@ def _due(claim: Claim, now: datetime) -> list[ColumnElement[bool]]:
     return due
 
 
-def _unpacked(packed: Mapping[str, Any]) -> Hints:
-    published = packed.get("published")
-    return Hints(
-        **{
-            **packed,
-            "authors": tuple(packed.get("authors", ())),
-            "published": datetime.fromisoformat(published) if published else None,
-        }
-    )
+def hints_of(connection: Connection, queue_id: int) -> Hints:
+    """Return what listings have told of a page."""
+    kept = connection.execute(select(FrontierUrl.hints).where(FrontierUrl.id == queue_id)).scalar()
+    return unpacked(kept or {})
