@@ -24,7 +24,9 @@ EVIL = f"""{SCRIPT}"'><img src=x onerror="window.hacked=2"> {{{{7*7}}}} \u202egn
 EVIL_SOURCE = "night-post"
 EVIL_URL = "https://night-post.example/a?b=%22%3E%3Cscript%3Ewindow.hacked=3%3C/script%3E"
 JAVASCRIPT_URL = "javascript:window.hacked=4"
-TODAY = datetime.now(UTC).date()
+# The pages are asked at this moment, however late the tests get to it.
+NOW = datetime.now(UTC)
+TODAY = NOW.date()
 COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncountry = "DE"\n'
 
 
@@ -51,7 +53,7 @@ TRAM_TEXT = (
 
 def revise(database: Database) -> None:
     """An article in two versions, the first of which another paper prints."""
-    moment = datetime.now(UTC).replace(hour=0, minute=5) - timedelta(days=1)
+    moment = NOW.replace(hour=0, minute=5) - timedelta(days=1)
     run = database.start_run("harbour-courier")
     first = matched(
         Article(
@@ -86,7 +88,7 @@ def add_hostile(database: Database) -> None:
     database.register_source(EVIL_SOURCE, EVIL, "gb", "en", JAVASCRIPT_URL)
     run = database.start_run(EVIL_SOURCE)
     database.record_coverage(EVIL_SOURCE, TODAY, "failed", 2, 2, note=EVIL)
-    moment = datetime.now(UTC) - timedelta(minutes=5)
+    moment = NOW - timedelta(minutes=5)
     for url, title in ((EVIL_URL, f"Nokia {EVIL}"), (JAVASCRIPT_URL, f"Nokia again {EVIL}")):
         article = Article(
             url=url,
@@ -131,7 +133,8 @@ def serving(config: Config) -> Iterator[str]:
 
 def config_of(database: Path, **settings: object) -> Config:
     """The configuration over an SQLite file."""
-    return replace(Config(database_url=f"sqlite:///{database}"), **settings)
+    config = Config(database_url=f"sqlite:///{database}", clock=lambda: NOW)
+    return replace(config, **settings)
 
 
 def explain(urls: Sequence[str], fetch_anew: bool) -> Explained:

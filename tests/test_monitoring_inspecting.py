@@ -1,7 +1,7 @@
 """An inspection reads the counts of real runs, and tells each trouble once, and its end."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
@@ -20,7 +20,9 @@ from newscrawl.storage.vitals import refresh_vitals, vitals
 from newscrawl.storage.watching import SourceStatus
 from tests.receivers import Hook, Inbox, mail_server
 
-TODAY = datetime.combine(datetime.now(UTC).date(), time(), UTC)
+# All inspections are as of this moment, however late the tests get to them.
+NOW = datetime.now(UTC)
+TODAY = datetime.combine(NOW.date(), time(), UTC)
 TERMS = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
 COUNTS = {
     "newscrawl/articles_new": 40,
@@ -48,7 +50,7 @@ def ran(database: Database, slug: str, days_ago: int, **counts: int) -> None:
     own = {f"newscrawl/{name.replace('__', '/')}": value for name, value in counts.items()}
     database.finish_run(run, "finished", {**COUNTS, **own})
     moment = TODAY - timedelta(days=days_ago)
-    times = {"started_at": moment, "finished_at": moment if days_ago else datetime.now(UTC)}
+    times = {"started_at": moment, "finished_at": moment if days_ago else NOW}
     database.write(lambda session: session.execute(update(Run).where(Run.id == run).values(times)))
     database.record_coverage(slug, moment.date(), "ok", 40, 40)
 
@@ -77,6 +79,10 @@ def mail() -> Iterator[tuple[Inbox, int]]:
         yield found
 
 
+def inspector(database: Database, slugs: Collection[str], channels: Sequence[Channel]) -> Inspector:
+    return Inspector(database, slugs, channels, clock=lambda: NOW)
+
+
 def webhook(hook: Hook) -> WebhookChannel:
     return WebhookChannel(url=hook.url, allow_private=True, pauses=())
 
@@ -93,7 +99,7 @@ def test_runs_of_a_day_are_added_up(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 1)
     ran(database, "ft", 1, articles_new=2, vitals__read=10, vitals__characters=500)
-    assert refresh_vitals(database, datetime.now(UTC)) == 1
+    assert refresh_vitals(database, NOW) == 1
     (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs, day.new, day.read) == (2, 0, 42, 50)
     assert (day.failed, day.refused, day.dropped) == (6, 2, 4)
@@ -105,7 +111,7 @@ def test_runs_of_a_day_are_added_up(database: Database) -> None:
 def test_adding_up_again_changes_nothing(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 0)
-    now = datetime.now(UTC)
+    now = NOW
     refresh_vitals(database, now)
     before = vitals(database, TODAY.date() - timedelta(days=7))
     assert refresh_vitals(database, now) == 1
@@ -116,14 +122,14 @@ def test_only_sources_that_ran_since_are_added_up_again(database: Database) -> N
     registered(database, "ft", "bbc")
     ran(database, "ft", 0)
     ran(database, "bbc", 1)
-    refresh_vitals(database, datetime.now(UTC))
-    assert refresh_vitals(database, datetime.now(UTC), ended_after=TODAY) == 1
+    refresh_vitals(database, NOW)
+    assert refresh_vitals(database, NOW, ended_after=TODAY) == 1
 
 
 def test_a_run_that_was_killed_counts_as_failed(database: Database) -> None:
     registered(database, "ft")
     database.start_run("ft")
-    refresh_vitals(database, datetime.now(UTC) + timedelta(hours=7))
+    refresh_vitals(database, NOW + timedelta(hours=7))
     (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs) == (1, 1)
 
@@ -135,7 +141,7 @@ def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook)
     registered(database, "ft")
     for days_ago in range(1, 20):
         ran(database, "ft", days_ago)
-    inspect = Inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [webhook(hook)])
     inspect()
     assert hook.notices == []
     ran(database, "ft", 0, vitals__characters=200, vitals__undated=40)
@@ -158,7 +164,7 @@ def test_a_trouble_is_told_once_and_so_is_its_end(
         MailChannel.of(f"smtp://127.0.0.1:{port}", "newscrawl@example.org", "desk@example.org"),
         webhook(hook),
     ]
-    inspect = Inspector(database, ["ft"], channels)
+    inspect = inspector(database, ["ft"], channels)
     fail(leases, "ft", 3)
     inspect()
     fail(leases, "ft", 1)
@@ -183,7 +189,7 @@ def test_a_trouble_is_told_once_and_so_is_its_end(
 
 def test_a_trouble_that_comes_back_is_told_again(database: Database, hook: Hook) -> None:
     leases = registered(database, "ft")
-    inspect = Inspector(database, ["ft"], [webhook(hook)])
+    inspect = inspector(database, ["ft"], [webhook(hook)])
     for _ in range(2):
         fail(leases, "ft", 3)
         inspect()
@@ -200,7 +206,7 @@ def test_what_could_not_be_told_is_told_later(
     leases = registered(database, "ft")
     fail(leases, "ft", 3)
     hook.answers = [500]
-    inspect = Inspector(database, ["ft"], [LogChannel(), webhook(hook)])
+    inspect = inspector(database, ["ft"], [LogChannel(), webhook(hook)])
     with caplog.at_level(logging.ERROR):
         inspect()
     assert "No notice by webhook (127.0.0.1): the server answered 500" in caplog.text
@@ -218,7 +224,7 @@ def test_what_most_sources_have_at_once_is_told_of_the_watch(
         fail(leases, slug, 3)
     for slug in slugs:
         ran(database, slug, 0)
-    Inspector(database, slugs, [webhook(hook)])()
+    inspector(database, slugs, [webhook(hook)])()
     (notice,) = hook.notices
     assert notice["cause"] == "watch/unreachable"
     assert "6 of 8 sources at once" in notice["text"]
@@ -231,7 +237,7 @@ def test_many_findings_of_a_kind_come_in_one_notice(database: Database, hook: Ho
         fail(leases, slug, 3)
     for slug in slugs:
         ran(database, slug, 0)
-    Inspector(database, slugs, [webhook(hook)])()
+    inspector(database, slugs, [webhook(hook)])()
     (notice,) = hook.notices
     assert notice["subject"] == "7 sources: can't be crawled"
     assert notice["text"].count("\n") == 7
@@ -277,5 +283,5 @@ def test_nobody_to_tell_is_no_error(database: Database) -> None:
     leases = registered(database, "ft")
     fail(leases, "ft", 3)
     channels: list[Channel] = []
-    Inspector(database, ["ft"], channels)()
+    inspector(database, ["ft"], channels)()
     assert [one.kind for one in findings(database)] == ["unreachable"]

@@ -43,6 +43,7 @@ Word = Annotated[Text | None, Query(max_length=LONGEST_VALUE)]
 
 
 def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
+    request: Request,
     since: Annotated[date | None, Query(description="first day")] = None,
     until: Annotated[date | None, Query(description="last day")] = None,
     source: Word = None,
@@ -51,7 +52,7 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     section: Word = None,
     zone: Annotated[Text, Query(max_length=60, description="time zone, as Europe/Berlin")] = "UTC",
 ) -> Scope:
-    now = datetime.now(UTC)
+    now = desk_of(request).config.clock()
     last = until or now.date()
     if since and since > last:
         raise FilterError(f"since {since} lies after until {last}: swap them")

@@ -1,7 +1,7 @@
 """An inspection: what went wrong with which source, written down and told once for each cause."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from newscrawl.monitoring.alerts import tell
@@ -21,20 +21,30 @@ _LEAST = 5
 _OVERLAP = timedelta(minutes=5)
 
 
+def current_time() -> datetime:
+    """Return the moment of an inspection."""
+    return datetime.now(UTC)
+
+
 class Inspector:
-    """Inspects the sources again and again; `channels` are told what is new."""
+    """Inspects the sources again and again, as of the clock; `channels` are told what is new."""
 
     def __init__(
-        self, database: Database, slugs: Collection[str], channels: Sequence[Channel]
+        self,
+        database: Database,
+        slugs: Collection[str],
+        channels: Sequence[Channel],
+        clock: Callable[[], datetime] = current_time,
     ) -> None:
         self._database = database
         self._slugs = tuple(slugs)
         self._channels = channels
+        self._clock = clock
         self._last: datetime | None = None
 
     def __call__(self) -> None:
-        """Inspect as of now."""
-        now = datetime.now(UTC)
+        """Inspect the sources."""
+        now = self._clock()
         since = self._last and self._last - _OVERLAP
         refresh_vitals(self._database, now, ended_after=since)
         self._last = now

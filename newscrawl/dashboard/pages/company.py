@@ -27,7 +27,7 @@ GROUPS: tuple[Group, ...] = ("source", "language", "country")
 @router.get("/company/{name:path}", response_class=HTMLResponse)
 def company(request: Request, name: str) -> Response:
     """One company, or its chart's numbers as CSV."""
-    filters = read_filters(request.query_params)
+    filters = read_filters(request.query_params, desk_of(request).config.clock())
     scope = filters.scope
     with desk_of(request).store.reading() as database:
         names = queries.company_names(database)

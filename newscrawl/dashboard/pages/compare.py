@@ -22,7 +22,7 @@ SUGGESTED = 4  # where none is named
 @router.get("/compare", response_class=HTMLResponse)
 def compare(request: Request) -> Response:
     """Shares of voice, or their chart's numbers as CSV."""
-    filters = read_filters(request.query_params)
+    filters = read_filters(request.query_params, desk_of(request).config.clock())
     given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
     if any(len(name) > LONGEST_VALUE or "\0" in name for name in given):
         raise FilterError("company is no name that can be meant")

@@ -44,7 +44,7 @@ class Silence:
 @router.get("/", response_class=HTMLResponse)
 def overview(request: Request) -> Response:
     """Companies by articles, or all of them as CSV."""
-    filters = read_filters(request.query_params)
+    filters = read_filters(request.query_params, desk_of(request).config.clock())
     with desk_of(request).store.reading() as database:
         if wants_csv(request):
             ranked = queries.overview(database, scope=filters.scope, limit=DOWNLOADED)

@@ -20,7 +20,7 @@ SHOWN = 20  # articles a page
 @router.get("/search", response_class=HTMLResponse)
 def search(request: Request) -> HTMLResponse:
     """Articles that hold the words."""
-    filters = read_filters(request.query_params)
+    filters = read_filters(request.query_params, desk_of(request).config.clock())
     words = request.query_params.get("q", "").strip()
     with desk_of(request).store.reading() as database:
         found, fault = _found(database, words, filters)

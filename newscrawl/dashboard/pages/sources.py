@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from statistics import median
 
 from fastapi import APIRouter, Request
@@ -24,11 +24,12 @@ LOW = 0.5  # of what is expected; ours
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """A source's last days. `expected` is the median of what its good days found."""
+    """A source's last days, as of `today`. `expected` is the median of what its good days found."""
 
     source: str
     days: list[CoverageDay]
     expected: int | None
+    today: date
 
     @property
     def last(self) -> CoverageDay:
@@ -51,14 +52,15 @@ class Health:
     @property
     def is_low(self) -> bool:
         """Whether the last day found far less than is usual; today may find more yet."""
-        over = self.last.day < datetime.now(UTC).date()
+        over = self.last.day < self.today
         return over and self.last.found < LOW * (self.expected or 0)
 
 
 @router.get("/sources", response_class=HTMLResponse)
 def sources(request: Request) -> HTMLResponse:
     """All sources."""
-    filters = read_filters(request.query_params)
+    now = desk_of(request).config.clock()
+    filters = read_filters(request.query_params, now)
     first = max(filters.since, filters.until - timedelta(days=SHOWN_DAYS - 1))
     with desk_of(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))
@@ -68,14 +70,14 @@ def sources(request: Request) -> HTMLResponse:
             "sources.html",
             filters=filters,
             choices=choices(database),
-            sources=_health(found),
+            sources=_health(found, now.date()),
             watch={status.slug: status for status in watch.sources},
             findings=watch.findings,
             number=min(SHOWN_DAYS, filters.length),
         )
 
 
-def _health(found: list[CoverageDay]) -> list[Health]:
+def _health(found: list[CoverageDay], today: date) -> list[Health]:
     by_source: dict[str, list[CoverageDay]] = defaultdict(list)
     for day in found:
         by_source[day.source].append(day)
@@ -84,6 +86,7 @@ def _health(found: list[CoverageDay]) -> list[Health]:
             source,
             days,
             round(median(good)) if (good := [d.found for d in days if d.state in READ]) else None,
+            today,
         )
         for source, days in by_source.items()
     ]
