@@ -140,6 +140,19 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Barrier:
+    """The page that stood where an article was to be: a consent page, or a paywall.
+
+    `title` is that page's own headline; `declared` says that it tells machines it is an article to
+    be paid for.
+    """
+
+    kind: Kind
+    title: str | None = None
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
     """A source that an article may come from, as it is registered where it isn't yet."""
 
@@ -158,7 +171,8 @@ class Document:
     must be looked for again. `rest` is the text of the page outside the article, until companies
     were looked for in it; `clutter` are those found there, each with the number of its occurrences:
     in menus, teasers and the like, which count for nothing. `blocks` are the fingerprints of the
-    page's texts, from which its source's memory learns.
+    page's texts, from which its source's memory learns. `barrier` is what was found on a page of
+    which only the feed's words became the article.
     """
 
     page: Page
@@ -168,6 +182,7 @@ class Document:
     clutter: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()
     rest: str = ""
+    barrier: Barrier | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from newscrawl.extraction.language import settle_language
 from newscrawl.extraction.memory import fingerprints
 from newscrawl.extraction.methods import look
 from newscrawl.extraction.walls import wall_before
-from newscrawl.items import Article, Document, Hints, Kind, Memory, Page
+from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
 from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
@@ -87,6 +87,11 @@ def rest_of(blocks: Sequence[str], article: Article) -> str:
 
 
 def _paywalled(page: Page, article: Article) -> Document:
+    barrier = Barrier(
+        kind=article.kind if article.kind in _BEFORE_ARTICLES else "paywall",
+        title=article.title,
+        declared=article.paywalled is True,
+    )
     told = page.hints
     if not told.title and article.paywalled and article.published:
         # No feed has told of it, but the page itself does, in what it says to machines.
@@ -97,7 +102,7 @@ def _paywalled(page: Page, article: Article) -> Document:
         message = f"a {article.kind} page, and no feed tells its headline"
         raise NoArticleError("ConsentOrPaywall", message)
     shut = replace(page, access="paywalled", hints=told)
-    return Document(page=shut, article=article_of_hints(shut))
+    return Document(page=shut, article=article_of_hints(shut), barrier=barrier)
 
 
 def article_of_hints(page: Page) -> Article:

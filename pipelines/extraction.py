@@ -25,25 +25,29 @@ from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, process
 # `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
 
 
-class NotHtml(DropItem):
+class NoArticle(DropItem):
+    """The page holds no article; of one that was stored before, that is kept."""
+
+
+class NotHtml(NoArticle):
     """The response holds no HTML."""
 
     outcome: Outcome = "closed"
 
 
-class NotAnArticle(DropItem):
+class NotAnArticle(NoArticle):
     """The page holds no article: a section front, an error, a list."""
 
 
-class ConsentOrPaywall(DropItem):
+class ConsentOrPaywall(NoArticle):
     """The page stands before an article of which no feed has told."""
 
 
-class Empty(DropItem):
+class Empty(NoArticle):
     """No text was found on the page."""
 
 
-class TooShort(DropItem):
+class TooShort(NoArticle):
     """The text is what is left of a page without an article."""
 
 
@@ -64,7 +68,7 @@ class ReaderDied(DropItem):
 
 
 # Scrapy counts what is dropped by the class.
-_DROPS: Mapping[Reason, type[DropItem]] = {
+_DROPS: Mapping[Reason, type[NoArticle]] = {
     "NotHtml": NotHtml,
     "NotAnArticle": NotAnArticle,
     "ConsentOrPaywall": ConsentOrPaywall,

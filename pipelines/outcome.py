@@ -27,6 +27,7 @@ class Counts:
     new: int
     revised: int
     unchanged: int
+    quarantined: int
     mentions: int
     revisits: int
     revisits_stored: int
@@ -62,6 +63,7 @@ class Counts:
             new=count("articles_new"),
             revised=count("articles_revised"),
             unchanged=count("articles_unchanged"),
+            quarantined=count("revisions_quarantined"),
             mentions=count("mentions"),
             revisits=count("revisits"),
             revisits_stored=count("revisits_stored"),
@@ -141,6 +143,8 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
         f"{counts.revised} revised",
         f"{counts.unchanged} unchanged",
     ]
+    if counts.quarantined:
+        parts.append(f"{counts.quarantined} quarantined")
     if counts.disallowed or counts.paywalled:
         parts.append(f"{counts.disallowed + counts.paywalled} told by the feed only")
     for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):

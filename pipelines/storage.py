@@ -23,13 +23,16 @@ from newscrawl.storage import Database, Saved, StorageError, open_database
 from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
 from newscrawl.storage.frontier import Frontier, Outcome, Schedule
 from newscrawl.storage.memory import keep_memory, memory_of
+from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches, Writer
+from pipelines.extraction import NoArticle
 from pipelines.outcome import Counts, state_of, summary
 
 logger = logging.getLogger(__name__)
 
 # The reason of a crawl's end.
 DATABASE_FAILED = "database_failed"
+QUARANTINED = "newscrawl/revisions_quarantined"
 # Ours, in KiB, of each crawl: four times as much, which helps whoever writes by the thousand, is
 # full after 5,000 pages (make bench-crawl).
 SQLITE_CACHE = 16_384
@@ -67,6 +70,8 @@ class StoragePipeline(DocumentPipeline):
         self._schedule = schedule_of(crawler.settings)
         self._run = 0
         self._lease = CrawlLease(crawler, database, slug)
+        # Counted by the writer's thread, which has ended when it is read.
+        self._lost = 0
         self._stopping: asyncio.Task[None] | None = None
         # A database that is slow or busy must not stop the downloads.
         self._writer = Writer(self._stop)
@@ -120,6 +125,9 @@ class StoragePipeline(DocumentPipeline):
         if not isinstance(saved, Saved):
             raise Unstorable(str(saved))
         stats = self._crawler.stats
+        if saved.outcome == "quarantined":
+            stats.inc_value(QUARANTINED)
+            return self.pass_on(document, run=self._run, outcome=saved.outcome)
         stats.inc_value(f"newscrawl/articles_{saved.outcome}")
         stats.inc_value("newscrawl/mentions", saved.mentions)
         if saved.outcome == "new" and document.blocks:
@@ -135,12 +143,15 @@ class StoragePipeline(DocumentPipeline):
         if page.visit is None:
             return Arrival(document=document)
         settlement = self.frontier.settlement(
-            page.visit, _outcome_of(page), "stored", published=document.article.published
+            page.visit, _outcome_of(document), "stored", published=document.article.published
         )
         return Arrival(document=document, settlement=settlement)
 
     def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
-        return write_arrivals(self._database, self._run, arrivals)
+        written = write_arrivals(self._database, self._run, arrivals)
+        for arrival, saved in zip(arrivals, written, strict=True):
+            self._lost += arrival.lost is not None and saved is not None
+        return written
 
     def _learn(self) -> None:
         self._learned = with_pages(self._learned, self._read)
@@ -150,11 +161,15 @@ class StoragePipeline(DocumentPipeline):
         """Settle a page of which no document came."""
         if isinstance(item, Page) and item.visit and not isinstance(exception, NotStored):
             outcome: Outcome = getattr(exception, "outcome", "read")
+            lost = None
+            if isinstance(exception, NoArticle) and not item.visit.first:
+                lost = _lost(item, exception)
+                outcome = "read"  # what was an article once may be one again
             published: datetime | None = getattr(exception, "published", None)
             settlement = self.frontier.settlement(
                 item.visit, outcome, type(exception).__name__, published=published
             )
-            self._arrivals.later(Arrival(settlement=settlement))
+            self._arrivals.later(Arrival(settlement=settlement, lost=lost))
 
     def item_error(self, item: Any, failure: Failure) -> None:
         """Settle a page on which a pipeline failed, by a mistake of ours: it is tried again."""
@@ -177,6 +192,8 @@ class StoragePipeline(DocumentPipeline):
             return
         self._arrivals.flush()
         self._writer.close()
+        if self._lost:
+            self._crawler.stats.inc_value(QUARANTINED, self._lost)
         stats: dict[str, Any] = self._crawler.stats.get_stats()
         counts = Counts.of(stats)
         spider: Any = self._crawler.spider
@@ -204,9 +221,25 @@ class StoragePipeline(DocumentPipeline):
         logger.info(summary(self._slug, counts, state, note))
 
 
-def _outcome_of(page: Page) -> Outcome:
-    """A page behind a paywall stays there; one that robots.txt forbids costs nothing to ask for."""
-    return "read" if page.access == "open" or page.status == 0 else "closed"
+def _outcome_of(document: Document) -> Outcome:
+    """A page behind a paywall stays there; one that robots.txt forbids costs nothing to ask for.
+
+    A consent page in the place of an article that was read may give way to it again.
+    """
+    page = document.page
+    if page.access == "open" or page.status == 0:
+        return "read"
+    again = page.visit is not None and not page.visit.first
+    return "read" if again and document.barrier is not None else "closed"
+
+
+def _lost(page: Page, why: NoArticle) -> LostArticle:
+    return LostArticle(
+        url=page.visit.url if page.visit else page.url,
+        seen_at=page.fetched_at,
+        kind=type(why).__name__,
+        note=str(why),
+    )
 
 
 def schedule_of(settings: BaseSettings) -> Schedule:

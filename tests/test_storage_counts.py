@@ -93,7 +93,7 @@ def _carry_out(database: Database, steps: list[Step]) -> None:
                 database.replace_mentions({numbers[step.rematched]: step.mentions})
 
 
-def _counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
     with database.reading() as session:
         return {
             table.__tablename__: sorted(
@@ -103,11 +103,11 @@ def _counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-def _found(database: Database) -> list[str]:
+def found_by_search(database: Database) -> list[str]:
     return [found.article.url for found in queries.search(database, "alpha1 OR headline")]
 
 
-def test_a_revision_moves_what_is_counted(database: Database) -> None:
+def test_a_revision_moves_what_iscounted(database: Database) -> None:
     run = register(database)
     database.save(document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run)
     database.save(document(text="Second.", mentions=[body("Bosch"), body("Bosch", 9)]), run)
@@ -177,14 +177,14 @@ def test_counts_kept_in_step_are_those_made_anew_on_sqlite(
 ) -> None:
     with new_sqlite() as database:
         _carry_out(database, steps)
-        kept, found = _counted(database), _found(database)
+        kept, found = counted(database), found_by_search(database)
         with database.reading() as session:
             for table in (DailyCompany, DailyCompanySource):
                 rows = session.scalars(select(table)).all()
                 assert all(row.articles > 0 or row.clutter > 0 for row in rows)
         database.rebuild()
-        assert _counted(database) == kept
-        assert _found(database) == found
+        assert counted(database) == kept
+        assert found_by_search(database) == found
 
 
 @settings(max_examples=10)
@@ -194,7 +194,7 @@ def test_counts_kept_in_step_are_those_made_anew_on_postgresql(
 ) -> None:
     empty(postgres_tables)
     _carry_out(postgres, steps)
-    kept, found = _counted(postgres), _found(postgres)
+    kept, found = counted(postgres), found_by_search(postgres)
     postgres.rebuild()
-    assert _counted(postgres) == kept
-    assert _found(postgres) == found
+    assert counted(postgres) == kept
+    assert found_by_search(postgres) == found

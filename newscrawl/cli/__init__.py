@@ -34,6 +34,7 @@ from newscrawl.cli import (
     plots,
     reextract,
     rematch,
+    revisions,
     search,
     serve,
     sources,
@@ -109,6 +110,7 @@ app.command("plots", epilog=plots.EXAMPLE, rich_help_panel=_LEARN)(plots.plots)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
+app.add_typer(revisions.app, name="revisions", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 

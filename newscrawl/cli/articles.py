@@ -21,6 +21,7 @@ from newscrawl.cli.arguments import (
     companies_from,
     company_of,
     open_for_reading,
+    refuse_options,
     scope_of,
 )
 
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
 
 
+# What chooses articles by their mentions.
+_NOT_QUARANTINED = ("company", "companies", "every_kind", "sentences")
+
+
 def articles(
+    context: typer.Context,
     company: Annotated[
         str | None,
         typer.Option(
@@ -53,14 +59,26 @@ def articles(
     sentences: Annotated[
         bool, typer.Option("--sentences", help="With --company: show the sentences that name it.")
     ] = False,
+    quarantined: Annotated[
+        bool,
+        typer.Option(
+            "--quarantined",
+            help="Only articles of which a revisit brought a worse version, which was not applied.",
+        ),
+    ] = False,
     form: ExportOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
     """List stored articles, the newest first, with the companies they mention.
 
+    With --quarantined, list what is in the quarantine instead: `newscrawl revisions apply` or
+    `discard` takes the numbers of the first column.
+
     Exit code 1 where there is none.
     """
+    if quarantined:
+        refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
     from newscrawl.cli.found import show_found
     from newscrawl.cli.output import say
     from newscrawl.storage import queries
@@ -73,6 +91,11 @@ def articles(
         )
         if company is not None:
             company = company_of(company, companies_from(companies), queries.company_names(store))
+        if quarantined:
+            from newscrawl.cli.quarantined import show_quarantined
+
+            show_quarantined(store, scope, limit, form)
+            return
         title = f"Articles that mention {company}" if company else "Articles"
         if sentences and company:
             found = queries.company_articles(store, company, scope=scope, limit=limit)

@@ -60,7 +60,8 @@ def status(
     """Show what ran, what runs, what is late, articles per hour, errors and gaps by source.
 
     "1 h" and "24 h" count new articles, "pages" those that couldn't be fetched in 24 hours,
-    "gaps" full days of the last seven on which the source wasn't read.
+    "gaps" full days of the last seven on which the source wasn't read. Revisions in the quarantine
+    stand in the remark.
 
     Exit code 1 where nothing was ever crawled.
     """
@@ -136,6 +137,7 @@ def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
         Text(f"The watch at {found.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(_workers(found)),
         Text(_totals(found.sources)),
+        *map(Text, _quarantine(found.sources)),
     ]
     chosen = [one for one in found.sources if everything or _tells(one)]
     chosen.sort(key=lambda one: _ORDER.index(one.state))
@@ -162,7 +164,8 @@ def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
 
 
 def _tells(one: "SourceStatus") -> bool:
-    return one.state in {"failing", "late", "running"} or bool(one.gaps or one.pages_failed_day)
+    shown = (one.gaps, one.pages_failed_day, one.quarantined)
+    return one.state in {"failing", "late", "running"} or any(shown)
 
 
 def _workers(found: "WatchStatus") -> str:
@@ -186,6 +189,14 @@ def _totals(sources: Sequence["SourceStatus"]) -> str:
     states: Counter[str] = Counter(one.state for one in sources)
     told = ", ".join(f"{states[state]} {state}" for state in _ORDER if states[state])
     return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {told or 'none'}."
+
+
+def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
+    number = sum(one.quarantined for one in sources)
+    if not number:
+        return []
+    held = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine"
+    return [f"{held}: newscrawl articles --quarantined lists what was not applied."]
 
 
 def _columns(moment: datetime) -> "tuple[Column, ...]":
@@ -215,6 +226,7 @@ _FOR_PROGRAMS = (
     "failures",
     "runs_day",
     "gaps",
+    "quarantined",
 )
 
 
@@ -240,7 +252,8 @@ def _remark(one: "SourceStatus") -> str:
         why = before.partition(f"; {one.slug}: ")[0] if state == "ok" else state
         return f"failed {times}: {why}"
     causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
-    parts = [f"due since {one.due_at:%H:%M}" if one.late and one.due_at else "", causes]
+    held = f"{one.quarantined:,} in quarantine" if one.quarantined else ""
+    parts = [f"due since {one.due_at:%H:%M}" if one.late and one.due_at else "", held, causes]
     return "; ".join(filter(None, parts))
 
 
@@ -252,6 +265,7 @@ def _record(found: "WatchStatus") -> dict[str, object]:
         "queued": found.queued,
         "articles_hour": sum(one.new_hour for one in found.sources),
         "articles_day": sum(one.new_day for one in found.sources),
+        "quarantined": sum(one.quarantined for one in found.sources),
         "workers": [asdict(one) for one in found.workers],
         "sources": [{**_row(one), "causes": dict(one.causes)} for one in found.sources],
         "findings": [asdict(one) for one in found.findings],

@@ -104,6 +104,11 @@ def _sources(found: WatchStatus) -> Iterator[Metric]:
         "Full days of the last seven on which it wasn't read",
         lambda one: len(one.gaps),
     )
+    yield gauge(
+        "quarantined_revisions",
+        "Revisions that would make articles worse and wait for somebody",
+        lambda one: one.quarantined,
+    )
     state = GaugeMetricFamily(
         "newscrawl_source_state", "1 for the state that a source is in", labels=["source", "state"]
     )

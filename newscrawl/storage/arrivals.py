@@ -17,19 +17,22 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.frontier.queue import Settlement, settle, settle_saved
-from newscrawl.storage.saving import Saved, save_records
+from newscrawl.storage.saving import LostArticle, Saved, hold_lost_article, save_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
     """A page that a crawl is done with: the document that came of it, if one did, and what is to
-    be written into its row of the queue, if it has one."""
+    be written into its row of the queue, if it has one. `lost` is a page that was looked at again
+    and holds no article any more."""
 
     document: Document | None = None
     settlement: Settlement | None = None
+    lost: LostArticle | None = None
 
 
-# None for a page without a document, else what became of it or why no database can hold it.
+# None for a page without a document, unless an article was stored under its address; else what
+# became of it or why no database can hold it.
 Written = Saved | UnstorableDocument | None
 
 
@@ -63,7 +66,7 @@ def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival])
             except UnstorableDocument as error:
                 written[place] = error
 
-    def work(session: Session) -> list[Saved]:
+    def work(session: Session) -> tuple[list[Saved], list[Saved | None]]:
         connection = session.connection()
         records = _without_copies(connection, incoming)
         analysis = Analysis(connection)
@@ -71,14 +74,24 @@ def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival])
         analysis.write()
         for one, record, outcome in zip(incoming, records, saved, strict=True):
             if (settlement := arrivals[one.place].settlement) is not None:
-                settle_saved(connection, settlement, outcome.outcome, record.urls)
+                settle_saved(connection, settlement, _reason_of(outcome), record.urls)
         without = [one.settlement for one in arrivals if one.document is None]
         settle(connection, [settlement for settlement in without if settlement is not None])
-        return saved
+        held = [
+            hold_lost_article(connection, one.lost, run_id) if one.lost else None
+            for one in arrivals
+        ]
+        return saved, held
 
-    for one, saved in zip(incoming, database.write(work), strict=True):
+    stored, held = database.write(work)
+    for one, saved in zip(incoming, stored, strict=True):
         written[one.place] = saved
-    return written
+    return [one or other for one, other in zip(written, held, strict=True)]
+
+
+def _reason_of(saved: Saved) -> str:
+    """What is noted in the queue: a page that says again what was quarantined says nothing new."""
+    return "unchanged" if saved.again else saved.outcome
 
 
 def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
@@ -88,7 +101,7 @@ def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> li
     records = []
     for one in incoming:
         is_copy = one.is_first and not met.isdisjoint(_addresses(one))
-        records.append(record_of(_only_address(one.document)) if is_copy else one.record)
+        records.append(_only_address(one.document) if is_copy else one.record)
         met.update(one.record.urls)
     return records
 
@@ -97,11 +110,12 @@ def _addresses(one: _Incoming) -> set[str]:
     return {one.record.urls[0], one.document.page.url}
 
 
-def _only_address(document: Document) -> Document:
-    """A document that adds its page's address to the article and changes nothing else.
+def _only_address(document: Document) -> Record:
+    """A record that adds its page's address to the article and changes nothing else.
 
     A print view, an AMP twin or a reader's view says the same in slightly other words, which
     would otherwise count as a correction of the article.
     """
     nothing = Article(url=document.article.url, kind="other")
-    return replace(document, article=nothing, mentions=())
+    record = record_of(replace(document, article=nothing, mentions=(), barrier=None))
+    return replace(record, only_address=True)

@@ -7,7 +7,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any, get_args
 
-from newscrawl.items import Access, Document, Kind, Mention
+from newscrawl.items import Access, Barrier, Document, Kind, Mention
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.wording import Wording
 
@@ -31,7 +31,8 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """What `Database.save` writes. `columns` are those of the articles table that the
-    document itself decides; `urls` its canonical URL first, then those it was met under."""
+    document itself decides; `urls` its canonical URL first, then those it was met under. One that
+    is `only_address` adds these to an article, and says nothing of it."""
 
     source: str
     urls: tuple[str, ...]
@@ -42,6 +43,8 @@ class Record:
     content_hash: str
     fingerprint: str | None
     rank: int
+    barrier: Barrier | None = None
+    only_address: bool = False
 
     @cached_property
     def wording(self) -> Wording:
@@ -89,9 +92,14 @@ def record_of(document: Document) -> Record:
         clutter=dict(document.clutter),
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
-        fingerprint=_fingerprint(title, text, published_at),
+        fingerprint=fingerprint_of(title, text, published_at),
         rank=rank(page.access, article.kind, has_text=bool(text)),
+        barrier=document.barrier,
     )
+
+
+# The rank of a version that holds the article's body.
+BODY = 2
 
 
 def rank(access: str, kind: str, *, has_text: bool) -> int:
@@ -99,7 +107,7 @@ def rank(access: str, kind: str, *, has_text: bool) -> int:
     of it. A version never gives way to one of a lower rank."""
     counted = kind in COUNTED_KINDS
     if counted and access == "open" and has_text:
-        return 2
+        return BODY
     return 1 if counted or access != "open" else 0
 
 
@@ -135,7 +143,8 @@ def minute_of(moment: datetime) -> int:
     return min(max(0, minute), _LAST_MINUTE)
 
 
-def _fingerprint(title: str | None, text: str, published_at: datetime | None) -> str | None:
+def fingerprint_of(title: str | None, text: str, published_at: datetime | None) -> str | None:
+    """What finds the same text under another address; None where it is too short to tell."""
     words = " ".join(text.split())
     if len(words) >= TELLING_LENGTH:
         return _digest(words)

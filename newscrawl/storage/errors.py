@@ -9,5 +9,9 @@ class UnstorableDocument(StorageError):  # noqa: N818 - named for what it is, as
     """This one document can't be stored; the database is fine and the next one may be."""
 
 
+class RevisionError(Exception):
+    """A revision that can't be applied, discarded or restored as asked; the database is fine."""
+
+
 class QuestionError(StorageError):
     """A question that can't be meant: a time zone, a range or a search text that is none."""

@@ -80,7 +80,9 @@ class Intake:
         begun, told = self._database.write(work)
         self._runs |= begun
         for source, saved in told:
-            found = {f"articles_{saved.outcome}": 1, "mentions": saved.mentions}
+            held = saved.outcome == "quarantined"
+            name = "revisions_quarantined" if held else f"articles_{saved.outcome}"
+            found = {name: 1, "mentions": saved.mentions}
             self._counts.setdefault(source, Counter()).update(found)
         return _sum(told)
 

@@ -8,7 +8,7 @@
 - A **run** without an article of its own; one with articles loses its counts, which the days of its
   source hold added up.
 - A **monitor** that is gone, a **finding** that is over, a copy of a **robots.txt** that nobody has
-  read since.
+  read since, a **revision** that has left the quarantine.
 
 Rows are looked for a piece at a time, by their numbers, and dropped in short transactions: crawls
 go on meanwhile, and who is broken off begins anew the next day.
@@ -26,7 +26,16 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier.queue import NAMED_AGAIN
-from newscrawl.storage.models import Article, ArticleUrl, Finding, FrontierUrl, Listing, Poll, Run
+from newscrawl.storage.models import (
+    Article,
+    ArticleUrl,
+    Finding,
+    FrontierUrl,
+    Listing,
+    Poll,
+    QuarantinedRevision,
+    Run,
+)
 
 TASK = "prune"
 EVERY = timedelta(days=1)
@@ -50,6 +59,7 @@ class Pruned:
     monitors: int = 0
     findings: int = 0
     robots_policies: int = 0
+    revisions: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -83,6 +93,7 @@ class Pruning:
             robots_policies=self._drop_all(
                 models.RobotsPolicy, models.RobotsPolicy.fetched_at < self._limit
             ),
+            revisions=self._drop(QuarantinedRevision, QuarantinedRevision.closed_at < self._limit),
         )
 
     @property

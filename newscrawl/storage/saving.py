@@ -7,36 +7,42 @@ would cost as much again as the database.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from sqlalchemy import (
     Connection,
     Row,
     bindparam,
     delete,
+    exists,
     func,
     insert,
-    literal,
     select,
     update,
 )
 
-from newscrawl.items import Mention
-from newscrawl.storage import models
+from newscrawl.items import Mention, Outcome
+from newscrawl.storage import models, quarantine
 from newscrawl.storage.adding import Origin, add_articles, new_ones
 from newscrawl.storage.addresses import add_urls
 from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.documents import Record, day_of, rank
+from newscrawl.storage.documents import BODY, Record, clean, day_of, rank
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.models import Article, ArticleUrl, Revision, Run, Source
-from newscrawl.storage.models.base import UtcDateTime
+from newscrawl.storage.models import (
+    Article,
+    ArticleUrl,
+    Base,
+    QuarantinedRevision,
+    Revision,
+    Run,
+    Source,
+)
 from newscrawl.storage.occurrences import write_occurrences
 from newscrawl.storage.prepared import Prepared, among
+from newscrawl.storage.revision_check import Reason
 
-Outcome = Literal["new", "revised", "unchanged"]
-
-# A row of _ARTICLE_AT: URL, id, source, content hash, access, kind, published, first seen, text?
-_Stored = Row[str, int, int, str, str, str, datetime | None, datetime, bool]
+# A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, text?,
+# anything pending in the quarantine?
+StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime, bool, bool]
 
 
 # Statements are built once: to build one costs as much as SQLite takes to carry it out.
@@ -47,21 +53,23 @@ _SOURCES = Prepared(
     .with_for_update(key_share=True)
 )
 _RUNS = Prepared(select(Run.id).where(among(Run.id, "runs")))
-_ARTICLE_AT = (
-    select(
-        ArticleUrl.url,
-        Article.id,
-        Article.source_id,
-        Article.content_hash,
-        Article.access,
-        Article.kind,
-        Article.published_at,
-        Article.first_seen_at,
-        (Article.text != "").label("has_text"),
-    )
-    .join(Article, Article.id == ArticleUrl.article_id)
-    .where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
-)
+_STORED = select(
+    ArticleUrl.url,
+    Article.id,
+    Article.source_id,
+    Article.run_id,
+    Article.content_hash,
+    Article.access,
+    Article.kind,
+    Article.published_at,
+    Article.first_seen_at,
+    (Article.text != "").label("has_text"),
+    exists()
+    .where(QuarantinedRevision.article_id == Article.id, QuarantinedRevision.state == "pending")
+    .label("has_pending"),
+).join(Article, Article.id == ArticleUrl.article_id)
+_ARTICLE_AT = _STORED.where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
+_ARTICLE = _STORED.where(Article.id == bindparam("article_id"), ArticleUrl.url == Article.url)
 _TWIN = select(func.min(Article.id)).where(
     Article.source_id == bindparam("source_id"), Article.fingerprint == bindparam("fingerprint")
 )
@@ -79,10 +87,26 @@ _OCCURRENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of a document, and how many mentions were written for it."""
+    """What became of a document, and how many mentions were written for it.
+
+    `reason` says why it is quarantined, `again` that what it says was pending there before.
+    """
 
     outcome: Outcome
     mentions: int
+    reason: Reason | None = None
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostArticle:
+    """A page that was looked at again and holds no article any more, with the class and the words
+    of why."""
+
+    url: str
+    seen_at: datetime
+    kind: str
+    note: str
 
 
 def save_records(
@@ -157,7 +181,9 @@ def _check_runs(connection: Connection, runs: Collection[int]) -> None:
             raise StorageError(f"no run {run_id} in the database: start_run gives one")
 
 
-def _article_at(connection: Connection, urls: tuple[str, ...]) -> tuple[_Stored | None, set[str]]:
+def _article_at(
+    connection: Connection, urls: tuple[str, ...]
+) -> tuple[StoredArticle | None, set[str]]:
     """What must be known of the article stored under the first of the URLs that is, and all
     of them that are. Its text is not fetched: it may be long."""
     found = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
@@ -173,14 +199,30 @@ def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
 
 
 def _take_over(
-    connection: Connection, record: Record, stored: _Stored, origin: Origin, analysis: Analysis
+    connection: Connection,
+    record: Record,
+    stored: StoredArticle,
+    origin: Origin,
+    analysis: Analysis,
 ) -> Saved:
-    held = rank(stored.access, stored.kind, has_text=stored.has_text)
-    if stored.source_id != origin.source_id or record.rank < held:
+    if stored.source_id != origin.source_id or record.only_address:
         return Saved("unchanged", 0)
-    if stored.content_hash != record.content_hash:
+    held = _rank(stored)
+    differs = stored.content_hash != record.content_hash
+    if record.rank < held or differs:
+        reason = quarantine.reason_to_hold(connection, record, stored.id, held)
+        if reason is not None:
+            revision = quarantine.held_revision(record, stored.id, origin.run_id, reason)
+            return _held(connection, revision)
+    if record.rank < held:
+        return Saved("unchanged", 0)
+    if differs and quarantine.is_turned_down(connection, stored.id, record.content_hash):
+        return Saved("unchanged", 0)
+    if stored.has_pending:
+        quarantine.close_pending(connection, stored.id, "superseded")
+    if differs:
         with analysis.changing([stored.id]):
-            _revise(connection, record, stored, origin)
+            revise(connection, record, stored, origin.run_id)
         return Saved("revised", len(record.mentions))
     how = {"access": record.columns["access"], "kind": record.columns["kind"]}
     if how != {"access": stored.access, "kind": stored.kind}:
@@ -189,7 +231,52 @@ def _take_over(
     return Saved("unchanged", 0)
 
 
-def _revise(connection: Connection, record: Record, stored: _Stored, origin: Origin) -> None:
+def _rank(stored: StoredArticle) -> int:
+    return rank(stored.access, stored.kind, has_text=stored.has_text)
+
+
+def _held(connection: Connection, revision: quarantine.HeldRevision) -> Saved:
+    done = quarantine.hold(connection, revision)
+    if done == "turned_down":
+        return Saved("unchanged", 0)
+    return Saved("quarantined", 0, revision.reason, again=done == "again")
+
+
+def hold_lost_article(connection: Connection, lost: LostArticle, run_id: int) -> Saved | None:
+    """Put it into the quarantine that a page holds no article any more; None where none of its
+    source is stored under its address that was read."""
+    stored, _ = _article_at(connection, (lost.url,))
+    source_id = connection.execute(select(Run.source_id).where(Run.id == run_id)).scalar_one()
+    if stored is None or stored.source_id != source_id or _rank(stored) < BODY:
+        return None
+    revision = quarantine.HeldRevision(
+        article_id=stored.id,
+        run_id=run_id,
+        reason="no_article",
+        note=clean(lost.note),
+        seen_at=lost.seen_at,
+        content_hash=quarantine.no_article_hash(lost.kind),
+    )
+    return _held(connection, revision)
+
+
+def lock_source(connection: Connection, article_id: int) -> None:
+    """Wait until no writer of the article's source is at work; none begins before the end of the
+    transaction."""
+    query = select(Source.slug).join(Article, Article.source_id == Source.id)
+    slug = connection.execute(query.where(Article.id == article_id)).scalar()
+    if slug is not None:
+        _sources(connection, [slug])
+
+
+def stored_article(connection: Connection, number: int) -> StoredArticle | None:
+    """The article with this number, as `revise` takes it."""
+    return connection.execute(_ARTICLE, {"article_id": number}).one_or_none()
+
+
+def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
+    """Make the record the article's newest version; the one before it becomes a revision. To be
+    called within `Analysis.changing`."""
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
@@ -197,7 +284,7 @@ def _revise(connection: Connection, record: Record, stored: _Stored, origin: Ori
         **{name: value for name, value in record.columns.items() if name != "url"},
         "published_at": published_at,
         "day": day_of(published_at, stored.first_seen_at),
-        "run_id": origin.run_id,
+        "run_id": run_id,
         "content_hash": record.content_hash,
         "fingerprint": record.fingerprint,
         "revision": Article.revision + 1,
@@ -228,18 +315,21 @@ def _revise(connection: Connection, record: Record, stored: _Stored, origin: Ori
 
 
 def _keep_revision(connection: Connection, record: Record, article_id: int) -> None:
+    articles = Base.metadata.tables["articles"]
+    row = connection.execute(articles.select().where(articles.c.id == article_id)).mappings().one()
+    old = {str(name): value for name, value in row.items()}
     version = {
-        "article_id": Article.id,
-        "number": Article.revision,
-        "title": Article.title,
-        "text": Article.text,
-        "access": Article.access,
-        "content_hash": Article.content_hash,
-        "seen_at": func.coalesce(Article.revised_at, Article.first_seen_at),
-        "replaced_at": literal(record.seen_at, UtcDateTime()),
+        "article_id": article_id,
+        "number": old["revision"],
+        "title": old["title"],
+        "text": old["text"],
+        "access": old["access"],
+        "content_hash": old["content_hash"],
+        "seen_at": old["revised_at"] or old["first_seen_at"],
+        "replaced_at": record.seen_at,
+        "facts": quarantine.packed(old),
     }
-    old = select(*version.values()).where(Article.id == article_id)
-    connection.execute(insert(Revision).from_select(list(version), old))
+    connection.execute(insert(Revision).values(version))
 
 
 def _touch(connection: Connection, article_id: int, record: Record) -> None:

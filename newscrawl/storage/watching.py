@@ -11,7 +11,16 @@ from sqlalchemy.orm import Session
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier import due_sources
 from newscrawl.storage.leases import clock
-from newscrawl.storage.models import Coverage, Finding, Lease, Run, Source, Worker
+from newscrawl.storage.models import (
+    Article,
+    Coverage,
+    Finding,
+    Lease,
+    QuarantinedRevision,
+    Run,
+    Source,
+    Worker,
+)
 
 SourceState = Literal["running", "failing", "late", "never", "ok"]
 
@@ -50,10 +59,10 @@ class OpenFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
-    """How a source fares. `new_*` count articles, `runs_day` and `pages_failed_day` those of the
-    last 24 hours; `causes` are those of the last crawl with failed pages; `gaps` are full days of
-    the last seven on which it wasn't read. `last_success` is the end of the last crawl of these
-    24 hours that read a listing."""
+    """How a source fares. `quarantined` revisions wait for somebody. `new_*` count articles,
+    `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of the last
+    crawl with failed pages; `gaps` are full days of the last seven on which it wasn't read.
+    `last_success` is the end of the last crawl of these 24 hours that read a listing."""
 
     slug: str
     coverage: str | None = None
@@ -73,6 +82,7 @@ class SourceStatus:
     pages_failed_day: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
     gaps: tuple[date, ...] = ()
+    quarantined: int = 0
 
     @property
     def state(self) -> SourceState:
@@ -106,6 +116,7 @@ def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
             _last_day(session, now),
             _coverage(session, now.date()),
             _causes(session, now),
+            _quarantined(session),
         ]
         workers, findings = _workers(session, now), _findings(session)
         waiting = select(func.count()).where(Lease.queued_until > now)
@@ -225,6 +236,17 @@ def _causes(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
 def _failures(counts: Mapping[str, int]) -> dict[str, int]:
     found = {k.removeprefix(_FAILED): v for k, v in counts.items() if k.startswith(_FAILED)}
     return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _quarantined(session: Session) -> dict[str, dict[str, Any]]:
+    query = (
+        select(Source.slug, func.count())
+        .join(Article, Article.source_id == Source.id)
+        .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
+        .where(QuarantinedRevision.state == "pending")
+        .group_by(Source.slug)
+    )
+    return {slug: {"quarantined": number} for slug, number in session.execute(query)}
 
 
 def _due(database: Database, slugs: Iterable[str], now: datetime) -> dict[str, dict[str, Any]]:

@@ -41,8 +41,8 @@ from newscrawl.storage.prepared import Prepared, among
 # old as this one.
 Outcome = Literal["read", "closed", "failed", "died", "deferred", "hopeless", "postponed"]
 
-# Reasons of a last look that brought a text or a correction.
-_OF_A_NEW_TEXT = frozenset({"new", "revised"})
+# Reasons of a last look that brought a text or a correction, or another page in their place.
+_OF_A_NEW_TEXT = frozenset({"new", "revised", "quarantined"})
 # Ours: that a listing still names a page is noted so often, since it is a write, for
 # storage/pruning.py.
 NAMED_AGAIN = timedelta(days=7)

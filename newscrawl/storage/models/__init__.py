@@ -28,6 +28,7 @@ from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
 from newscrawl.storage.models.memory import TemplateMemory
 from newscrawl.storage.models.progress import Progress
+from newscrawl.storage.models.quarantine import QuarantinedRevision
 from newscrawl.storage.models.robots import RobotsPolicy
 from newscrawl.storage.models.sources_health import SourceHealth
 from newscrawl.storage.models.watch import Finding, Lease, Vitals, Worker
@@ -54,6 +55,7 @@ __all__ = [
     "Notice",
     "Poll",
     "Progress",
+    "QuarantinedRevision",
     "Revision",
     "RobotsPolicy",
     "Run",

@@ -105,7 +105,11 @@ class ArticleUrl(Base):
 
 
 class Revision(Base):
-    """A version of an article that has been replaced; the newest stands in `articles`."""
+    """A version of an article that has been replaced; the newest stands in `articles`.
+
+    `facts` are its other columns there, language and authors for example, as JSON holds them; they
+    are empty for versions that were replaced before they were kept.
+    """
 
     __tablename__ = "revisions"
     __table_args__ = (UniqueConstraint("article_id", "number"),)
@@ -119,6 +123,7 @@ class Revision(Base):
     content_hash: Mapped[str]
     seen_at: Mapped[datetime]
     replaced_at: Mapped[datetime]
+    facts: Mapped[dict[str, Any] | None]
 
 
 class Mention(Base):

@@ -49,4 +49,6 @@ class Base(DeclarativeBase):
         datetime: UtcDateTime(),
         list[str]: JSON(),
         dict[str, Any]: JSON(),
+        dict[str, int]: JSON(),
+        list[dict[str, Any]]: JSON(),
     }

@@ -33,6 +33,13 @@ from newscrawl.storage.queries.listing import (
     source_slugs,
 )
 from newscrawl.storage.queries.pages import article_page, history
+from newscrawl.storage.queries.quarantine import (
+    HeldText,
+    QuarantineRow,
+    quarantine_sizes,
+    quarantined,
+    quarantined_text,
+)
 from newscrawl.storage.queries.reaching import reach
 from newscrawl.storage.queries.rows import (
     By,
@@ -68,12 +75,14 @@ __all__ = [
     "DiffLine",
     "FoundArticle",
     "Group",
+    "HeldText",
     "Hits",
     "MarkedMention",
     "Measure",
     "MentionCount",
     "Overview",
     "Period",
+    "QuarantineRow",
     "Reach",
     "Scope",
     "Share",
@@ -95,6 +104,9 @@ __all__ = [
     "languages",
     "mention_counts",
     "overview",
+    "quarantine_sizes",
+    "quarantined",
+    "quarantined_text",
     "reach",
     "search",
     "sections",

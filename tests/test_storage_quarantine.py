@@ -1,0 +1,354 @@
+"""The quarantine on both databases: what goes in, what people decide, and that counts follow."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import func, select
+
+from newscrawl.items import Barrier, Document, Mention
+from newscrawl.storage import Database, Saved, open_database, queries
+from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.errors import RevisionError
+from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.models import Article, QuarantinedRevision
+from newscrawl.storage.models import Mention as StoredMention
+from newscrawl.storage.pruning import Pruning
+from newscrawl.storage.revisions import (
+    apply_revision,
+    decide_all,
+    discard_revision,
+    earlier_version,
+    restore_version,
+)
+from newscrawl.storage.saving import LostArticle
+from tests.test_storage_counts import counted, found_by_search
+from tests.worlds import NOON, body, document, empty, headline, moment, register
+
+URL = "https://ft.example/a"
+TEXT = " ".join(
+    f"Quay {number} of the harbour was closed by crew {number}." for number in range(60)
+)
+SHELL = "Please enable JavaScript to read this page."
+GOOD = [headline("Siemens"), body("Siemens"), body("Bosch", 9)]
+
+
+def good(text: str = TEXT, *, mentions: Sequence[Mention] = GOOD, **given: Any) -> Document:
+    return document(text=text, mentions=mentions, **given)
+
+
+def shell(text: str = SHELL, **given: Any) -> Document:
+    return document(title="Financial Times", text=text, **given)
+
+
+@pytest.fixture
+def run(database: Database) -> int:
+    run = register(database)
+    database.save(good(), run)
+    return run
+
+
+def held(database: Database) -> list[QuarantinedRevision]:
+    with database.reading() as session:
+        return list(session.scalars(select(QuarantinedRevision).order_by(QuarantinedRevision.id)))
+
+
+def stored(database: Database) -> tuple[str | None, str, int]:
+    """Headline, text and revision of the one article."""
+    with database.reading() as session:
+        article = session.scalars(select(Article)).one()
+        return article.title, article.text, article.revision
+
+
+def mentions(database: Database) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(StoredMention)) or 0
+
+
+def ranking(database: Database) -> dict[str, int]:
+    """What is counted, which must be what a count of all articles finds."""
+    before = queries.company_ranking(database)
+    found = [one.article.url for one in queries.search(database, "quay")]
+    database.rebuild()
+    assert queries.company_ranking(database) == before
+    assert [one.article.url for one in queries.search(database, "quay")] == found
+    return {row.company: row.hits.in_title + row.hits.in_body for row in before}
+
+
+def test_a_worse_version_is_held_and_the_article_stays(database: Database, run: int) -> None:
+    saved = database.save(shell(fetched_at=moment(1)), run)
+    assert saved == Saved("quarantined", 0, "text_shrank")
+    assert stored(database) == ("A headline", TEXT, 1)
+    assert mentions(database) == 3
+    (row,) = queries.quarantined(database)
+    assert (row.url, row.source, row.reason) == (URL, "ft", "text_shrank")
+    assert (row.before, row.after, row.new_title) == (len(TEXT), len(SHELL), "Financial Times")
+    assert (row.since, row.seen_at, row.times) == (moment(1), moment(1), 1)
+    assert queries.quarantine_sizes(database) == {"ft": 1}
+
+
+def test_revisits_in_a_row_are_one_row_with_the_newest_text(database: Database, run: int) -> None:
+    first = database.save(shell(fetched_at=moment(1)), run)
+    again = database.save(shell(fetched_at=moment(2)), run)
+    other = database.save(shell("Something went wrong.", fetched_at=moment(3)), run)
+    assert [one.again for one in (first, again, other)] == [False, True, False]
+    (row,) = held(database)
+    assert (row.text, row.times) == ("Something went wrong.", 3)
+    assert (row.first_seen_at, row.seen_at) == (moment(1), moment(3))
+
+
+@pytest.mark.parametrize("text", [TEXT, TEXT + " A correction."])
+def test_a_good_version_ends_what_is_pending(database: Database, run: int, text: str) -> None:
+    database.save(shell(), run)
+    saved = database.save(good(text), run)
+    assert saved.outcome == ("unchanged" if text == TEXT else "revised")
+    assert queries.quarantined(database) == []
+    (row,) = held(database)
+    assert (row.state, row.text, row.mentions) == ("superseded", "", [])
+
+
+def test_a_page_without_article_is_held_and_cannot_be_applied(database: Database, run: int) -> None:
+    lost = LostArticle(url=URL, seen_at=moment(1), kind="TooShort", note="12 characters of text")
+    unknown = replace(lost, url="https://ft.example/never-seen")
+    arrivals = [Arrival(lost=lost), Arrival(lost=unknown), Arrival(lost=lost)]
+    written = write_arrivals(database, run, arrivals)
+    held_now = Saved("quarantined", 0, "no_article")
+    assert written == [held_now, None, replace(held_now, again=True)]
+    (row,) = queries.quarantined(database)
+    assert (row.reason, row.note, row.after) == ("no_article", "12 characters of text", 0)
+    with pytest.raises(RevisionError, match=f"discard {row.id}"):
+        apply_revision(database, row.id)
+    assert discard_revision(database, row.id) == URL
+    assert write_arrivals(database, run, [Arrival(lost=lost)]) == [Saved("unchanged", 0)]
+    assert queries.quarantined(database) == []
+
+
+def test_another_source_puts_nothing_of_ours_into_the_quarantine(
+    database: Database, run: int
+) -> None:
+    elsewhere = register(database, "faz")
+    lost = LostArticle(url=URL, seen_at=moment(1), kind="Empty", note="no text found")
+    assert write_arrivals(database, elsewhere, [Arrival(lost=lost)]) == [None]
+
+
+def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(
+    database: Database, run: int
+) -> None:
+    teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
+    own = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
+    consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
+    assert database.save(own, run) == Saved("unchanged", 0)
+    assert database.save(teaser, run) == Saved("unchanged", 0)
+    assert database.save(consent, run) == Saved("quarantined", 0, "no_article")
+    assert stored(database) == ("A headline", TEXT, 1)
+    (row,) = queries.quarantined(database)
+    assert (row.new_title, row.note) == ("Your privacy", "the page is of the kind 'consent'")
+
+
+def test_while_layout_changed_is_open_revisions_wait(database: Database, run: int) -> None:
+    trouble = Trouble(kind="layout_changed", source="ft", note="texts are short")
+    record_findings(database, [trouble], ())
+    with database.reading() as session:
+        now = session.scalars(select(func.max(Article.last_seen_at))).one() + timedelta(days=9999)
+    later = good(TEXT + " More.", fetched_at=now)
+    # What was fetched before it was found is judged by itself.
+    assert database.save(good(TEXT + " Less."), run).outcome == "revised"
+    assert database.save(later, run) == Saved("quarantined", 0, "layout_changed")
+    record_findings(database, [], {trouble.cause})
+    assert database.save(later, run).outcome == "revised"
+    assert queries.quarantined(database) == []
+
+
+def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database, run: int) -> None:
+    assert ranking(database) == {"Siemens": 2, "Bosch": 1}
+    late = shell(fetched_at=moment(1), mentions=[body("Nokia")], language="de", section="Home")
+    database.save(late, run)
+    assert ranking(database) == {"Siemens": 2, "Bosch": 1}
+    (row,) = queries.quarantined(database)
+    assert apply_revision(database, row.id) == URL
+    assert stored(database) == ("Financial Times", SHELL, 2)
+    assert ranking(database) == {"Nokia": 1}
+    page = queries.article_page(database, URL)
+    assert page is not None
+    assert (page.row.language, page.section, page.row.day) == ("de", "Home", NOON.date())
+    assert [version.text for version in queries.history(database, URL)] == [TEXT, SHELL]
+    assert [one.state for one in held(database)] == ["applied"]
+    with pytest.raises(RevisionError, match="no revision"):
+        apply_revision(database, row.id)
+
+
+def test_what_is_discarded_is_not_listed_again(database: Database, run: int) -> None:
+    database.save(shell(), run)
+    (row,) = queries.quarantined(database)
+    assert decide_all(database, [row.id, row.id, 9999], discard_revision)[0] == [URL]
+    assert database.save(shell(fetched_at=moment(2)), run) == Saved("unchanged", 0)
+    assert queries.quarantined(database) == []
+    assert database.save(shell("Another shell."), run).outcome == "quarantined"
+    assert stored(database) == ("A headline", TEXT, 1)
+
+
+def restore(database: Database, number: int, found: Sequence[Mention] = GOOD) -> int:
+    version = earlier_version(database, URL, number)
+    return restore_version(database, version, found, version.language)
+
+
+def test_an_earlier_version_is_restored_with_all_its_facts(database: Database, run: int) -> None:
+    database.save(shell(language="de", section="Home", mentions=[body("Nokia")]), run)
+    apply_revision(database, queries.quarantined(database)[0].id)
+    assert restore(database, 1) == 3
+    assert stored(database) == ("A headline", TEXT, 3)
+    assert ranking(database) == {"Siemens": 2, "Bosch": 1}
+    page = queries.article_page(database, URL)
+    assert page is not None
+    assert (page.row.language, page.section) == ("en", None)
+    versions = queries.history(database, URL)
+    assert [version.text for version in versions] == [TEXT, SHELL, TEXT]
+    assert dict(versions[-1].mentions) == {"Siemens": 2, "Bosch": 1, "Nokia": -1}
+
+
+def test_what_was_restored_is_not_taken_back(database: Database, run: int) -> None:
+    corrected = good(TEXT + " A correction that is none.")
+    assert database.save(corrected, run).outcome == "revised"
+    restore(database, 1)
+    assert database.save(corrected, run) == Saved("unchanged", 0)
+    assert stored(database) == ("A headline", TEXT, 3)
+    assert queries.quarantined(database) == []
+    # Until the operator wants it after all.
+    restore(database, 2)
+    assert stored(database)[1] == corrected.article.text
+    assert database.save(good(), run) == Saved("unchanged", 0)
+    assert stored(database)[1] == corrected.article.text
+
+
+def test_a_version_that_is_none_is_named(database: Database, run: int) -> None:
+    for number, words in ((1, "newest one"), (7, "no version 7")):
+        with pytest.raises(RevisionError, match=words):
+            earlier_version(database, URL, number)
+    with pytest.raises(RevisionError, match="no article is stored"):
+        earlier_version(database, "https://ft.example/z", 1)
+
+
+def test_a_version_that_broke_off_is_not_applied_in_part(
+    database: Database, run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database.save(shell(mentions=[body("Nokia")]), run)
+    (row,) = queries.quarantined(database)
+    before = ranking(database)
+    with monkeypatch.context() as patch:
+        patch.setattr("newscrawl.storage.analysis.Analysis.write", _broken)
+        with pytest.raises(RuntimeError, match="the plug was pulled"):
+            apply_revision(database, row.id)
+    assert stored(database) == ("A headline", TEXT, 1)
+    assert [one.state for one in held(database)] == ["pending"]
+    assert ranking(database) == before
+    apply_revision(database, row.id)
+    with monkeypatch.context() as patch:
+        patch.setattr("newscrawl.storage.analysis.Analysis.write", _broken)
+        with pytest.raises(RuntimeError, match="the plug was pulled"):
+            restore(database, 1)
+    assert stored(database) == ("Financial Times", SHELL, 2)
+    assert ranking(database) == {"Nokia": 1}
+
+
+def _broken(_: object) -> None:
+    raise RuntimeError("the plug was pulled")
+
+
+def test_what_has_left_the_quarantine_is_forgotten_after_a_while(
+    database: Database, run: int
+) -> None:
+    database.save(shell(), run)
+    discard_revision(database, queries.quarantined(database)[0].id)
+    database.save(shell("Another shell."), run)
+    keep = timedelta(days=20)
+    now = held(database)[0].closed_at
+    assert now is not None
+    early = Pruning(database=database, keep=keep, now=now + timedelta(days=19)).run()
+    late = Pruning(database=database, keep=keep, now=now + timedelta(days=21)).run()
+    assert (early.revisions, late.revisions) == (0, 1)
+    assert [one.state for one in held(database)] == ["pending"]
+
+
+# --- Property: whatever comes and whatever people decide, counts are those of a recount ---
+
+
+_MENTIONS = st.lists(st.sampled_from([headline("Siemens"), body("Bosch"), body("Nokia", 9)]))
+
+
+@st.composite
+def _documents(draw: st.DrawFn) -> Document:
+    words, path = (
+        draw(st.sampled_from(["", " More.", " Other.", SHELL])),
+        draw(st.sampled_from("ab")),
+    )
+    found = draw(_MENTIONS)
+    if words == SHELL:
+        return shell(path=path, mentions=found, language=draw(st.sampled_from(["de", None])))
+    return good(f"{path} {TEXT}{words}", path=path, mentions=found)
+
+
+_STEPS = st.lists(
+    st.one_of(
+        _documents(),
+        st.sampled_from([apply_revision, discard_revision]),
+        st.tuples(st.sampled_from("ab"), st.integers(1, 3), _MENTIONS),
+    ),
+    min_size=2,
+    max_size=12,
+)
+
+
+def _carry_out(database: Database, steps: Sequence[Any]) -> None:
+    run = register(database)
+    database.save_all([good(f"{path} {TEXT}", path=path) for path in "ab"], run)
+    for step in steps:
+        if isinstance(step, Document):
+            database.save(step, run)
+        elif callable(step):
+            decide_all(database, [row.id for row in queries.quarantined(database)], step)
+        else:
+            path, number, found = step
+            with suppress(RevisionError):  # there is no such version
+                version = earlier_version(database, f"https://ft.example/{path}", number)
+                restore_version(database, version, found, version.language)
+
+
+def _check_counts(database: Database) -> None:
+    kept, found = counted(database), found_by_search(database)
+    database.rebuild()
+    assert counted(database) == kept
+    assert found_by_search(database) == found
+    pending = [row.article_id for row in held(database) if row.state == "pending"]
+    assert len(pending) == len(set(pending)) == len(queries.quarantined(database))
+
+
+@settings(max_examples=30)
+@given(steps=_STEPS)
+def test_counts_follow_what_is_decided_on_sqlite(
+    new_sqlite: Callable[[], Database], steps: list[Any]
+) -> None:
+    with new_sqlite() as database:
+        _carry_out(database, steps)
+        _check_counts(database)
+
+
+@pytest.fixture(scope="module")
+def postgres(postgres_tables: str) -> Iterator[Database]:
+    with open_database(postgres_tables) as opened:
+        yield opened
+    empty(postgres_tables)
+
+
+@settings(max_examples=10)
+@given(steps=_STEPS)
+def test_counts_follow_what_is_decided_on_postgresql(
+    postgres: Database, postgres_tables: str, steps: list[Any]
+) -> None:
+    empty(postgres_tables)
+    _carry_out(postgres, steps)
+    _check_counts(postgres)
