@@ -7,6 +7,7 @@ records of them (newscrawl.storage.documents) and starts a quarter of a second s
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.items import Outcome
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         open_database,
         upgrade_database,
     )
-    from newscrawl.storage.saving import Outcome, Saved
+    from newscrawl.storage.saving import Saved
 
 __all__ = [
     "COVERAGE_STATES",
