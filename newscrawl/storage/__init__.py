@@ -31,7 +31,7 @@ __all__ = [
     "open_database",
     "upgrade_database",
 ]
-_OF_SAVING = {"Outcome", "Saved"}
+_OF_SAVING = {"Saved"}
 
 
 def __getattr__(name: str) -> Any:
