@@ -1,6 +1,5 @@
 """A source's home and section pages, read as a last resort: where no feed or sitemap works."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import ClassVar
@@ -10,10 +9,12 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Response
 
+from newscrawl.crawl.listing_reader import ListingReader
 from newscrawl.sources import Source
 from newscrawl.sources.links import Judged, judge_page
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Reading, publishing_interval
+from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.arguments import CrawlArguments
 from spiders.listings import ListingSpider, header
 
@@ -33,7 +34,8 @@ class SectionSpider(ListingSpider):
         self._last_resort = False
 
     def watch_listings(self, crawler: Crawler) -> None:
-        """Hear of the moment at which nothing is left to do."""
+        """Begin to read listings, and hear of the moment at which nothing is left to do."""
+        self.reader = ListingReader(crawler)
         crawler.signals.connect(self._try_sections, signal=signals.spider_idle)
 
     def _try_sections(self) -> None:
@@ -78,8 +80,13 @@ class SectionSpider(ListingSpider):
                 yield request
             return
         content_type = header(response, "Content-Type")
-        # In a thread: home pages can be large, and must not stop the downloads.
-        judged = await asyncio.to_thread(judge_page, response.body, response.url, content_type)
+        try:
+            judged = await self.reader.read(judge_page, response.body, response.url, content_type)
+        except WorkStoppedError:
+            return  # the crawl is being stopped
+        except WorkExceededError as error:
+            self._broken(known, f"Can't use {response.url}: it {error}")
+            return
         self.count("listings_read")
         self.count("sections_read")
         if nesting == 0:

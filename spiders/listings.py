@@ -11,6 +11,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
+from newscrawl.crawl.listing_reader import ListingReader
 from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
@@ -20,14 +21,14 @@ from newscrawl.sources import (
     SitemapError,
     UrlError,
     canonical_url,
-    parse_feed,
-    parse_sitemap,
 )
 from newscrawl.sources.addresses import address_of
-from newscrawl.sources.sitemaps import MAX_BYTES, looks_like_sitemap, unpack
+from newscrawl.sources.listings import read_listing
+from newscrawl.sources.sitemaps import MAX_BYTES
 from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
+from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.failures import cause_of
 from spiders.queue import QueueSpider, conditions
 
@@ -53,6 +54,8 @@ class ListingSpider(QueueSpider):
     """Reads the listings that a subclass names, and queues what it wants of their articles."""
 
     clock: Callable[[], datetime]
+    # Set by whoever builds the spider.
+    reader: ListingReader
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,9 +172,13 @@ class ListingSpider(QueueSpider):
         is_noted: bool = False,
     ) -> AsyncIterator[Request]:
         try:
-            # In a thread: the parsing of a long one must not stop the downloads.
-            listing = await asyncio.to_thread(_read_listing, response)
-        except (FeedError, SitemapError) as error:
+            content_type = header(response, "Content-Type")
+            listing = await self.reader.read(
+                read_listing, response.body, response.url, content_type
+            )
+        except WorkStoppedError:
+            return  # the crawl is being stopped
+        except (FeedError, SitemapError, WorkExceededError) as error:
             message = f"Can't use {response.url}: it {error}"
             self._broken(known, message, is_noted=is_noted)
             return
@@ -340,13 +347,6 @@ def _told(hints: Hints) -> int:
 def newest_first(entries: Iterable[Entry]) -> list[Entry]:
     """Return the entries by date, those without one last and as they came."""
     return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
-
-
-def _read_listing(response: Response) -> Feed | Sitemap:
-    body = unpack(response.body)
-    if looks_like_sitemap(body):
-        return parse_sitemap(body, response.url)
-    return parse_feed(body, response.url, content_type=header(response, "Content-Type"))
 
 
 def _told_interval(listing: Feed | Sitemap) -> timedelta | None:

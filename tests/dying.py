@@ -2,16 +2,17 @@
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.http import Response
 
+from newscrawl.crawl.listing_reader import ListingReader
 from newscrawl.items import Document, Page
 from newscrawl.reading import PageReader
+from newscrawl.workers import Limits
 from pipelines.extraction import ExtractionPipeline
-from spiders import listings
 
 
 def square_or_die(number: int) -> int:
@@ -49,12 +50,45 @@ class MortalListings:
     @classmethod
     def from_crawler(cls, _crawler: Crawler) -> Self:
         """Put it in the way of every feed."""
-        usual = listings._read_listing
+        usual = ListingReader.read
 
-        def read(response: Response) -> object:
-            if b"deadly" in response.body:
+        async def read(self: ListingReader, work: Callable[..., Any], *arguments: Any) -> Any:
+            if b"deadly" in arguments[0]:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return usual(response)
+            return await usual(self, work, *arguments)
 
-        listings._read_listing = read  # type: ignore[assignment]
+        ListingReader.read = read  # type: ignore[method-assign]
         return cls()
+
+
+class EndlessListings:
+    """An extension by which a feed that says so is never read to its end; it may take
+    ENDLESS_SECONDS of a processor."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Put it in the way of every feed."""
+        usual = ListingReader.read
+        seconds = crawler.settings.getint("ENDLESS_SECONDS")
+        limits = Limits(seconds=seconds, megabytes=768, patience=600.0)
+
+        async def read(self: ListingReader, work: Callable[..., Any], *arguments: Any) -> Any:
+            is_endless = b"endless" in arguments[0]
+            self._worker._limits = limits
+            return await usual(self, read_for_ever if is_endless else work, *arguments)
+
+        ListingReader.read = read  # type: ignore[method-assign]
+        return cls()
+
+
+def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:
+    """Read a feed that never ends, in Python."""
+    while True:
+        pass
+
+
+def eat_memory(_body: bytes, _url: str, _content_type: str | None = None) -> None:
+    """Read a feed that takes all of the memory."""
+    kept = []
+    while True:
+        kept.append(bytearray(1 << 24))

@@ -1,0 +1,50 @@
+"""Feeds, sitemaps and section pages of a crawl are read in a process with limits."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+
+from newscrawl.workers import Limits, WorkerProcess
+
+Result = TypeVar("Result")
+
+# Ours: a sitemap of 50 MB whose XML is broken takes 10 s and 600 MB, feeds a tenth of it; a busy
+# machine may take four times as long by the clock.
+LISTING_LIMITS = Limits(seconds=20, megabytes=768, patience=80.0)
+# Ours: seconds between two looks at whether the crawl is being closed.
+_LOOK = 0.5
+
+
+class ListingReader:
+    """Reads one listing at a time, apart from the event loop.
+
+    A crawl that is told to stop doesn't wait for it: Scrapy tells nobody of that before all
+    callbacks have ended, so it is looked at while a listing is being read.
+    """
+
+    def __init__(self, crawler: Crawler, limits: Limits = LISTING_LIMITS) -> None:
+        self._crawler = crawler
+        self._worker = WorkerProcess(limits)
+        self._turn = asyncio.Lock()
+        crawler.signals.connect(self._close, signal=signals.spider_closed)
+
+    async def read(self, work: Callable[..., Result], *arguments: object) -> Result:
+        """Return what the work returns; raises what it raises, WorkExceededError or
+        WorkStoppedError."""
+        async with self._turn:
+            running = asyncio.ensure_future(asyncio.to_thread(self._worker.run, work, *arguments))
+            while not running.done():
+                await asyncio.wait({running}, timeout=_LOOK)
+                if self._is_closing():
+                    self._worker.stop()
+            return running.result()
+
+    def _is_closing(self) -> bool:
+        slot: Any = self._crawler.engine and self._crawler.engine._slot
+        return slot is None or slot.closing is not None
+
+    async def _close(self) -> None:
+        await asyncio.to_thread(self._worker.close)

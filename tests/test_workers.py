@@ -1,0 +1,110 @@
+"""Work in a process of its own: what it takes, and what it dies of, harms nobody else."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from newscrawl.sources import Feed, FeedError
+from newscrawl.sources.listings import read_listing
+from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
+from tests.dying import eat_memory, read_for_ever, square_or_die
+from tests.watching import alive, wait_for
+from tests.working import allocate, is_imported
+
+LIMITS = Limits(seconds=2, megabytes=256, patience=60.0)
+FEED = b"<rss version='2.0'><channel><item><title>A</title><link>/a</link></item></channel></rss>"
+
+
+@pytest.fixture
+def worker() -> Iterator[WorkerProcess]:
+    process = WorkerProcess(LIMITS)
+    yield process
+    process.close()
+
+
+def test_work_is_done_apart_by_one_process(worker: WorkerProcess) -> None:
+    feed = worker.run(read_listing, FEED, "https://n.example/feed")
+    assert isinstance(feed, Feed)
+    assert [entry.hints.title for entry in feed.entries] == ["A"]
+    first, second = worker.run(os.getpid), worker.run(os.getpid)
+    assert first == second != os.getpid()
+
+
+def test_a_worker_knows_nothing_that_it_does_not_need(worker: WorkerProcess) -> None:
+    worker.run(read_listing, FEED, "https://n.example/feed")
+    loaded = [name for name in ("scrapy", "sqlalchemy", "numpy") if worker.run(is_imported, name)]
+    assert loaded == []
+
+
+def test_what_work_raises_is_raised(worker: WorkerProcess) -> None:
+    with pytest.raises(FeedError, match="neither RSS nor Atom"):
+        worker.run(read_listing, b"<html>", "https://n.example/feed")
+    assert worker.run(square_or_die, 3) == 9
+
+
+def test_work_that_never_ends_is_ended_and_the_next_is_done(worker: WorkerProcess) -> None:
+    with pytest.raises(WorkExceededError, match="took more than 2 s of a processor"):
+        worker.run(read_for_ever, b"", "")
+    assert worker.run(square_or_die, 3) == 9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
+def test_work_that_eats_the_memory_is_ended_and_the_next_is_done(worker: WorkerProcess) -> None:
+    with pytest.raises(WorkExceededError, match="took more than 256 MB of memory"):
+        worker.run(eat_memory, b"", "")
+    assert worker.run(allocate, 64 << 20) == 64 << 20
+
+
+def test_work_that_kills_its_process_is_told(worker: WorkerProcess) -> None:
+    with pytest.raises(WorkExceededError, match=r"killed the process that read it \(exit code 1\)"):
+        worker.run(square_or_die, 7)
+    assert worker.run(square_or_die, 3) == 9
+
+
+def test_work_that_only_waits_is_ended_too() -> None:
+    worker = WorkerProcess(Limits(seconds=60, megabytes=256, patience=1.0))
+    with pytest.raises(WorkExceededError, match="took longer than 1 seconds"):
+        worker.run(time.sleep, 3600)
+    worker.close()
+
+
+def test_work_is_stopped_at_once(worker: WorkerProcess) -> None:
+    worker = WorkerProcess(Limits(seconds=600, megabytes=256, patience=600.0))
+    stopped = threading.Timer(0.3, worker.stop)
+    stopped.start()
+    with pytest.raises(WorkStoppedError):
+        worker.run(read_for_ever, b"", "")
+    stopped.join()
+    with pytest.raises(WorkStoppedError):
+        worker.run(square_or_die, 3)
+    worker.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_of_a_terminal_are_for_the_crawl(
+    worker: WorkerProcess, number: signal.Signals
+) -> None:
+    os.kill(worker.run(os.getpid), number)
+    assert worker.run(square_or_die, 3) == 9
+
+
+def test_a_worker_ends_with_the_process_that_started_it() -> None:
+    code = (
+        "import os, time\n"
+        "from newscrawl.workers import Limits, WorkerProcess\n"
+        "worker = WorkerProcess(Limits(seconds=9, megabytes=256, patience=9.0))\n"
+        "print(worker.run(os.getpid), flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as owner:
+        assert owner.stdout is not None
+        pid = int(owner.stdout.readline())
+        assert alive(pid)
+        owner.kill()
+    wait_for(lambda: not alive(pid))
