@@ -112,6 +112,7 @@ class StoragePipeline(DocumentPipeline):
             frontier, clock=spider.clock, began=spider.clock()
         )
         spider.writer = self._writer
+        spider.settle_all = self._arrivals.flush
 
     async def process_item(self, item: Any) -> Any:
         """Store the document, and return the item that it becomes; what became of it is counted."""

@@ -1,18 +1,16 @@
 """A source's home and section pages, read as a last resort: where no feed or sitemap works."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import ClassVar
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Response
 
 from newscrawl.crawl.listing_reader import ListingReader
 from newscrawl.sources import Source
 from newscrawl.sources.links import Judged, judge_page
-from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import KnownListing, Reading, publishing_interval
 from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.arguments import CrawlArguments
@@ -34,23 +32,16 @@ class SectionSpider(ListingSpider):
         self._last_resort = False
 
     def watch_listings(self, crawler: Crawler) -> None:
-        """Begin to read listings, and hear of the moment at which nothing is left to do."""
+        """Begin to read listings."""
         self.reader = ListingReader(crawler)
-        crawler.signals.connect(self._try_sections, signal=signals.spider_idle)
 
-    def _try_sections(self) -> None:
+    async def last_resort(self) -> list[Request]:
+        """Return requests for the home or section pages, once, where no listing works."""
         given = self.arguments.feeds or self.arguments.sitemaps
         if self._last_resort or given or self._listings_work():
-            return
+            return []
         self._last_resort = True
-        try:
-            requests = list(self._section_requests())
-        except StorageError:
-            return  # the queue's own handler says so, and closes the crawl
-        for request in requests:
-            self.crawler.engine.crawl(request)
-        if requests:
-            raise DontCloseSpider
+        return await self._section_requests()
 
     def _listings_work(self) -> bool:
         """Whether a feed or sitemap could be read, and had an article of the last days."""
@@ -61,16 +52,18 @@ class SectionSpider(ListingSpider):
         stale = newest is not None and self.clock() - newest > self._recent
         return bool(read or rested) and not stale
 
-    def _section_requests(self) -> Iterator[Request]:
+    async def _section_requests(self) -> list[Request]:
         named = self.source.on(self.clock().date()).sections
-        known = self.frontier.listings([*named, self.source.home])
+        known = await self.writer.do(self.frontier.listings, [*named, self.source.home])
         self.polled += [one.id for one in known]
+        requests = []
         for one in known:
             if self.arguments.only_due and one.next_poll_at and one.next_poll_at > self.clock():
                 self.count("listings_rested")
                 continue
-            yield self._request(one, archive=False, nesting=1 if named else 0)
+            requests.append(self._request(one, archive=False, nesting=1 if named else 0))
         self.logger.info("No feed or sitemap works: reading %d pages for links", len(known))
+        return requests
 
     async def _changed(
         self, response: Response, known: KnownListing, nesting: int, body_hash: str

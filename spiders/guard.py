@@ -31,7 +31,7 @@ AGAIN = "newscrawl_again"
 class SourceOffsiteMiddleware(OffsiteMiddleware):
     """Keeps redirects, too, on the site that a NewsSpider covers."""
 
-    def process_request(self, request: Request) -> None:
+    def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Raise IgnoreRequest for another site; Scrapy lets all pass that is not to be filtered."""
         again = request.dont_filter and request.meta.get(AGAIN)
         super().process_request(request.replace(dont_filter=False) if again else request)

@@ -1,12 +1,15 @@
 """Pages come from the queue in the database, a few at a time; what came of each goes back there."""
 
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, DontCloseSpider
+from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.items import Visit
 from newscrawl.storage import StorageError
@@ -26,22 +29,27 @@ _DEADLY = Cause("deadly", f"{MOST_DEATHS} crawls died when they read nothing els
 class QueueSpider(Spider):
     """Asks for what waits in the queue, until nothing does or the limit is reached.
 
-    Whoever opens the database sets `frontier` and `writer` before the spider starts.
+    Whoever opens the database sets `frontier`, `writer` and `settle_all`, by which all pages are
+    settled that wait for it, before the spider starts.
     """
 
     frontier: Frontier
     writer: Writer
+    settle_all: Callable[[], None]
 
     def __init__(self) -> None:
         super().__init__()
         self._limit = 0
         self._on_their_way = 0
         self._taking = False
+        self._nothing_left = False
+        self._looking: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     def watch_queue(self, crawler: Crawler, limit: int) -> None:
         """Hear of the moments at which the queue matters; ask for `limit` pages at most."""
         self._limit = limit
-        crawler.signals.connect(self._take_what_is_left, signal=signals.spider_idle)
+        crawler.signals.connect(self._when_idle, signal=signals.spider_idle)
 
     @property
     def since(self) -> datetime | None:
@@ -54,6 +62,7 @@ class QueueSpider(Spider):
 
     async def refill(self) -> None:
         """Take more pages from the queue if few are on their way."""
+        self._nothing_left = False
         if self._taking or self._on_their_way > LOW_WATER or self._limit <= 0:
             return
         self._taking = True
@@ -90,24 +99,51 @@ class QueueSpider(Spider):
         for page in pages:
             self.crawler.engine.crawl(self.article_request(page))
 
-    def _take_what_is_left(self) -> None:
-        """Go on while the queue holds anything; nothing else happens meanwhile."""
+    def _when_idle(self) -> None:
+        """Have it looked whether anything is left to do, before the crawl ends; nothing else
+        happens meanwhile, but the event loop goes on."""
         self._on_their_way = 0
-        try:
-            if self._limit > 0 and (pages := self._left()):
-                self._send(pages)
-                raise DontCloseSpider
-            self.crawler.stats.set_value("newscrawl/over_limit", self.frontier.waiting(self.since))
-        except StorageError as error:
-            self.logger.critical("The crawl stops: %s", error)
-            raise CloseSpider("database_failed") from error
+        if self._nothing_left:
+            self._nothing_left = False
+            return
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_for_more())
+            self._looking.add_done_callback(self._looked)
+        raise DontCloseSpider
 
-    def _left(self) -> list[Waiting]:
+    async def _look_for_more(self) -> None:
+        self.settle_all()
+        with suppress(StorageError):  # the crawl is being stopped
+            if requests := await self.last_resort():
+                for request in requests:
+                    self.crawler.engine.crawl(request)
+            elif self._limit > 0 and (pages := await self._left()):
+                self._send(pages)
+            else:
+                waiting = await self.writer.do(self.frontier.waiting, self.since)
+                self.crawler.stats.set_value("newscrawl/over_limit", waiting)
+                self._nothing_left = True
+
+    def _looked(self, task: "asyncio.Task[None]") -> None:
+        self._looking = None
+        engine: Any = self.crawler.engine
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.logger.critical("The crawl stops: its queue failed", exc_info=error)
+            self._closing = asyncio.create_task(engine.close_spider_async(reason="queue_failed"))
+        elif engine._slot is not None:
+            engine._slot.nextcall.schedule()  # or else it would be idle until the next heartbeat
+
+    async def last_resort(self) -> list[Request]:
+        """Return what is asked for when nothing else is to be done, if anything."""
+        return []
+
+    async def _left(self) -> list[Waiting]:
         """Take what is left: last of all what may have killed crawls, page by page."""
-        pages = self.frontier.take(self._next_batch(), self.since)
-        while not pages and (suspect := self.frontier.take_suspect(self.since)):
-            if suspect.visit.deaths <= MOST_DEATHS:
-                return [suspect]
+        pages = await self.writer.do(self.frontier.take, self._next_batch(), self.since)
+        while not pages:
+            suspect = await self.writer.do(self.frontier.take_suspect, self.since)
+            if suspect is None or suspect.visit.deaths <= MOST_DEATHS:
+                return [suspect] if suspect else []
             self.failed(suspect.visit, suspect.fetch_url, _DEADLY)
         return pages
 
