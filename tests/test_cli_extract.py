@@ -271,7 +271,9 @@ def test_robots_txt_is_obeyed(robots: str) -> None:
 
 
 def test_robots_txt_out_of_order_forbids_all() -> None:
-    assert "out of order (503)" in failure({"/robots.txt": answer("", 503), "/a": answer()})
+    assert "out of order (the server answered 503)" in failure(
+        {"/robots.txt": answer("", 503), "/a": answer()}
+    )
 
 
 @pytest.mark.parametrize(

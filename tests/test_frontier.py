@@ -245,6 +245,43 @@ def test_a_failed_page_rests(database: Database, frontier: Frontier) -> None:
     assert next_run(database).take(1) == []
 
 
+def test_a_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
+    frontier = next_run(database)
+    frontier = replace(frontier, began=now())
+    frontier.offer(None, [offered("a", now() - 2 * HOUR, title="Told")])
+    (page,) = frontier.take(9)
+    for _ in range(9):
+        frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
+        assert after(59 * MINUTE, frontier).take(9) == []
+        assert after(2 * HOUR, frontier).take(9) == []  # not twice in one run
+        later = after(2 * HOUR, next_run(database))
+        (page,) = replace(later, began=later.clock()).take(9)
+        assert (page.visit.failures, page.hints.title) == (0, "Told")
+
+
+def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Database) -> None:
+    frontier = next_run(database, AT_ONCE)
+    frontier.offer(None, [offered("a", now() - 31 * DAY)])
+    for failures in range(3):
+        (page,) = next_run(database, AT_ONCE).take(9)
+        assert page.visit.failures == failures
+        frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
+    assert next_run(database, AT_ONCE).take(9) == []
+
+
+def test_a_revisit_that_waits_for_robots_txt_stays_one(database: Database) -> None:
+    frontier = next_run(database)
+    frontier.offer(None, [offered("a", now())])
+    (page,) = frontier.take(1)
+    visit = replace(page.visit, etag='"1"')
+    frontier.settle(frontier.settlement(visit, "read", "stored"))
+    (page,) = after(2 * HOUR, next_run(database)).take(9)
+    assert not page.visit.first
+    frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
+    (again,) = after(4 * HOUR, next_run(database)).take(9)
+    assert (again.visit.first, again.visit.etag) == (False, '"1"')
+
+
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
 def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
     frontier = next_run(database, AT_ONCE)

@@ -13,6 +13,8 @@ from newscrawl.sources import connection
 from newscrawl.sources.addresses import Permitted
 from newscrawl.sources.connection import FetchError, Manners, PrivateAddressError
 from newscrawl.sources.visits import DisallowedError, Visitor
+from tests.site import broken
+from tests.site.broken import instead
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
 
@@ -80,6 +82,40 @@ def test_a_host_that_does_not_answer_is_asked_once() -> None:
     for _ in range(2):
         with pytest.raises(FetchError, match="Connection refused"):
             visitor.visit("http://127.0.0.1:1/a")
+
+
+@pytest.mark.parametrize(
+    ("robots", "cause"),
+    [
+        (always(status=500), r"robots\.txt is out of order \(the server answered 500\)"),
+        (always(status=429), r"robots\.txt is out of order \(the server answered 429\)"),
+        (always("<script>", status=202), "the server answered 202"),
+        (always(status=302, headers=(("Location", "/robots.txt"),)), "more than 5 redirects"),
+        (always(status=302, headers=(("Location", "http://[/"),)), "redirects to no URL"),
+        (always("# more\n" * 800_000), "larger than 5000 KiB"),
+        (instead(broken.reset), "can't fetch .*/robots.txt: "),
+        (instead(broken.garbage), "can't fetch .*/robots.txt: "),
+        (instead(broken.silence), "no whole answer in 1 seconds"),
+        (instead(broken.endless(b"Allow: /\n", pause=0.1)), "no whole answer in 1 seconds"),
+        (always("Allow: /\n", promised=500), "can't fetch .*/robots.txt: "),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_robots_txt_that_cannot_be_read_forbids_all(
+    robots: Callable[[int], Answer], cause: str
+) -> None:
+    with site(robots=robots, a=always("a")) as server:
+        visitor = Visitor(replace(MANNERS, timeout=1.0))
+        for _ in range(2):
+            with pytest.raises(FetchError, match=cause):
+                visitor.visit(f"{server.url}/a")
+        assert set(server.paths()) == {"/robots.txt"}
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_where_there_is_no_robots_txt_all_may_be_visited(status: int) -> None:
+    with site(robots=always("User-agent: *\nDisallow: /\n", status=status), a=always("a")) as it:
+        assert Visitor(MANNERS).visit(f"{it.url}/a").body == b"a"
 
 
 def test_robots_txt_names_sitemaps() -> None:

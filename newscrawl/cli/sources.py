@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import settings
-from newscrawl.cli import sources_add, sources_check
+from newscrawl.cli import sources_add, sources_audit, sources_check
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -41,6 +41,7 @@ FileOption = Annotated[
 
 app.command("add", epilog=sources_add.EXAMPLE)(sources_add.add)
 app.command("check", epilog=sources_check.EXAMPLE)(sources_check.check)
+app.command("audit", epilog=sources_audit.EXAMPLE)(sources_audit.audit)
 
 _STATE_COLOURS = {
     "ok": "green",

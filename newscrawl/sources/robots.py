@@ -1,9 +1,12 @@
 """What an answer to a request for robots.txt means (RFC 9309): for crawls and for single visits."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
+
+from protego import Protego
 
 from newscrawl.items import RobotsPolicy
 
@@ -74,6 +77,50 @@ def rules_for(policy: RobotsPolicy, agent: str) -> str:
     text = policy.rules.decode("utf-8-sig", errors="replace")
     name = agent.strip().lower()
     return "\n".join(_without_others(line, name) for line in text.splitlines())
+
+
+class Rulebook:
+    """What a policy allows a robot, and by which line it forbids."""
+
+    def __init__(self, policy: RobotsPolicy, agent: str) -> None:
+        text = rules_for(policy, agent)
+        self._agent = agent
+        self._rules = Protego.parse(text)
+        self._lines = tuple(dict.fromkeys(_lines_for(text, agent.strip().lower())))
+
+    def allows(self, url: str) -> bool:
+        """Whether the robot may ask for a URL."""
+        return bool(self._rules.can_fetch(url, self._agent))
+
+    def line_against(self, url: str) -> str | None:
+        """Return the line that forbids a URL, the longest of several; None where it is allowed."""
+        if self.allows(url):
+            return None
+        against = [
+            line
+            for line in self._lines
+            if not Protego.parse(f"User-agent: *\n{line}").can_fetch(url, self._agent)
+        ]
+        return max(against, key=len, default=None)
+
+
+def _lines_for(text: str, name: str) -> Iterator[str]:
+    """The lines of the groups that are for a robot of this name: by its name, or else by "*"."""
+    named, general = [], []
+    robots: set[str] = set()
+    in_head = False
+    for line in text.splitlines():
+        found = _AGENT_LINE.match(line)
+        if found is None:
+            rule = line.partition("#")[0].strip()
+            in_head = in_head and not rule
+            if rule:
+                named += [rule] if any(robot != "*" and robot in name for robot in robots) else []
+                general += [rule] if "*" in robots else []
+            continue
+        robots = {*(robots if in_head else ()), found[1].strip().lower()} - {""}
+        in_head = True
+    yield from named or general
 
 
 def _without_others(line: str, name: str) -> str:

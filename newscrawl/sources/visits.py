@@ -8,19 +8,21 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from email.message import Message
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from protego import Protego
 
+from newscrawl.items import RobotsPolicy
+from newscrawl.sources import robots
 from newscrawl.sources.connection import Answer, FetchError, Manners, get
+from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.sources.urls import UrlError, web_url
 
 _MAX_REDIRECTS = 5
 _REDIRECTS = {301, 302, 303, 307, 308}
 _PERMANENT = {301, 308}
-# RFC 9309, section 2.5: at least 500 KiB of a robots.txt are to be read.
-_MAX_ROBOTS = 500 * 1024
 
 
 class DisallowedError(FetchError):
@@ -62,6 +64,7 @@ class _Host:
 
     turn: threading.Lock = field(default_factory=threading.Lock)
     free_at: float = 0.0
+    policy: RobotsPolicy | None = None
     rules: Protego | None = None
     failure: FetchError | None = None
 
@@ -94,6 +97,15 @@ class Visitor:
         with host.turn:
             rules = self._rules(url, host)
         return tuple(dict.fromkeys(rules.sitemaps)) if rules else ()
+
+    def robots_policy(self, url: str) -> RobotsPolicy:
+        """Return what the robots.txt of a URL's host says; FetchError where it can't be read."""
+        host = self._host(url)
+        with host.turn:
+            self._rules(url, host)
+        if host.policy is None:
+            raise FetchError(f"can't fetch {url}: its robots.txt was not read")
+        return host.policy
 
     def _follow(self, url: str, limit: int, *, cut: bool) -> Visit:
         current, moved = url, True
@@ -141,37 +153,50 @@ class Visitor:
         return max(delay, manners.pause)
 
     def _host(self, url: str) -> _Host:
-        parts = urlsplit(url)
         with self._lock:
-            return self._hosts[f"{parts.scheme}://{parts.netloc}"]
+            return self._hosts[robots.origin_of(url)]
 
     def _rules(self, url: str, host: _Host) -> Protego | None:
         """Read robots.txt once; whoever holds the host's turn may ask."""
         if host.failure is None and host.rules is None:
             try:
-                host.rules = self._robots(url)
+                host.policy = self._policy(url)
             except FetchError as error:
                 host.failure = error
+            else:
+                host.rules = Protego.parse(robots.rules_for(host.policy, self._manners.robots_name))
         if host.failure is not None:
             raise host.failure
         return host.rules
 
-    def _robots(self, url: str) -> Protego:
-        # RFC 9309, section 2.3.1: no robots.txt (4xx) allows all, one out of reach (5xx) nothing.
-        current = urljoin(url, "/robots.txt")
-        for _ in range(_MAX_REDIRECTS + 1):
-            answer = get(current, self._manners, _MAX_ROBOTS, cut=True)
+    def _policy(self, url: str) -> RobotsPolicy:
+        """Ask for robots.txt; FetchError where it can't be read, which forbids all as well."""
+        try:
+            answer = self._robots_answer(urljoin(url, "/robots.txt"))
+            return robots.policy_of(
+                robots.origin_of(url), answer.status, answer.body, datetime.now(UTC)
+            )
+        except UnreachableRobotsError as error:
+            raise DisallowedError(
+                f"can't fetch {url}: its robots.txt is out of order ({error}), which forbids all; "
+                "try later"
+            ) from error
+
+    def _robots_answer(self, url: str) -> Answer:
+        """Return the last answer, after at most five redirects, whatever it is."""
+        longest = robots.MAX_ANSWER_BYTES
+        for _ in range(robots.MAX_REDIRECTS + 1):
+            answer = get(url, self._manners, longest + 1, cut=True)
+            if len(answer.body) > longest:
+                raise UnreachableRobotsError(f"larger than {longest // 1024} KiB")
             target = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not target:
-                break
-            current = web_url(urljoin(current, target))
-        if answer.status >= 500:
-            raise DisallowedError(
-                f"can't fetch {url}: its robots.txt is out of order ({answer.status}), which "
-                "forbids all; try later"
-            )
-        text = answer.body.decode("utf-8", errors="replace") if answer.status == 200 else ""
-        return Protego.parse(text)
+                return answer
+            try:
+                url = web_url(urljoin(url, target))
+            except ValueError as error:
+                raise UnreachableRobotsError(f"it redirects to no URL: {error}") from error
+        raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
 
 
 def fetch(url: str, manners: Manners) -> Fetched:

@@ -102,7 +102,7 @@ class Frontier:
         now = self.clock()
         deferred_to = self.schedule.deferred_to(visit.born, now)
         if outcome == "deferred" and deferred_to is not None:
-            return _deferred(visit, reason, deferred_to)
+            return _deferred(visit, deferred_to)
         answered = outcome in {"read", "closed"}
         failures = visit.failures + 1 if outcome in _FAILURES else 0
         due_at = self._due_at(visit, outcome, published or visit.born, now)
@@ -191,11 +191,11 @@ class Frontier:
         return self.database.write(work)
 
 
-def _deferred(visit: Visit, reason: str, due_at: datetime) -> Settlement:
+def _deferred(visit: Visit, due_at: datetime) -> Settlement:
     """A page that was not asked for is what it was before, and only waits."""
     columns = {
         "to_state": "pending" if visit.first else "done",
-        "to_reason": reason,
+        "to_reason": queue.UNREACHABLE_ROBOTS,
         "to_due_at": due_at,
         "to_keep_hints": True,
         "to_moment": None,

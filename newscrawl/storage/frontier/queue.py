@@ -41,6 +41,8 @@ from newscrawl.storage.prepared import Prepared, among
 # old as this one.
 Outcome = Literal["read", "closed", "failed", "died", "deferred", "hopeless", "postponed"]
 
+# Why a page waits that nobody has asked for.
+UNREACHABLE_ROBOTS = "robots.txt unreachable"
 # Reasons of a last look that brought a text or a correction, or another page in their place.
 _OF_A_NEW_TEXT = frozenset({"new", "revised", "quarantined"})
 # Ours: that a listing still names a page is noted so often, since it is a write, for

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
 from newscrawl.items import Hints, Visit
+from newscrawl.storage.frontier.queue import UNREACHABLE_ROBOTS
 from newscrawl.storage.frontier.telling import TOLD, unpacked
 from newscrawl.storage.models import FrontierUrl, Run
 
@@ -151,7 +152,13 @@ def _due(claim: Claim, now: datetime) -> list[ColumnElement[bool]]:
     if claim.began is not None:
         due += [
             or_(FrontierUrl.visited_at.is_(None), FrontierUrl.visited_at < claim.began),
-            or_(FrontierUrl.attempts == 0, FrontierUrl.due_at <= claim.began),
+            or_(
+                and_(
+                    FrontierUrl.attempts == 0,
+                    FrontierUrl.reason.is_distinct_from(UNREACHABLE_ROBOTS),
+                ),
+                FrontierUrl.due_at <= claim.began,
+            ),
         ]
     if claim.since is not None:
         due.append(or_(FrontierUrl.moment.is_(None), FrontierUrl.moment >= claim.since))

@@ -1,0 +1,187 @@
+"""Which stored articles robots.txt forbids by now, and their reduction to what feeds told."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+
+from newscrawl.items import Document, Page, RobotsPolicy
+from newscrawl.mentions import Companies, with_mentions
+from newscrawl.reading import article_of_hints
+from newscrawl.sources.connection import FetchError
+from newscrawl.sources.robots import Rulebook, origin_of
+from newscrawl.sources.visits import Visitor
+from newscrawl.storage import Database
+from newscrawl.storage.auditing import (
+    REDUCED_AT_ONCE,
+    ReadArticle,
+    read_articles,
+    reduce_articles,
+    told_of,
+)
+from newscrawl.storage.robots import keep_robots_policy, robots_policies
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForbiddenArticle:
+    """A stored article that robots.txt forbids at each of its addresses that could be judged.
+
+    `host` is the one whose robots.txt it is, `rule` its line, `read_at` when that was read.
+    """
+
+    article: int
+    source: str
+    url: str
+    day: date
+    host: str
+    rule: str
+    read_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the hosts of stored articles allow; of those that are not in `rulebooks` nothing is
+    known, for a reason in `unknown`."""
+
+    rulebooks: Mapping[str, Rulebook] = field(default_factory=dict)
+    policies: Mapping[str, RobotsPolicy] = field(default_factory=dict)
+    unknown: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What came of an audit: `unknown` counts the articles that nobody could judge."""
+
+    forbidden: tuple[ForbiddenArticle, ...]
+    articles: int
+    unknown: int
+
+
+def hosts_of_articles(
+    database: Database, sources: Collection[str] | None, on_progress: Progress
+) -> list[str]:
+    """Return the hosts, as in "https://www.ft.com", at which articles were read."""
+    hosts: dict[str, None] = {}
+    for articles in read_articles(database, sources):
+        for article in articles:
+            hosts.update(dict.fromkeys(filter(None, map(_host, article.addresses))))
+        on_progress(len(articles))
+    return list(hosts)
+
+
+def rules_of(
+    database: Database,
+    hosts: Sequence[str],
+    agent: str,
+    visitor: Visitor | None,
+    on_progress: Progress,
+    *,
+    workers: int = 16,
+) -> Rules:
+    """Return what hosts allow a robot: by today's robots.txt, which is kept, or by the last copy of
+    it where it can't be read or there is no visitor."""
+    policies: dict[str, RobotsPolicy] = {}
+    unknown: dict[str, str] = {}
+    if visitor is not None:
+        with ThreadPoolExecutor(workers, "robots") as pool:
+            asked = {pool.submit(visitor.robots_policy, f"{host}/"): host for host in hosts}
+            for done in as_completed(asked):
+                try:
+                    policies[asked[done]] = done.result()
+                except FetchError as error:
+                    unknown[asked[done]] = str(error)
+                on_progress(1)
+        for policy in policies.values():
+            keep_robots_policy(database, policy)
+    missing = [host for host in hosts if host not in policies]
+    policies |= robots_policies(database, missing)
+    return Rules(
+        rulebooks={host: Rulebook(policy, agent) for host, policy in policies.items()},
+        policies=policies,
+        unknown={
+            host: unknown.get(host, "no copy of its robots.txt is stored")
+            for host in missing
+            if host not in policies
+        },
+    )
+
+
+def audit(
+    database: Database, sources: Collection[str] | None, rules: Rules, on_progress: Progress
+) -> Audit:
+    """Return the stored articles that the rules forbid."""
+    forbidden: list[ForbiddenArticle] = []
+    number = unknown = 0
+    for articles in read_articles(database, sources):
+        for article in articles:
+            verdict = _judge(article, rules)
+            if isinstance(verdict, ForbiddenArticle):
+                forbidden.append(verdict)
+            unknown += verdict is None
+        number += len(articles)
+        on_progress(len(articles))
+    return Audit(forbidden=tuple(forbidden), articles=number, unknown=unknown)
+
+
+def _judge(article: ReadArticle, rules: Rules) -> ForbiddenArticle | bool | None:
+    """Return what forbids an article, True where it is allowed at one of its addresses, None where
+    nothing is known of any."""
+    against: ForbiddenArticle | None = None
+    for url in article.addresses:
+        host = _host(url)
+        rulebook = rules.rulebooks.get(host) if host else None
+        if host is None or rulebook is None:
+            continue
+        if rulebook.allows(url):
+            return True
+        against = against or ForbiddenArticle(
+            article=article.number,
+            source=article.source,
+            url=article.url,
+            day=article.day,
+            host=host,
+            rule=rulebook.line_against(url) or "",
+            read_at=rules.policies[host].fetched_at,
+        )
+    return against
+
+
+def purge(
+    database: Database,
+    forbidden: Sequence[ForbiddenArticle],
+    companies: Companies,
+    on_progress: Progress,
+) -> None:
+    """Reduce articles to what their feeds told of them; REDUCED_AT_ONCE in one transaction."""
+    numbers = [one.article for one in forbidden]
+    for start in range(0, len(numbers), REDUCED_AT_ONCE):
+        chosen = numbers[start : start + REDUCED_AT_ONCE]
+        reduce_articles(database, dict(_reduced(database, chosen, companies)))
+        on_progress(len(chosen))
+
+
+def _reduced(
+    database: Database, numbers: Sequence[int], companies: Companies
+) -> Iterator[tuple[int, Document]]:
+    now = datetime.now(UTC)
+    for number, told in told_of(database, numbers).items():
+        page = Page(
+            url=told.url,
+            source=told.source,
+            html=b"",
+            fetched_at=now,
+            language=told.language,
+            status=0,
+            access="disallowed",
+            hints=told.hints,
+        )
+        yield number, with_mentions(Document(page=page, article=article_of_hints(page)), companies)
+
+
+def _host(url: str) -> str | None:
+    try:
+        return origin_of(url)
+    except ValueError:
+        return None  # no crawl has stored it

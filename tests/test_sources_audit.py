@@ -1,0 +1,330 @@
+"""newscrawl sources audit: what robots.txt forbids by now is listed, and reduced on demand."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from newscrawl.items import Hints, RobotsPolicy
+from newscrawl.mentions import load_companies
+from newscrawl.monitoring import robots_audit
+from newscrawl.monitoring.robots_audit import Audit, Rules
+from newscrawl.sources.robots import Rulebook
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.frontier import Offer, Schedule
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Clutter,
+    CountedArticle,
+    DailyCompany,
+    DailyCompanySource,
+    DailySource,
+    DailyTotal,
+    FrontierUrl,
+    MentionChange,
+    QuarantinedRevision,
+    Revision,
+)
+from newscrawl.storage.robots import keep_robots_policy, robots_policy
+from tests.conftest import Newscrawl
+from tests.site.broken import instead, reset
+from tests.site.faults import Answer
+from tests.site.server import SiteServer
+from tests.worlds import LONG, body, document, headline, register
+
+COMPANIES = Path(__file__).parent / "site" / "companies.toml"
+COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
+SCHEDULE = Schedule(
+    revisits=(timedelta(hours=1),),
+    retries=(),
+    poll_min=timedelta(minutes=10),
+    poll_max=timedelta(hours=6),
+)
+CLOSED = b"User-agent: *\nDisallow: /closed\n"
+
+
+def ignore(_done: int) -> None:
+    pass
+
+
+def policy(rules: bytes, host: str = "https://ft.example", status: int = 200) -> RobotsPolicy:
+    return RobotsPolicy(origin=host, status=status, rules=rules, fetched_at=datetime.now(UTC))
+
+
+def audited(database: Database, *policies: RobotsPolicy) -> Audit:
+    rules = Rules(
+        rulebooks={one.origin: Rulebook(one, "newscrawl") for one in policies},
+        policies={one.origin: one for one in policies},
+    )
+    return robots_audit.audit(database, None, rules, ignore)
+
+
+def purge(database: Database, *policies: RobotsPolicy) -> None:
+    found = audited(database, *policies).forbidden
+    robots_audit.purge(database, found, load_companies(COMPANIES), ignore)
+
+
+# --- What is forbidden ------------------------------------------------------------------------
+
+
+def test_a_forbidden_article_is_told_with_its_rule(database: Database) -> None:
+    run = register(database)
+    database.save(document("closed/a"), run)
+    database.save(document("open/b", text=f"Another text. {LONG}"), run)
+    database.save(document("closed/c", text="Told.", access="paywalled"), run)
+    found = audited(database, policy(b"User-agent: *\nDisallow: /\nAllow: /open\n"))
+    (one,) = found.forbidden
+    assert (one.source, one.url, one.rule) == ("ft", "https://ft.example/closed/a", "Disallow: /")
+    assert (found.articles, found.unknown) == (2, 0)
+
+
+def test_an_article_is_allowed_where_one_of_its_addresses_is(database: Database) -> None:
+    run = register(database)
+    database.save(document("closed/a", fetched_from="https://m.ft.example/a"), run)
+    closed = policy(CLOSED)
+    assert len(audited(database, closed).forbidden) == 1
+    assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == ()
+
+
+def test_where_no_robots_txt_is_known_nobody_judges(database: Database) -> None:
+    database.save(document("closed/a"), register(database))
+    assert audited(database) == Audit(forbidden=(), articles=1, unknown=1)
+
+
+RULES = """\
+User-agent: other
+Disallow: /
+User-agent: *
+Disallow: /every
+
+User-agent: newscrawl # that's us
+User-agent: another
+Disallow: /a
+Disallow: /*/deep$
+Allow: /a/b
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("/a", "Disallow: /a"),
+        ("/x/deep", "Disallow: /*/deep$"),
+        ("/a/x/deep", "Disallow: /*/deep$"),
+        ("/a/b", None),
+        ("/every", None),
+    ],
+)
+def test_the_line_that_forbids_is_found(path: str, line: str | None) -> None:
+    rules = Rulebook(policy(RULES.encode()), "newscrawl")
+    assert rules.line_against(f"https://ft.example{path}") == line
+
+
+# --- What is left -----------------------------------------------------------------------------
+
+
+def stored(database: Database, *, waits: bool = True) -> int:
+    """An article with a revision, mentions and clutter; `waits`: its feed's words are known."""
+    frontier = database.frontier("ft", register(database), SCHEDULE)
+    told = Hints(title="Siemens, as the feed has it", standfirst="Siemens told the feed.")
+    url = "https://ft.example/closed/a"
+    frontier.offer(None, [Offer(url=url, fetch_url=url, hints=told)])
+    (page,) = frontier.take(1)
+    read = document("closed/a", text=f"Siemens and Bosch. {LONG}", mentions=[body("Siemens")])
+    read = replace(
+        read, clutter=(("Zeiss", 2),), page=replace(read.page, visit=replace(page.visit, etag="x"))
+    )
+    later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
+    visit = replace(page.visit, born=later, etag='"x"')
+    settlement = frontier.settlement(visit, "read", "stored")
+    write_arrivals(database, frontier.run_id, [Arrival(document=read, settlement=settlement)])
+    revised = document(
+        "closed/a",
+        title="Siemens, as the page has it",
+        text=f"Siemens, Bosch and more. {LONG}",
+        mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 9)],
+    )
+    database.save(revised, frontier.run_id)
+    with database.reading() as session:
+        number = session.scalar(select(Article.id))
+    assert number is not None
+    return number
+
+
+def rows(database: Database, table: type[Any]) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    with database.reading() as session:
+        return {
+            table.__tablename__: sorted(
+                map(tuple, session.execute(select(*table.__table__.columns))), key=repr
+            )
+            for table in COUNTED
+        }
+
+
+def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
+    number = stored(database)
+    database.save(document("closed/a", title="Siemens", text="Wait."), register(database))
+    assert (rows(database, Revision), rows(database, QuarantinedRevision)) == (1, 1)
+    purge(database, policy(CLOSED))
+    with database.reading() as session:
+        article = session.get(Article, number)
+        assert article is not None
+        assert article.title == "Siemens, as the feed has it"
+        assert article.text == "Siemens told the feed."
+        assert (article.access, article.kind, article.revision) == ("disallowed", "paywall", 1)
+        assert session.scalars(select(FrontierUrl.etag)).all() == [None]
+    for table in (Revision, QuarantinedRevision, MentionChange, Clutter):
+        assert rows(database, table) == 0
+    assert audited(database, policy(CLOSED)).articles == 0
+
+
+def test_all_that_is_counted_follows_a_purge(database: Database) -> None:
+    stored(database)
+    other = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
+    database.save(other, register(database))
+    purge(database, policy(CLOSED))
+    ranking = {row.company: row.hits for row in queries.company_ranking(database)}
+    assert (ranking["Siemens"].in_title, ranking["Siemens"].in_body) == (1, 1)
+    assert (ranking["Bosch"].in_title, ranking["Bosch"].in_body) == (0, 1)
+    assert [one.article.url for one in queries.search(database, "bosch")] == [
+        "https://ft.example/open/b"
+    ]
+    assert len(queries.search(database, "feed")) == 1
+    before = counted(database)
+    database.rebuild()
+    assert counted(database) == before
+
+
+def test_where_the_feeds_words_are_gone_the_headline_stays(database: Database) -> None:
+    number = stored(database, waits=False)
+    purge(database, policy(CLOSED))
+    with database.reading() as session:
+        article = session.get(Article, number)
+        assert article is not None
+        assert (article.title, article.text) == ("Siemens, as the page has it", "")
+
+
+def test_what_the_feed_said_before_the_page_could_be_read_comes_back(database: Database) -> None:
+    run = register(database)
+    first = document("closed/a", title="Told", text="By the feed.", access="paywalled")
+    database.save(first, run)
+    database.save(document("closed/a", title="Read", text=LONG), run)
+    purge(database, policy(CLOSED))
+    with database.reading() as session:
+        (article,) = session.scalars(select(Article)).all()
+        assert (article.title, article.text) == ("Told", "By the feed.")
+
+
+def test_an_article_that_is_allowed_again_is_read_again(database: Database) -> None:
+    number = stored(database)
+    purge(database, policy(CLOSED))
+    again = document("closed/a", title="Back", text=LONG)
+    assert database.save(again, register(database)).outcome == "revised"
+    with database.reading() as session:
+        article = session.get(Article, number)
+        assert article is not None
+        assert (article.access, article.text, article.revision) == ("open", LONG, 2)
+
+
+# --- The command ------------------------------------------------------------------------------
+
+
+def always(body: bytes = b"", **facts: Any) -> Callable[[int], Answer]:
+    fixed = Answer(body=body, **facts)
+    return lambda _visit: fixed
+
+
+@pytest.fixture
+def site(newscrawl: Newscrawl) -> SiteServer:
+    """A site of which two articles are stored in newscrawl.sqlite; one is forbidden."""
+    served = SiteServer(routes={"/robots.txt": always(CLOSED)})
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        run = register(database)
+        for path in ("closed/a", "open/b"):
+            made = document(path, text=f"Siemens at {path}. {LONG}", mentions=[body("Siemens")])
+            url = f"{served.url}/{path}"
+            made = replace(
+                made, page=replace(made.page, url=url), article=replace(made.article, url=url)
+            )
+            database.save(made, run)
+    return served
+
+
+AUDIT = ("sources", "audit", "--allow-private")
+
+
+def test_the_command_asks_for_robots_txt_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        ran = newscrawl(*AUDIT, "--format", "json")
+        assert site.paths() == ["/robots.txt"]
+    assert ran.code == 1
+    (one,) = json.loads(ran.out)
+    assert (one["source"], one["host"], one["rule"]) == ("ft", site.url, "Disallow: /closed")
+    assert (one["url"], one["day"]) == (f"{site.url}/closed/a", "2026-11-20")
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        kept = robots_policy(database, site.url)
+    assert kept is not None
+    assert kept.rules == CLOSED
+
+
+def test_the_stored_copy_is_taken_on_demand_or_where_nothing_else_is(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        keep_robots_policy(database, policy(CLOSED, site.url))
+    with site:
+        ran = newscrawl(*AUDIT, "--stored", "--format", "csv")
+        assert site.paths() == []
+        assert ran.code == 1
+        assert len(list(csv.DictReader(io.StringIO(ran.out)))) == 1
+        site.routes["/robots.txt"] = instead(reset)
+        assert newscrawl(*AUDIT).code == 1
+        assert set(site.paths()) == {"/robots.txt"}
+
+
+def test_what_nobody_can_judge_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/robots.txt"] = instead(reset)
+    with site:
+        ran = newscrawl(*AUDIT)
+    assert ran.code == 1
+    assert f"Not judged: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
+
+
+def test_nothing_forbidden_is_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
+    site.routes["/robots.txt"] = always(status=404)
+    with site:
+        ran = newscrawl(*AUDIT, "ft")
+    assert (ran.code, "0 of 2 articles are forbidden" in ran.out) == (0, True)
+
+
+def test_a_purge_is_asked_for_and_done_once(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        refused = newscrawl(*AUDIT, "--purge")
+        assert (refused.code, "add --yes" in refused.err) == (2, True)
+        purged = newscrawl(*AUDIT, "--purge", "--yes", "--companies", COMPANIES)
+        assert purged.code == 0, purged.err
+        assert "Reduced to what their feeds told: 1 articles." in purged.err
+        assert newscrawl(*AUDIT).code == 0
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        (row,) = queries.company_ranking(database)
+        assert (row.company, row.hits.articles) == ("Siemens", 1)
+
+
+def test_an_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        ran = newscrawl(*AUDIT, "fft")
+    assert (ran.code, "did you mean ft" in ran.err) == (2, True)
