@@ -120,6 +120,10 @@ NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
 NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
 NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
 NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
+# Seconds without any request, answer or article after which a crawl of the monitor is ended. A
+# healthy one is silent for a Retry-After, a Crawl-delay and a timeout, 120 + 120 + 30: ours,
+# twice that and some more.
+NEWSCRAWL_STALL_TIMEOUT = _env("NEWSCRAWL_STALL_TIMEOUT", "600")
 NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
 # Where alerts go besides the log: a mail server, sender and recipients; URLs, parted by commas,
 # that take JSON, the key that signs it, and whether they may be private addresses.
@@ -203,6 +207,7 @@ EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
     "newscrawl.crawl.exports.FeedExports": 0,
     "spiders.leash.Leash": 0,
+    "newscrawl.crawl.progress.ProgressReport": 0,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "spiders.politeness.CrawlDelayThrottle": 0,
 }

@@ -2,11 +2,14 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Self
 
+from scrapy import signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.crawl.listing_reader import ListingReader
 from newscrawl.items import Document, Page
@@ -79,6 +82,36 @@ class EndlessListings:
 
         ListingReader.read = read  # type: ignore[method-assign]
         return cls()
+
+
+class HangingLoop:
+    """An extension by which a crawl's event loop hangs with the first article, deaf to SIGTERM."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Wait for the first article."""
+        made = cls()
+        crawler.signals.connect(made.hang, signal=signals.item_scraped)
+        return made
+
+    def hang(self) -> None:
+        """Do nothing for an hour."""
+        time.sleep(3600)
+
+
+class HangingCrawl:
+    """An extension by which a crawl waits for ever with nothing to do, while its loop goes on."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Keep the crawl from its end."""
+        made = cls()
+        crawler.signals.connect(made.stay, signal=signals.spider_idle)
+        return made
+
+    def stay(self) -> None:
+        """Have it wait for more."""
+        raise DontCloseSpider
 
 
 def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:

@@ -78,7 +78,10 @@ def monitor(
             workers=workers,
             command=command,
             terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
-            limits=Limits(longest=_seconds("NEWSCRAWL_LONGEST_CRAWL")),
+            limits=Limits(
+                longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"),
+                stall=_seconds("NEWSCRAWL_STALL_TIMEOUT"),
+            ),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=_inspection(store, chosen, channels),

@@ -1,4 +1,5 @@
-"""Somebody stands by each crawl: renews its lease, and ends what must not go on."""
+"""Somebody stands by each crawl: renews its lease while it makes progress, and ends what must not
+go on."""
 
 import logging
 import time
@@ -26,9 +27,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds: the longest that a crawl may take, and what it gets to end in order."""
+    """Seconds: the longest that a crawl may take, the longest that it may go without progress,
+    and what it gets to end in order."""
 
     longest: float = 7200.0
+    stall: float = 600.0
     last_orders: float = 60.0
 
 
@@ -61,9 +64,14 @@ class Attendant:
     def _wait(self, crawl: Crawl, beat: "_Heartbeat") -> str:
         """Waits for the crawl's end; gives the reason where it must be ended."""
         deadline = time.monotonic() + self._limits.longest
+        progressed = time.monotonic()
         while crawl.wait(LOOK) is None:
             if self._stopping():
                 return _STOPPED
+            if crawl.has_progressed():
+                progressed = time.monotonic()
+            elif time.monotonic() - progressed > self._limits.stall:
+                return f"no progress for {self._limits.stall:g} seconds"
             if not beat.goes_on():
                 return "the lease was lost"
             if time.monotonic() > deadline:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -44,26 +45,29 @@ class Command:
 class Crawl:
     """A crawl that runs: `with Crawl("ft", command) as crawl: crawl.wait(1)`.
 
-    Its standard input is a pipe to us, the leash by which it knows that we live. At the end of
-    the block it is dead in any case.
+    Its standard input is a socket to us: by its end the crawl knows that we are gone, and what it
+    writes there tells that it makes progress. At the end of the block it is dead in any case.
     """
 
     def __init__(self, slug: str, command: Command) -> None:
         self._log = _log_of(slug, command.logs)
         self._start = self._log.tell()
-        self._process = subprocess.Popen(  # noqa: S603 - our own command, a slug of the registry
-            command.of(slug),
-            stdin=subprocess.PIPE,
-            stdout=self._log,
-            stderr=self._log,
-            env={
-                **os.environ,
-                "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
-                **command.environment,
-            },
-            # Signals of the terminal are for us: we pass them on when it is time.
-            start_new_session=True,
-        )
+        self._link, theirs = socket.socketpair()
+        self._link.setblocking(False)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command, a registry's slug
+                command.of(slug),
+                stdin=theirs.fileno(),
+                stdout=self._log,
+                stderr=self._log,
+                env={
+                    **os.environ,
+                    "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
+                    **command.environment,
+                },
+                # Signals of the terminal are for us: we pass them on when it is time.
+                start_new_session=True,
+            )
 
     def __enter__(self) -> Self:
         return self
@@ -84,6 +88,13 @@ class Crawl:
         except subprocess.TimeoutExpired:
             return None
 
+    def has_progressed(self) -> bool:
+        """Return whether the crawl has reported progress since the last call."""
+        try:
+            return bool(self._link.recv(4096))
+        except OSError:
+            return False  # nothing to read; or it has closed its end, and is dead or will be
+
     def stop(self) -> None:
         """Asks the crawl to end in order: what is on its way is still stored."""
         self._process.terminate()
@@ -93,8 +104,7 @@ class Crawl:
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()
-        if self._process.stdin:
-            self._process.stdin.close()
+        self._link.close()
 
     def last_words(self) -> str:
         """Why the crawl was broken off, where it says so, and the line that says what came of it;
