@@ -283,3 +283,26 @@ def test_documents_are_read_like_those_of_a_crawl(companies: Path) -> None:
     document = line.document(line.page(page(PATHS[0])))
     assert isinstance(document, Document)
     assert [mention.company for mention in document.mentions] == ["Siemens"] * 3
+
+
+def test_what_today_finds_too_little_of_is_lost_and_quarantined(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    store(database, [page(url) for url in PATHS[:2]], companies)
+    short = story("Report 0", "Nokia").decode().partition("<p>")[0] + (
+        f"<p>{'The report of the quay was taken down by its editors. ' * 4}</p></article></html>"
+    )
+    shell = capture(PATHS[0], short.encode(), minutes=1)
+    written(tmp_path / "archive", shell, page(PATHS[1], minutes=1))
+    told = run(database, tmp_path / "archive", companies, dry_run=True)
+    assert queries.quarantined(database) == []
+    changes = run(database, tmp_path / "archive", companies)
+    assert changes == told
+    assert {url: (one.outcome, one.reason) for url, one in changes.items()} == {
+        PATHS[0]: ("lost", "text_shrank"),
+        PATHS[1]: ("changed", ""),
+    }
+    (held,) = queries.quarantined(database)
+    assert (held.url, held.reason) == (PATHS[0], "text_shrank")
+    assert held.after == changes[PATHS[0]].after < held.before == changes[PATHS[0]].before
+    assert companies_of(database) == {"Siemens": 2, "Nokia": 1}

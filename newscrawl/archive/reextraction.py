@@ -35,7 +35,8 @@ _URLS_PER_QUERY: Final = 500
 class Change:
     """What a new extraction makes of an article.
 
-    "lost": today's extraction finds no article, or less of it; what is stored stays. `before`
+    "lost": today's extraction finds no article, or would make it worse; what is stored stays, and
+    what was found goes into the quarantine, for the `reason` of storage/revision_check.py. `before`
     and `after` are characters of text; `gained` and `lost` are companies, once a mention.
     """
 
@@ -46,6 +47,7 @@ class Change:
     after: int = 0
     gained: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +239,8 @@ def _judged(part: Part, read: Read | None) -> tuple[list[Change], list[tuple[Doc
         if change is None:
             continue
         changes.append(change)
-        if found and change.outcome in {"new", "changed"}:
+        # Storage judges by the same rule, and puts into the quarantine what has a reason.
+        if found and (change.outcome in {"new", "changed"} or change.reason):
             document, origin = found
             documents.append((document, replace(origin, slug=document.page.source)))
     return changes, documents
@@ -254,9 +257,11 @@ def _change(wanted: Wanted, document: Document | None) -> Change | None:
     else:
         stored_companies = stored.companies
         change = replace(change, before=stored.characters)
-        outcome = _outcome(stored, document)
+        outcome, reason = _outcome(stored, document)
+        change = replace(change, reason=reason)
     if document is None or outcome == "lost":
-        return change
+        after = len(document.article.text) if document and change.reason else 0
+        return replace(change, after=after)
     companies = Counter(mention.company for mention in document.mentions)
     if outcome == "unchanged":
         companies = stored_companies  # `newscrawl rematch` is for what the registry changes
@@ -269,10 +274,16 @@ def _change(wanted: Wanted, document: Document | None) -> Change | None:
     )
 
 
-def _outcome(stored: StoredVersion, document: Document | None) -> Outcome:
+def _outcome(stored: StoredVersion, document: Document | None) -> tuple[Outcome, str]:
+    """What becomes of an article, and why it is lost where its page holds another version of it."""
     try:
-        if document is None or not stored.gives_way_to(document):
-            return "lost"
-        return "unchanged" if stored.is_said_by(document) else "changed"
+        if document is None:
+            return "lost", ""
+        if stored.gives_way_to(document) and stored.is_said_by(document):
+            return "unchanged", ""
+        reason = stored.reason_against(document)
+        if reason or not stored.gives_way_to(document):
+            return "lost", reason or ""
     except UnstorableDocument:
-        return "lost"
+        return "lost", ""
+    return "changed", ""

@@ -25,6 +25,15 @@ class InputError(ValueError):
 _FIRST_YEAR, _LAST_YEAR = 1600, 2200
 _LISTED = 10  # names that a message can list
 
+# Why a revision is quarantined (newscrawl.storage.revision_check), in words.
+REASONS = {
+    "no_article": "no article any more",
+    "text_shrank": "most of the text is gone",
+    "text_replaced": "another text under another headline",
+    "headline_lost": "the headline is gone",
+    "layout_changed": "the site's pages have changed",
+}
+
 Format = Literal["table", "csv", "json"]
 ExportFormat = Literal["table", "csv", "json", "jsonl", "parquet"]
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from newscrawl.cli.arguments import ExportFormat
+from newscrawl.cli.arguments import REASONS, ExportFormat
 from newscrawl.cli.output import Column, printable, render, say
 
 if TYPE_CHECKING:
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
     from newscrawl.storage import Database
     from newscrawl.storage.queries import QuarantineRow, Scope
 
-REASONS = {
-    "no_article": "no article any more",
-    "text_shrank": "most of the text is gone",
-    "text_replaced": "another text under another headline",
-    "headline_lost": "the headline is gone",
-    "layout_changed": "the site's pages have changed",
-}
 _FOR_PROGRAMS = (
     "source",
     "url",

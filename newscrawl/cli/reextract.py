@@ -17,6 +17,7 @@ from newscrawl.cli.archives import (
     recipe_for,
 )
 from newscrawl.cli.arguments import (
+    REASONS,
     CompaniesOption,
     DatabaseOption,
     Format,
@@ -59,8 +60,9 @@ def reextract(
     """Read archived pages again by today's extraction, and store what has changed.
 
     The text that was stored becomes a revision. Lists the articles that are *new*, *changed*, or
-    *lost*: those in which today's extraction finds less, and which stay as they are. What was
-    broken off goes on where it stopped.
+    *lost*: those in which today's extraction finds less, and which stay as they are. What was found
+    of them is in the quarantine (newscrawl articles --quarantined). What was broken off goes on
+    where it stopped.
 
     Exit code 1 where no article was looked at.
     """
@@ -95,9 +97,14 @@ def _report(changes: "Sequence[Change]", form: Format, *, every: bool) -> None:
     from newscrawl.cli.output import Column, render
 
     listed = [change for change in changes if every or change.outcome != "unchanged"]
-    rows = [{**asdict(change), "characters": _lengths(change)} for change in listed]
+    rows = [
+        {**asdict(change), "characters": _lengths(change), "became": _became(change)}
+        for change in listed
+    ]
     columns = [
-        Column(key="outcome", heading="outcome"),
+        Column(key="became", heading="outcome", wide=True),
+        Column(key="outcome", heading="", table=False),
+        Column(key="reason", heading="", table=False),
         Column(key="source", heading="source", wide=True),
         Column(key="url", heading="article", wide=True),
         Column(key="before", heading="", table=False),
@@ -107,7 +114,7 @@ def _report(changes: "Sequence[Change]", form: Format, *, every: bool) -> None:
         Column(key="lost", heading="lost", wide=True),
     ]
     if form != "table":
-        columns = [column for column in columns if column.key != "characters"]
+        columns = [column for column in columns if column.key not in {"characters", "became"}]
     shown = rows[:_SHOWN] if form == "table" else rows
     counts: Counter[str] = Counter(change.outcome for change in changes)
     note = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
@@ -117,6 +124,10 @@ def _report(changes: "Sequence[Change]", form: Format, *, every: bool) -> None:
 
 
 _OUTCOMES = ("new", "changed", "unchanged", "lost")
+
+
+def _became(change: "Change") -> str:
+    return f"{change.outcome}: {REASONS[change.reason]}" if change.reason else change.outcome
 
 
 def _lengths(change: "Change") -> str:

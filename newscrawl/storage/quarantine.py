@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from newscrawl.items import Mention
 from newscrawl.storage.documents import Record, clean
@@ -91,35 +91,40 @@ def reason_to_hold(
         .where(Article.id == article_id)
     )
     row = connection.execute(query).one()
-    new = record.columns
-    names = (*names_of_site(row.name, row.slug, row.home), row.site_name, new["site_name"])
+    names = (*names_of_site(row.name, row.slug, row.home), row.site_name)
+    changed = layout_changed_since(connection, row.id)
     return reason_against(
         Version(title=row.title, text=row.text, rank=held_rank, kind=row.kind),
-        Version(
-            title=new["title"],
-            text=new["text"],
-            rank=record.rank,
-            kind=new["kind"],
-            access=new["access"],
-            barrier=record.barrier,
-        ),
+        version_of(record),
         SourceContext(
-            names=tuple(filter(None, names)),
-            layout_changed=_layout_changed(connection, row.id, record.seen_at),
+            names=tuple(filter(None, (*names, record.columns["site_name"]))),
+            layout_changed=changed is not None and changed <= record.seen_at,
         ),
     )
 
 
-def _layout_changed(connection: Connection, source_id: int, moment: datetime) -> bool:
-    """Whether the watch has found, before the moment, that the source's pages have changed, or
-    those of most sources, and has not found them to be as before since."""
-    query = select(Finding.id).where(
+def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
+    """Return since when the watch has known that the source's pages have changed, or those of most
+    sources; None where they are as they were."""
+    query = select(func.min(Finding.opened_at)).where(
         Finding.kind == "layout_changed",
         or_(Finding.source_id == source_id, Finding.source_id.is_(None)),
         Finding.recovered_at.is_(None),
-        Finding.opened_at <= moment,
     )
-    return connection.execute(query.limit(1)).first() is not None
+    return connection.execute(query).scalar()
+
+
+def version_of(record: Record) -> Version:
+    """Return a record as the rule looks at it."""
+    columns = record.columns
+    return Version(
+        title=columns["title"],
+        text=columns["text"],
+        rank=record.rank,
+        kind=columns["kind"],
+        access=columns["access"],
+        barrier=record.barrier,
+    )
 
 
 def held_revision(record: Record, article_id: int, run_id: int, reason: Reason) -> HeldRevision:

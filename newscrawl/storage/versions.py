@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from sqlalchemy import func, select
@@ -13,6 +13,14 @@ from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import rank, record_of
 from newscrawl.storage.models import Article, ArticleUrl, Company, FrontierUrl, Source
+from newscrawl.storage.quarantine import layout_changed_since, version_of
+from newscrawl.storage.revision_check import (
+    Reason,
+    SourceContext,
+    Version,
+    names_of_site,
+    reason_against,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +28,9 @@ class StoredVersion:
     """An article in its newest version, which was fetched at `seen_at`.
 
     `facts` are what its page or its feed told of it, `companies` the mentions of each, `rank`
-    says how much of the article it holds (see documents.rank).
+    says how much of the article it holds (see documents.rank). `kept` is what the rule for
+    revisions compares, `names` are those of the site, and `layout_changed` is since when the
+    finding of this name has been open for the source.
     """
 
     source: str
@@ -32,6 +42,9 @@ class StoredVersion:
     rank: int
     seen_at: datetime
     companies: Counter[str]
+    kept: Version
+    names: tuple[str, ...] = ()
+    layout_changed: datetime | None = None
 
     def is_said_by(self, document: Document) -> bool:
         """Whether headline and text are the same; raises UnstorableDocument."""
@@ -40,6 +53,17 @@ class StoredVersion:
     def gives_way_to(self, document: Document) -> bool:
         """Whether the document holds as much of the article; raises UnstorableDocument."""
         return record_of(document).rank >= self.rank
+
+    def reason_against(self, document: Document) -> Reason | None:
+        """Why the document would make the article worse; raises UnstorableDocument."""
+        record = record_of(document)
+        names = (*self.names, record.columns["site_name"])
+        since = self.layout_changed
+        context = SourceContext(
+            names=tuple(filter(None, names)),
+            layout_changed=since is not None and since <= record.seen_at,
+        )
+        return reason_against(self.kept, version_of(record), context)
 
 
 def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:
@@ -56,7 +80,7 @@ def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int,
 def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
     """The articles under canonical URLs, their own or an alias."""
     query = (
-        select(ArticleUrl.url, Article, Source.slug)
+        select(ArticleUrl.url, Article, Source)
         .join(Article, Article.id == ArticleUrl.article_id)
         .join(Source, Source.id == Article.source_id)
         .where(ArticleUrl.url.in_(urls))
@@ -64,9 +88,17 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
     with database.reading() as session:
         rows = session.execute(query).all()
         companies = _companies(session, {article.id for _, article, _ in rows})
+        connection = session.connection()
+        changed = {
+            number: layout_changed_since(connection, number)
+            for number in {source.id for _, _, source in rows}
+        }
         return {
-            url: _version(article, slug, companies.get(article.id, Counter()))
-            for url, article, slug in rows
+            url: replace(
+                _version(article, source, companies.get(article.id, Counter())),
+                layout_changed=changed[source.id],
+            )
+            for url, article, source in rows
         }
 
 
@@ -81,7 +113,7 @@ def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
         return dict(session.execute(query).all())
 
 
-def _version(article: Article, slug: str, companies: Counter[str]) -> StoredVersion:
+def _version(article: Article, source: Source, companies: Counter[str]) -> StoredVersion:
     facts = Hints(
         title=article.title,
         authors=tuple(article.authors),
@@ -89,16 +121,20 @@ def _version(article: Article, slug: str, companies: Counter[str]) -> StoredVers
         section=article.section,
         language=article.language,
     )
+    held = rank(article.access, article.kind, has_text=bool(article.text))
+    names = (*names_of_site(source.name, source.slug, source.home), article.site_name)
     return StoredVersion(
-        source=slug,
+        source=source.slug,
         day=article.day,
         facts=facts,
         characters=len(article.text),
         access=article.access,
         content_hash=article.content_hash,
-        rank=rank(article.access, article.kind, has_text=bool(article.text)),
+        rank=held,
         seen_at=article.revised_at or article.first_seen_at,
         companies=companies,
+        kept=Version(title=article.title, text=article.text, rank=held, kind=article.kind),
+        names=tuple(filter(None, names)),
     )
 
 
