@@ -11,6 +11,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 PAGES = Path(__file__).parent / "pages"
+# The day of the process's start: the site's pages don't change at midnight.
+_TODAY = datetime.now(UTC).replace(hour=0, minute=5, second=0, microsecond=0)
 _PLACEHOLDER = re.compile(r"\{\{(site|day:(\d+))\}\}")
 
 
@@ -143,5 +145,4 @@ def _filled(text: str, site: str) -> str:
 
 
 def _morning(days_ago: int) -> datetime:
-    today = datetime.now(UTC).replace(hour=0, minute=5, second=0, microsecond=0)
-    return today - timedelta(days=days_ago)
+    return _TODAY - timedelta(days=days_ago)
