@@ -160,9 +160,14 @@ FEED_EXPORTERS = {
 
 BOT_NAME = "newscrawl"
 SPIDER_MODULES = ["spiders"]
+NEWSPIDER_MODULE = "spiders"
 ADDONS = {"spiders.archiving.Archiving": 100, "spiders.archiving.Replay": 200}
 SPIDER_LOADER_CLASS = "spiders.registry.RegistrySpiderLoader"
 COMMANDS_MODULE = "spiders.commands"
+SPIDER_CONTRACTS = {
+    "newscrawl.crawl.contracts.ListingContract": 20,
+    "newscrawl.crawl.contracts.FilledContract": 21,
+}
 LOG_FORMATTER = "spiders.logs.ShortLogFormatter"
 LOG_LEVEL = "INFO"
 DEFAULT_DROPITEM_LOG_LEVEL = "INFO"

@@ -12,13 +12,11 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
-from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
+from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
 from newscrawl.extraction.memory import templates
-from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.settings import SettingError, whole_number
 from newscrawl.storage.frontier import Outcome
 from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 
@@ -90,13 +88,8 @@ class ExtractionPipeline(DocumentPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the pipeline; SettingError for a setting that can't work."""
         settings = crawler.settings
-        method: str = own_setting(settings, "NEWSCRAWL_METHOD")
-        if method not in METHODS:
-            raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
-        name = "NEWSCRAWL_MIN_CHARACTERS"
-        least = whole_number(name, own_setting(settings, name))
         processes = processes_of(own_setting(settings, "NEWSCRAWL_READERS"))
-        pipeline = cls(crawler, PageReader(method=method, least=least), processes)
+        pipeline = cls(crawler, reader_of(settings), processes)
         if pages_pile_up(settings):
             crawler.signals.connect(pipeline.begin, signal=signals.spider_opened)
         return pipeline

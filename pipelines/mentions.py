@@ -5,9 +5,8 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
-from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
-from newscrawl.mentions import Companies, load_companies, with_mentions
-from newscrawl.settings import SettingError
+from newscrawl.crawl.pipelines import DocumentPipeline, companies_of
+from newscrawl.mentions import Companies, with_mentions
 from pipelines.extraction import ExtractionPipeline
 
 
@@ -27,13 +26,8 @@ class MentionsPipeline(DocumentPipeline):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the companies; SettingError for a NEWSCRAWL_COMPANIES that can't be used."""
-        path: str = own_setting(crawler.settings, "NEWSCRAWL_COMPANIES")
-        registry = Path(path) if path else None
-        try:
-            return cls(crawler, load_companies(registry), registry)
-        except (OSError, ValueError) as error:
-            setting = "NEWSCRAWL_COMPANIES: " if path else ""
-            raise SettingError(f"{setting}{error}") from error
+        registry, companies = companies_of(crawler.settings)
+        return cls(crawler, companies, registry)
 
     def open_spider(self) -> None:
         """Hand the registry to those who read pages."""

@@ -13,6 +13,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
+from newscrawl.crawl.commands import STORE_NOTHING
 from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline
 from newscrawl.extraction.memory import with_pages
@@ -81,6 +82,8 @@ class StoragePipeline(DocumentPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Open the database, before anything is fetched; SettingError where that fails, and
         SourceBusyError where another process crawls the source."""
+        if crawler.settings.getbool(STORE_NOTHING):
+            raise NotConfigured
         source = getattr(crawler.spider, "source", None)
         if not isinstance(source, Source):
             raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing

@@ -1,11 +1,13 @@
 """The Financial Times: nearly all of it behind a paywall, told by its feeds."""
 
 import re
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
+from scrapy import Request
 from scrapy.http import Response
 
-from newscrawl.items import Access
+from newscrawl.items import Access, ArticleItem, Hints
 from spiders.news import NewsSpider
 
 _BARRIER_PATH = re.compile(r"/(?:barrier|products|signup|login)(?:/|$)")
@@ -30,3 +32,25 @@ class FtSpider(NewsSpider):
         if _BARRIER_TITLE.search(response.body[:65536]):
             return "paywalled"
         return super().access_of(response)
+
+    async def parse(
+        self, response: Response, hints: Hints | None = None
+    ) -> AsyncIterator[ArticleItem | Request]:
+        """Yield the article of a page, or requests for those that a feed lists.
+
+        @listing
+        @returns requests 1
+        @returns items 0 0
+        """
+        async for found in super().parse(response, hints):
+            yield found
+
+    async def parse_newest(self, response: Response) -> AsyncIterator[ArticleItem]:
+        """Yield the newest article that a feed lists, or what it tells of one behind the paywall.
+
+        @listing
+        @returns items 1 1
+        @filled canonical_url title text published language
+        """
+        async for item in super().parse_newest(response):
+            yield item

@@ -1,8 +1,10 @@
 """From a source's feeds and sitemaps to its article pages."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
@@ -15,21 +17,37 @@ from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
-from newscrawl.items import Access, Hints, Page, Visit
+from newscrawl.crawl.items import page_from
+from newscrawl.crawl.parsing import PageParser, is_listing
+from newscrawl.items import Access, ArticleItem, Hints, Page, Visit
+from newscrawl.reading import NoArticleError
 from newscrawl.settings import user_agent, whole_number
-from newscrawl.sources import Source, UrlError, canonical_url, site_name
+from newscrawl.sources import (
+    Entry,
+    FeedError,
+    Sitemap,
+    SitemapError,
+    Source,
+    UrlError,
+    canonical_url,
+    site_name,
+)
 from newscrawl.sources.addresses import address_of
+from newscrawl.sources.listings import read_listing
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import Waiting
+from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.arguments import parse_arguments
 from spiders.discovery import SectionSpider
 from spiders.failures import Cause, cause_of
 from spiders.guard import AGAIN
-from spiders.listings import header
+from spiders.listings import header, newest_first
 from spiders.queue import conditions
 
 # Answers that refuse the page itself, and what they mean for the article behind it.
 REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
+# Ours: requests that `scrapy parse` makes of a listing, which it prints.
+PARSED_AT_MOST = 100
 # Dated URLs are written out for so many days at most.
 MAX_DAYS = 31
 _NOT_MODIFIED = 304
@@ -73,8 +91,8 @@ class NewsSpider(SectionSpider):
         def number(name: str) -> int:
             return whole_number(name, crawler.settings[name])
 
-        spider.watch_queue(crawler, spider.arguments.limit or number("NEWSCRAWL_LIMIT"))
         spider.watch_listings(crawler)
+        spider._limit = spider.arguments.limit or number("NEWSCRAWL_LIMIT")
         spider._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
         spider._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
         crawler.signals.connect(spider.request_dropped, signal=signals.request_dropped)
@@ -111,6 +129,8 @@ class NewsSpider(SectionSpider):
                 "pipelines.storage.StoragePipeline is not among ITEM_PIPELINES"
             )
             raise CloseSpider("no_storage")
+        # Not before: other commands have the spider start with requests of theirs, without a queue.
+        self.watch_queue()
         archives = set(self.listings) - {
             *self.source.on(*self._days()).feeds,
             *self.arguments.feeds,
@@ -183,8 +203,14 @@ class NewsSpider(SectionSpider):
             dont_filter=waiting.again,
         )
 
-    async def parse_article(self, response: Response, waiting: Waiting) -> AsyncIterator[Page]:
+    async def parse_article(
+        self, response: Response, waiting: Waiting | None = None
+    ) -> AsyncIterator[Page | ArticleItem | Request]:
         """Yield the page, or what the feed said of it where the page is kept from us."""
+        if waiting is None:  # of no queue: `scrapy parse -c parse_article`
+            async for found in self.parse(response):
+                yield found
+            return
         self.on_its_way_no_more()
         if self.access_of(response) != "open":
             waiting = await self.with_new_hints(waiting)
@@ -255,6 +281,8 @@ class NewsSpider(SectionSpider):
         if "known" in request.cb_kwargs:
             self.listing_met_twice(request.cb_kwargs["known"], circle=request.url in before)
             return
+        if "waiting" not in request.cb_kwargs:
+            return  # of another command
         visit: Visit = request.cb_kwargs["waiting"].visit
         self.on_its_way_no_more()
         if request.url in before:
@@ -284,6 +312,82 @@ class NewsSpider(SectionSpider):
             hints=hints,
             visit=waiting.visit,
         )
+
+    # One page by itself -----------------------------------------------------------------------
+
+    async def parse(
+        self, response: Response, hints: Hints | None = None
+    ) -> AsyncIterator[ArticleItem | Request]:
+        """Yield the article of a page, or requests for those that a feed or sitemap lists.
+
+        For `scrapy parse`, contracts and the shell. A crawl takes its pages from the queue, and
+        makes articles of them in the item pipelines.
+        """
+        if is_listing(response):
+            for request in await self._listed(response):
+                yield request
+            return
+        hints = hints or Hints()
+        access = self.access_of(response)
+        if access != "open" and not hints.title:
+            self.logger.warning("%s is %s, and no feed tells its headline", response.url, access)
+            return
+        page = replace(
+            page_from(response, self.source.slug, access=access),
+            fetched_at=self._fetched_at(response),
+            language=self._language(hints),
+            hints=hints,
+        )
+        try:
+            yield await asyncio.to_thread(self._parser().item, page)
+        except NoArticleError as error:
+            self.logger.warning("%s is dropped (%s): %s", response.url, error.reason, error)
+
+    async def parse_newest(self, response: Response) -> AsyncIterator[ArticleItem]:
+        """Yield the newest article that a feed or sitemap lists."""
+        for request in (await self._listed(response))[:1]:
+            page = await self.crawler.engine.download_async(request)
+            async for item in self.parse(page, **request.cb_kwargs):
+                if not isinstance(item, Request):
+                    yield item
+
+    async def _listed(self, response: Response) -> list[Request]:
+        try:
+            content_type = header(response, "Content-Type")
+            listing = await self.reader.read(
+                read_listing, response.body, response.url, content_type
+            )
+        except WorkStoppedError:
+            return []  # the command is being stopped
+        except (FeedError, SitemapError, WorkExceededError) as error:
+            self.logger.warning("Can't use %s: it %s", response.url, error)
+            return []
+        most = self.arguments.limit or PARSED_AT_MOST
+        entries = newest_first(listing.entries)
+        wanted = [entry for entry in entries if self._may_be_article(entry, response.url)]
+        if left := len(entries) - len(wanted):
+            self.logger.info("%d of %d entries are left: not of this source", left, len(entries))
+        # Whoever names a listing names its host, too.
+        meta = {"handle_httpstatus_list": [*REFUSALS], "allow_offsite": True}
+        pages = [
+            Request(entry.url, callback=self.parse, cb_kwargs={"hints": entry.hints}, meta=meta)
+            for entry in wanted[:most]
+        ]
+        children = listing.children if isinstance(listing, Sitemap) else ()
+        deeper = [Request(child.url, callback=self.parse, meta=meta) for child in children[:most]]
+        return pages + deeper
+
+    def _may_be_article(self, entry: Entry, listing_url: str) -> bool:
+        try:
+            url = canonical_url(entry.url)
+        except UrlError:
+            return False
+        is_near = self.covers(url) or address_of(url)[0] == address_of(listing_url)[0]
+        return is_near and self.wants(entry.url)
+
+    @cache  # noqa: B019 - a process has a spider or two
+    def _parser(self) -> PageParser:  # no property: feed exports read all that a spider has
+        return PageParser.of(self.settings)
 
     def _fetched_at(self, response: Response) -> datetime:
         """Return when the server answered, as the archive has it where there is one."""

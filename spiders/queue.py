@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any
 
 from scrapy import Request, Spider, signals
-from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.items import Visit
@@ -46,10 +45,9 @@ class QueueSpider(Spider):
         self._looking: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
-    def watch_queue(self, crawler: Crawler, limit: int) -> None:
-        """Hear of the moments at which the queue matters; ask for `limit` pages at most."""
-        self._limit = limit
-        crawler.signals.connect(self._when_idle, signal=signals.spider_idle)
+    def watch_queue(self) -> None:
+        """Hear of the moments at which the queue matters."""
+        self.crawler.signals.connect(self._when_idle, signal=signals.spider_idle)
 
     @property
     def since(self) -> datetime | None:

@@ -1,6 +1,7 @@
 """What our item pipelines have in common, in this project and in others."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 from scrapy.crawler import Crawler
@@ -9,7 +10,11 @@ from scrapy.settings import BaseSettings
 
 from newscrawl import settings as ours
 from newscrawl.crawl.items import article_item, document_from
+from newscrawl.extraction.methods import METHODS
 from newscrawl.items import ArticleItem, Document, Outcome, Page
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.reading import PageReader
+from newscrawl.settings import SettingError, whole_number
 
 
 class UnreadPage(DropItem):
@@ -65,3 +70,24 @@ def own_setting(settings: BaseSettings, name: str) -> Any:
     """Return one of our settings, by its default in a project that doesn't have it."""
     value = settings.get(name)
     return getattr(ours, name) if value is None else value
+
+
+def reader_of(settings: BaseSettings) -> PageReader:
+    """Return what pages are read with; SettingError for a setting that can't work."""
+    method: str = own_setting(settings, "NEWSCRAWL_METHOD")
+    if method not in METHODS:
+        raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
+    name = "NEWSCRAWL_MIN_CHARACTERS"
+    return PageReader(method=method, least=whole_number(name, own_setting(settings, name)))
+
+
+def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:
+    """Return the file of companies, where one is set, and the companies; SettingError for a
+    NEWSCRAWL_COMPANIES that can't be used."""
+    path: str = own_setting(settings, "NEWSCRAWL_COMPANIES")
+    registry = Path(path) if path else None
+    try:
+        return registry, load_companies(registry)
+    except (OSError, ValueError) as error:
+        setting = "NEWSCRAWL_COMPANIES: " if path else ""
+        raise SettingError(f"{setting}{error}") from error

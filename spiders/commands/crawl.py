@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import difflib
 import gc
 import logging
 import sys
@@ -14,6 +13,7 @@ from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
+from newscrawl.crawl.commands import log_less, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
 from newscrawl.settings import SettingError
 from newscrawl.storage.source_lease import SourceBusyError
@@ -22,8 +22,6 @@ logger = logging.getLogger(__name__)
 
 # Ours: objects that may become garbage unseen; a page leaves some hundred, its bytes among them.
 GARBAGE = 5_000
-# What they say at the start of each crawl matters to whoever works on the settings.
-_TALKATIVE = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "alembic")
 
 
 class Command(crawl.Command):
@@ -42,16 +40,13 @@ class Command(crawl.Command):
         """Crawl; `exitcode` tells how it ended."""
         if len(args) != 1:
             raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
-        if self.settings and self.settings["LOG_LEVEL"] != "DEBUG":
-            for name in _TALKATIVE:
-                logging.getLogger(name).setLevel(logging.WARNING)
-            # Else each page's lines are made up, to be thrown away by whoever would print them.
-            logging.getLogger("scrapy").setLevel(self.settings["LOG_LEVEL"])
+        if self.settings:
+            log_less(self.settings)
         process = self.crawler_process
         if not isinstance(process, AsyncCrawlerProcess):
             raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")
         if args[0] not in process.spider_loader.list():
-            self._refuse(_unknown(args[0], process.spider_loader.list()))
+            self._refuse(unknown_source(args[0], process.spider_loader.list()))
             return
         crawler = self._create_crawler(args[0])
         crawler.signals.connect(_keep_what_is_loaded, signal=signals.engine_started)
@@ -107,9 +102,3 @@ def _failed(crawler: Crawler) -> bool:
         or exports_failed(crawler)
         or crawler.stats.get_value("newscrawl/state") == "failed"
     )
-
-
-def _unknown(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, names, n=3)
-    advice = f"did you mean {' or '.join(near)}?" if near else "see scrapy list"
-    return f"no source {name!r}; {advice}"

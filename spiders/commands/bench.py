@@ -1,0 +1,23 @@
+"""`scrapy bench`: how fast this machine crawls a server of its own with Scrapy alone."""
+
+import argparse
+
+from scrapy.commands import bench
+
+from newscrawl.crawl.commands import look_only
+
+# Where Scrapy's own server for it listens (scrapy.utils.benchserver).
+_SERVER = "http://localhost:8998/"
+# What makes crawls of others' sites polite; this server is ours.
+_IMPATIENT = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
+
+
+class Command(bench.Command):
+    """Scrapy's, that stores nothing and waits for nobody."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Read the options, and allow the server."""
+        super().process_options(args, opts)
+        if self.settings is not None:
+            look_only(self.settings, [_SERVER])
+            self.settings.setdict(_IMPATIENT, priority="cmdline")

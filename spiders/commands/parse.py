@@ -1,0 +1,105 @@
+"""`scrapy parse` prints what comes of one address, and stores nothing."""
+
+import argparse
+import warnings
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.commands import parse
+from scrapy.exceptions import DropItem, ScrapyDeprecationWarning
+from scrapy.utils.defer import deferred_from_coro
+from twisted.python.failure import Failure
+
+from newscrawl.archive.origins import OriginFinder
+from newscrawl.crawl.commands import complain, log_less, look_only, refusal
+from spiders.failures import cause_of
+from spiders.news import REFUSALS
+
+
+class Command(parse.Command):
+    """Print the article of a page, with its mentions, or the pages that a feed or sitemap lists.
+
+    Without --spider, the source is found by the address.
+    """
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Read the options, and keep the database closed."""
+        super().process_options(args, opts)
+        opts.output = opts.output or opts.overwrite_output
+        if self.settings is not None:
+            look_only(self.settings, args, with_pipelines=opts.pipelines)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Ask for the address; exit code 1 where nothing comes of it."""
+        if self.settings is not None:
+            log_less(self.settings)
+        # Of the Deferred that Scrapy's own command returns.
+        warnings.filterwarnings("ignore", ".* returned", ScrapyDeprecationWarning)
+        super().run(args, opts)
+        if not self.exitcode and not any([*self.items.values(), *self.requests.values()]):
+            self.exitcode = 1
+
+    def set_spidercls(self, url: str, opts: argparse.Namespace) -> None:
+        """Find the source; where there is none, one line says so."""
+        if self.crawler_process is None:
+            return
+        name = opts.spider or self._source_of(url)
+        told: str | None = f"no source of the registry covers {url}: name one, as in --spider=ft"
+        if name:
+            told = refusal(self.crawler_process.spider_loader, name, opts.spargs)
+        if told:
+            complain(told)
+            self.exitcode = 2
+            return
+        opts.spider = name
+        super().set_spidercls(url, opts)
+
+    def _source_of(self, url: str) -> str | None:
+        loader: Any = self.crawler_process.spider_loader if self.crawler_process else None
+        spiders = [loader.load(name) for name in loader.list()]
+        sources = [spider.source for spider in spiders if hasattr(spider, "source")]
+        found = OriginFinder(sources).source(url)
+        return found.slug if found else None
+
+    def prepare_request(
+        self, spider: Spider, request: Request, opts: argparse.Namespace
+    ) -> Request:
+        """Ask for what was typed, of whatever site it is, and say why there is no answer."""
+        meta = {"allow_offsite": True, "handle_httpstatus_list": [*REFUSALS]}
+        request.meta.update(meta)
+        request.errback = self._fetch_failed
+        return super().prepare_request(spider, request, opts)
+
+    def print_results(self, opts: argparse.Namespace) -> None:
+        """Print what came of the address, if it answered."""
+        answer: Any = self.first_response
+        if answer is not None:
+            super().print_results(opts)
+
+    def _fetch_failed(self, failure: Failure) -> None:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        complain(f"can't fetch {request.url}: {cause_of(failure).reason}")
+        self.exitcode = 1
+
+    def scraped_data(self, args: Any) -> Any:
+        """Take what a page gave; with --pipelines, what comes out of them."""
+        items, requests, opts, depth, spider, callback = args
+        if not opts.pipelines or opts.output:
+            return super().scraped_data(args)
+
+        async def processed() -> Any:
+            scraper: Any = self.pcrawler.engine.scraper
+            done = []
+            for item in items:
+                try:
+                    done.append(await scraper.itemproc.process_item_async(item))
+                except DropItem as error:
+                    complain(f"dropped ({type(error).__name__}): {error}")
+            opts.pipelines = False  # they are done
+            result = super(Command, self).scraped_data(
+                (done, requests, opts, depth, spider, callback)
+            )
+            opts.pipelines = True
+            return result
+
+        return deferred_from_coro(processed())

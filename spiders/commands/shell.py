@@ -1,0 +1,9 @@
+"""`scrapy shell` opens a page in a Python shell, without a database."""
+
+from scrapy.commands import shell
+
+from newscrawl.crawl.commands import LookingCommand
+
+
+class Command(LookingCommand, shell.Command):
+    """Scrapy's, that stores nothing."""

@@ -1,0 +1,9 @@
+"""`scrapy view` opens a page in a browser, without a database."""
+
+from scrapy.commands import view
+
+from newscrawl.crawl.commands import LookingCommand
+
+
+class Command(LookingCommand, view.Command):
+    """Scrapy's, that stores nothing."""

@@ -1,0 +1,245 @@
+"""Scrapy's commands in this project: they print, they check, and they store nothing."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.site.crawling import HASTE, PROJECT, crawl_environment
+from tests.site.demo import demo_settings
+from tests.site.faults import Answer
+from tests.site.server import SiteServer
+
+PAGE = "/en/harbour-software.html"
+TITLE = "Microsoft and Siemens to run the locks of Saltmere from one screen"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Commands:
+    """Runs Scrapy's commands in an environment in which nothing is stored yet."""
+
+    site: SiteServer
+    folder: Path
+
+    def __call__(self, *command: str, **environment: str) -> Ran:
+        settings = [part for pair in HASTE.items() for part in ("-s", "=".join(pair))]
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", *command, *settings],
+            cwd=PROJECT,
+            env=crawl_environment(self.folder / "news.sqlite") | environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert "Traceback" not in done.stderr or "FAILED" in done.stderr, done.stderr
+        assert os.listdir(self.folder) == []  # noqa: PTH208 - no database, no file
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def scrapy(tmp_path: Path) -> Iterator[Commands]:
+    with SiteServer() as site:
+        yield Commands(site, tmp_path)
+
+
+# --- scrapy parse ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [(), ("--pipelines",), ("-c", "parse_article")])
+def test_parse_prints_the_article_with_its_mentions(
+    scrapy: Commands, options: tuple[str, ...]
+) -> None:
+    ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--nocolour", *options)
+    assert ran.code == 0, ran.err
+    assert f"'title': '{TITLE}'" in ran.out
+    assert "'authors': ('Ada Fenwick',)" in ran.out
+    assert "'company': 'Siemens'" in ran.out
+    assert "'run': None" in ran.out
+    assert "'html'" not in ran.out
+    assert scrapy.site.paths() == ["/robots.txt", PAGE]
+
+
+def test_parse_leaves_out_what_it_is_told_to(scrapy: Commands) -> None:
+    url = scrapy.site.url + PAGE
+    assert TITLE not in scrapy("parse", "--spider=ft", url, "--noitems").out
+    assert "# Requests" not in scrapy("parse", "--spider=ft", url, "--nolinks").out
+
+
+def test_parse_prints_the_pages_that_a_feed_lists(scrapy: Commands) -> None:
+    ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/feed.xml", "--nocolour")
+    assert ran.code == 0, ran.err
+    assert ran.out.count("<GET ") == 11
+    assert f"<GET {scrapy.site.url}{PAGE}?utm_source=rss" in ran.out
+    assert scrapy.site.paths() == ["/robots.txt", "/feed.xml"]
+
+
+def test_parse_follows_a_feed_to_its_articles(scrapy: Commands) -> None:
+    feed = f"{scrapy.site.url}/feed.xml"
+    ran = scrapy("parse", "--spider=ft", feed, "-d", "2", "-a", "limit=2", "--nocolour")
+    assert ran.code == 0, ran.err
+    assert ran.out.count("'title': ") == 2
+
+
+def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
+    feed = f"{scrapy.site.url}/feed.xml"
+    ran = scrapy("parse", "--spider=ft", "-c", "parse_newest", feed, "--nocolour")
+    assert ran.code == 0, ran.err
+    assert ran.out.count("'title': ") == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/members/quay-lease.html", "robots.txt doesn't allow it"),
+        ("/nowhere", "the server answered 404"),
+    ],
+)
+def test_parse_says_why_a_page_has_no_answer(scrapy: Commands, path: str, told: str) -> None:
+    ran = scrapy("parse", "--spider=ft", scrapy.site.url + path)
+    assert ran.code == 1
+    assert f"newscrawl: can't fetch {scrapy.site.url}{path}: {told}" in ran.err
+    assert ran.out == ""
+
+
+def test_parse_says_why_a_page_is_no_article(scrapy: Commands) -> None:
+    scrapy.site.routes["/nothing"] = lambda _: Answer(body=b"<html><p>No.</html>")
+    scrapy.site.routes["/closed"] = lambda _: Answer(status=403, body=b"<html>No</html>")
+    ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/nothing")
+    assert ran.code == 1
+    assert "/nothing is dropped (" in ran.err
+    ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/closed")
+    assert ran.code == 1
+    assert "/closed is disallowed, and no feed tells its headline" in ran.err
+
+
+def test_parse_exports_what_it_finds(scrapy: Commands) -> None:
+    ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--noitems", "-O", "-:jsonl")
+    assert ran.code == 0, ran.err
+    assert f'"title": "{TITLE}"' in ran.out
+
+
+def test_parse_finds_the_source_of_an_address(
+    scrapy: Commands, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    url = scrapy.site.url + PAGE
+    ran = scrapy("parse", url)
+    assert ran.code == 2
+    assert f"no source of the registry covers {url}: name one, as in --spider=ft" in ran.err
+    own = demo_settings(scrapy.site.url, tmp_path_factory.mktemp("own"), "sqlite://")
+    ran = scrapy("parse", "--nocolour", url, NEWSCRAWL_SOURCES=own["NEWSCRAWL_SOURCES"])
+    assert ran.code == 0, ran.err
+    assert "'source': 'harbour-courier'" in ran.out
+
+
+# --- scrapy check ---------------------------------------------------------------------------------
+
+
+def test_check_holds_the_ft_to_its_contracts(scrapy: Commands) -> None:
+    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    assert ran.code == 0, ran.err
+    assert "Ran 4 contracts" in ran.err
+    assert scrapy.site.paths().count("/feed.xml") == 2
+    assert len(scrapy.site.paths()) == 4  # robots.txt, and the newest article
+    assert scrapy("check", "--list", "ft").out == "ft\n  * parse\n  * parse_newest\n"
+
+
+def test_check_tells_a_feed_that_lists_nothing(scrapy: Commands) -> None:
+    scrapy.site.routes["/feed.xml"] = lambda _: Answer(
+        body=b"<rss><channel><title>Empty</title></channel></rss>", kind="application/xml"
+    )
+    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    assert ran.code == 1
+    assert "Returned 0 requests, expected 1..inf" in ran.err
+    assert "FAILED (failures=2)" in ran.err
+
+
+def test_check_tells_an_article_without_a_headline(scrapy: Commands) -> None:
+    text = b"<p>" + b"A sentence about nothing much, which goes on for a while. " * 20 + b"</p>"
+    page = b"<html lang=en><body><article>" + text + b"</article></body></html>"
+    link = f"{scrapy.site.url}/content/1"
+    feed = f"<rss><channel><item><link>{link}</link></item></channel></rss>".encode()
+    scrapy.site.routes["/content/1"] = lambda _: Answer(body=page)
+    scrapy.site.routes["/feed.xml"] = lambda _: Answer(body=feed, kind="application/xml")
+    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    assert ran.code == 1
+    assert "Empty fields: title, published" in ran.err
+
+
+def test_check_of_a_site_that_is_not_there_is_an_error(scrapy: Commands) -> None:
+    scrapy.site.routes["/feed.xml"] = lambda _: Answer(status=404)
+    ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
+    assert ran.code == 1
+    assert "FAILED (errors=2)" in ran.err
+
+
+@pytest.mark.parametrize("command", ["check", "parse", "fetch", "shell", "view"])
+def test_a_source_that_is_not_there_is_named(scrapy: Commands, command: str) -> None:
+    url = scrapy.site.url + PAGE
+    ran = scrapy(command, "ftt") if command == "check" else scrapy(command, "--spider=ftt", url)
+    assert ran.code == 2
+    assert ran.err.splitlines()[-1] == "newscrawl: no source 'ftt'; did you mean ft?"
+    assert scrapy.site.visits == []
+
+
+def test_a_bad_argument_is_named(scrapy: Commands) -> None:
+    ran = scrapy("check", "ft", "-a", "limit=many")
+    assert ran.code == 2
+    assert "newscrawl: -a limit=many: not a whole number above 0" in ran.err
+
+
+# --- The others -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
+def test_fetch_prints_the_page_alone(scrapy: Commands, spider: tuple[str, ...]) -> None:
+    ran = scrapy("fetch", *spider, scrapy.site.url + PAGE)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert scrapy.site.paths() == ["/robots.txt", PAGE]
+
+
+def test_fetch_obeys_robots_txt(scrapy: Commands) -> None:
+    ran = scrapy("fetch", f"{scrapy.site.url}/members/quay-lease.html")
+    assert ran.out == ""
+    assert scrapy.site.paths() == ["/robots.txt"]
+
+
+@pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
+def test_shell_opens_the_page_alone(scrapy: Commands, spider: tuple[str, ...]) -> None:
+    code = "response.status, spider.name"
+    ran = scrapy("shell", *spider, scrapy.site.url + PAGE, "-c", code)
+    assert ran.code == 0, ran.err
+    assert ran.out.strip() == f"(200, '{'ft' if spider else 'default'}')"
+    assert scrapy.site.paths() == ["/robots.txt", PAGE]
+
+
+def test_view_opens_a_browser(scrapy: Commands) -> None:
+    ran = scrapy("view", scrapy.site.url + PAGE, BROWSER="echo opened %s")
+    assert ran.code == 0, ran.err
+    assert "opened file:" in ran.out
+
+
+def test_a_setting_can_be_asked_for(scrapy: Commands) -> None:
+    ran = scrapy("settings", "--get", "NEWSPIDER_MODULE")
+    assert (ran.code, ran.out) == (0, "spiders\n")
+
+
+def test_bench_crawls_its_own_server(scrapy: Commands) -> None:
+    ran = scrapy("bench", "-s", "CLOSESPIDER_PAGECOUNT=20")
+    assert ran.code == 0, ran.err
+    assert "Closing spider (closespider_" in ran.err
