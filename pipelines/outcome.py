@@ -105,6 +105,8 @@ def _remark(counts: Counts) -> str:
         return f"{waiting} feeds and pages wait for a robots.txt that can't be read"
     if counts.robots_copies:
         return "robots.txt can't be read; its copy of the last 24 hours is obeyed"
+    if lost := counts.listings_failed:
+        return f"{lost} of its feeds and sitemaps could not be read"
     return ""
 
 

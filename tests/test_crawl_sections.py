@@ -74,7 +74,7 @@ def test_a_home_page_leads_to_sections_and_articles(tmp_path: Path) -> None:
     assert not {"/login", "/about-us", "/economy/markets/"} & set(asked)
     assert asked.count("/politics/council-votes-for-new-bridge") == 1
     assert done.counts["newscrawl/sections_read"] == 3
-    assert done.summary.endswith("state ok")
+    assert done.summary.endswith("state ok (1 of its feeds and sitemaps could not be read)")
     assert "Links to elsewhere.example are not followed" in done.output
     # What was found before is not fetched again.
     assert set(asked_again) <= {"/robots.txt", "/feed.xml", "/", "/politics/", "/economy/"}

@@ -2,19 +2,22 @@
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from sqlalchemy import select, update
 
 from newscrawl.monitoring.inspecting import Inspector, weigh
-from newscrawl.monitoring.judging import Verdict
+from newscrawl.monitoring.judging import FAILURES, Verdict
 from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import Channel, LogChannel
 from newscrawl.monitoring.webhook import WebhookChannel
 from newscrawl.storage import Database
 from newscrawl.storage.findings import Trouble, claim_untold, record_findings
+from newscrawl.storage.frontier import Reading, Schedule
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.listing_health import ListingHealth, listing_health
 from newscrawl.storage.models import Finding, Run
 from newscrawl.storage.vitals import refresh_vitals, vitals
 from newscrawl.storage.watching import SourceStatus
@@ -132,6 +135,66 @@ def test_a_run_that_was_killed_counts_as_failed(database: Database) -> None:
     refresh_vitals(database, NOW + timedelta(hours=7))
     (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs) == (1, 1)
+
+
+# Feeds -------------------------------------------------------------------------------------------
+
+SCHEDULE = Schedule(
+    revisits=(), retries=(), poll_min=timedelta(minutes=10), poll_max=timedelta(hours=6)
+)
+
+
+def reading() -> Reading:
+    return Reading(
+        etag=None,
+        last_modified=None,
+        body_hash="0" * 64,
+        cutoff=None,
+        offered=1,
+        fresh=1,
+        newest_at=None,
+        interval=None,
+    )
+
+
+def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
+    database: Database, hook: Hook
+) -> None:
+    registered(database, "ft")
+    ran(database, "ft", 0)
+    run = database.start_run("ft")
+    frontier = replace(database.frontier("ft", run, SCHEDULE), clock=lambda: NOW)
+    lost, good = frontier.listings(["https://ft.example/lost", "https://ft.example/good"])
+    child, _ = frontier.listings(["https://ft.example/1", "https://ft.example/2"], good.id)
+    frontier.read(good.id, reading())
+    inspect = inspector(database, ["ft"], [webhook(hook)])
+    for failures in range(1, FAILURES + 1):
+        frontier.broken(lost.id)
+        frontier.broken(child.id)
+        inspect()
+        assert len(findings(database)) == (failures >= FAILURES)
+    (finding,) = findings(database)
+    assert finding.kind == "feed_failed"
+    assert finding.note == "https://ft.example/lost failed 3 times in a row, never read before"
+    ((_, told),) = hook.taken
+    assert b"ft has lost a feed or sitemap" in told
+    frontier.read(lost.id, reading())
+    inspect()
+    (finding,) = findings(database)
+    assert finding.recovered_at is not None
+    assert len(hook.taken) == 2
+
+
+def test_a_feed_that_nobody_asks_for_any_more_says_nothing(database: Database) -> None:
+    registered(database, "ft")
+    run = database.start_run("ft")
+    frontier = replace(database.frontier("ft", run, SCHEDULE), clock=lambda: NOW)
+    old, good = frontier.listings(["https://ft.example/old", "https://ft.example/good"])
+    frontier.read(good.id, reading())
+    long_ago = replace(frontier, clock=lambda: NOW - timedelta(days=9))
+    for _ in range(FAILURES):
+        long_ago.broken(old.id)
+    assert listing_health(database, NOW) == {"ft": ListingHealth(working=1)}
 
 
 # Findings ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from newscrawl.monitoring.expecting import expected_articles
 from newscrawl.monitoring.judging import SourceRecord, judge
 from newscrawl.storage.findings import Trouble
+from newscrawl.storage.listing_health import FailedListing, ListingHealth
 from newscrawl.storage.vitals import DayVitals
 
 MONDAY = date(2026, 11, 23)
@@ -70,6 +71,35 @@ def test_a_usual_day_is_no_trouble() -> None:
         "layout_changed",
         "drift",
     }
+
+
+def failed(name: str, failures: int, last_read: datetime | None = None) -> FailedListing:
+    return FailedListing(url=f"https://ft.example/{name}", failures=failures, last_read=last_read)
+
+
+def test_a_feed_that_is_lost_while_another_works_is_told() -> None:
+    read = datetime(2026, 11, 20, tzinfo=UTC)
+    listings = ListingHealth(working=1, failed=(failed("a", 2), failed("b", 3, read)))
+    found = replace(record(), listings=listings)
+    trouble = troubles(found)["feed_failed"]
+    told = "https://ft.example/b failed 3 times in a row, last read on 2026-11-20"
+    assert trouble.note == told
+    assert trouble.facts == {"listings": {"https://ft.example/b": 3}}
+    worse = ListingHealth(working=1, failed=(failed("a", 4), failed("b", 3, read)))
+    note = troubles(replace(found, listings=worse))["feed_failed"].note
+    assert note == (
+        "https://ft.example/a failed 4 times in a row, never read before; so did 1 more"
+    )
+
+
+def test_a_feed_that_works_again_or_failed_twice_is_no_trouble() -> None:
+    for listings in (ListingHealth(working=2), ListingHealth(working=1, failed=(failed("a", 2),))):
+        assert "feed_failed" in cleared(replace(record(), listings=listings))
+
+
+def test_where_no_feed_works_the_crawls_themselves_say_so() -> None:
+    found = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
+    assert "feed_failed" not in {*troubles(found), *cleared(found)}
 
 
 def test_sundays_are_expected_to_be_quiet() -> None:

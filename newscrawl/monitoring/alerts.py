@@ -13,6 +13,7 @@ _NAMED = 30
 # How each kind is told, and its end.
 _WORDS: Mapping[str, tuple[str, str]] = {
     "unreachable": ("can't be crawled", "can be crawled again"),
+    "feed_failed": ("has lost a feed or sitemap", "has all its feeds and sitemaps again"),
     "blocked": ("refuses us", "refuses us no longer"),
     "stale": ("has nothing new", "has new articles again"),
     "missing": ("has too few articles", "has as many articles as usual again"),

@@ -9,6 +9,7 @@ from newscrawl.monitoring.judging import SourceRecord, Verdict, judge
 from newscrawl.monitoring.notify import Channel
 from newscrawl.storage import Database
 from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.listing_health import ListingHealth, listing_health
 from newscrawl.storage.vitals import HISTORY_DAYS, coverage_by_day, refresh_vitals, vitals
 from newscrawl.storage.watching import SourceStatus, watch_status
 
@@ -64,6 +65,7 @@ def _records(
 ) -> list[SourceRecord]:
     since = now.date() - timedelta(days=HISTORY_DAYS)
     days, coverage = vitals(database, since), coverage_by_day(database, since)
+    listings = listing_health(database, now)
     return [
         SourceRecord(
             slug=one.slug,
@@ -71,6 +73,7 @@ def _records(
             coverage=coverage.get(one.slug, {}),
             failures=one.failures,
             note=one.note,
+            listings=listings.get(one.slug, ListingHealth()),
         )
         for one in statuses
         if one.last_start or one.failures

@@ -13,10 +13,18 @@ from newscrawl.monitoring.expecting import (
     expected_articles,
 )
 from newscrawl.storage.findings import Trouble
+from newscrawl.storage.listing_health import ListingHealth
 from newscrawl.storage.vitals import DayVitals
 
 Kind = Literal[
-    "unreachable", "blocked", "stale", "missing", "not_crawled", "layout_changed", "drift"
+    "unreachable",
+    "feed_failed",
+    "blocked",
+    "stale",
+    "missing",
+    "not_crawled",
+    "layout_changed",
+    "drift",
 ]
 
 # Ours: crawls that fail in a row before it is called so, and articles that were to be expected
@@ -39,13 +47,14 @@ _WORDS: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
     """What is known of a source: its days with the oldest first, its coverage by day, how many
-    crawls failed in a row and what the last one said."""
+    crawls failed in a row and what the last one said, and how its feeds and sitemaps fare."""
 
     slug: str
     days: Sequence[DayVitals] = ()
     coverage: Mapping[date, str] = field(default_factory=dict)
     failures: int = 0
     note: str = ""
+    listings: ListingHealth = field(default_factory=ListingHealth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,7 @@ def judge(record: SourceRecord, today: date) -> list[Verdict]:
     """The verdict on each kind of trouble that can be told; kinds that can't are left out."""
     judges: tuple[Callable[[SourceRecord, date], list[Verdict]], ...] = (
         _unreachable,
+        _feed_failed,
         _blocked,
         _not_crawled,
         _missing,
@@ -87,6 +97,22 @@ def _unreachable(record: SourceRecord, _today: date) -> list[Verdict]:
         return [_verdict("unreachable", record, None)]
     note = f"{record.failures} crawls failed in a row; the last one: {record.note or 'no reason'}"
     return [_verdict("unreachable", record, note, {"failures": record.failures})]
+
+
+def _feed_failed(record: SourceRecord, _today: date) -> list[Verdict]:
+    """Tell of a feed or sitemap that is lost while another one works: where none does, the crawls
+    fail, and say so themselves."""
+    lost = [one for one in record.listings.failed if one.failures >= FAILURES]
+    if not record.listings.working:
+        return []
+    if not lost:
+        return [_verdict("feed_failed", record, None)]
+    first = max(lost, key=lambda one: one.failures)
+    last = f"last read on {first.last_read:%Y-%m-%d}" if first.last_read else "never read before"
+    more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
+    note = f"{first.url} failed {first.failures} times in a row, {last}{more}"
+    facts = {"listings": {one.url: one.failures for one in lost}}
+    return [_verdict("feed_failed", record, note, facts)]
 
 
 def _blocked(record: SourceRecord, today: date) -> list[Verdict]:
