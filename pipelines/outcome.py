@@ -87,8 +87,38 @@ class Counts:
         return self.known + saved - self.revisits_stored
 
 
-def state_of(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str]:
-    """Return the state of the source, and a note that says why it isn't ok."""
+# The reasons of ends that broke a crawl off, in words for people.
+_BROKEN_OFF = {
+    "archive_failed": "its archive failed",
+    "database_failed": "its database failed",
+    "export_failed": "its export failed",
+    "lease_lost": "another process took the source over",
+    "monitor_gone": "its monitor was gone",
+    "no_storage": "nothing would have been stored",
+    "queue_failed": "its queue failed",
+    "shutdown": "it was told to stop",
+    "start_error": "it could not begin",
+}
+
+
+def broken_off(reason: str) -> str:
+    """Return why a crawl did not come to its end, by the reason of its finish; empty where it did,
+    or where it stopped at a limit that its user set (CLOSESPIDER_...)."""
+    if reason == "finished" or reason.startswith("closespider"):
+        return ""
+    return f"broken off: {_BROKEN_OFF.get(reason, reason)}"
+
+
+def state_of(
+    counts: Counts, now: datetime, recent_days: int, *, broken_off: str = ""
+) -> tuple[CoverageState, str]:
+    """Return the state of the source, and a note that says why it isn't ok.
+
+    A crawl that was broken off, and why it was, has not seen all that there was to see: of such a
+    day nothing can be said, however much was stored.
+    """
+    if broken_off:
+        return "failed", broken_off
     # Ours, of listings as of pages below: with half of them unseen, a day without mentions would
     # say nothing.
     if counts.listings_unreachable_robots > counts.listings_read:

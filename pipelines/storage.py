@@ -16,18 +16,19 @@ from twisted.python.failure import Failure
 from newscrawl.crawl.commands import STORE_NOTHING
 from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline
+from newscrawl.crawl.starting import ended_by_signals
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source
-from newscrawl.storage import Database, Saved, StorageError, open_database
+from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
 from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
 from newscrawl.storage.frontier import Frontier, Outcome, Schedule
 from newscrawl.storage.memory import keep_memory, memory_of
 from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches, Writer
 from pipelines.extraction import NoArticle
-from pipelines.outcome import Counts, state_of, summary
+from pipelines.outcome import Counts, broken_off, state_of, summary
 
 logger = logging.getLogger(__name__)
 
@@ -90,13 +91,8 @@ class StoragePipeline(DocumentPipeline):
         schedule_of(crawler.settings)
         lease_length(crawler.settings["NEWSCRAWL_LEASE"])
         try:
-            url: str = crawler.settings["NEWSCRAWL_DATABASE_URL"]
-            database = open_database(url, cache=SQLITE_CACHE)
-            database.register_source(
-                source.slug, source.name, source.country, source.languages[0], source.home
-            )
-            pipeline = cls(crawler, database, source.slug)
-            pipeline._lease.take()
+            with ended_by_signals():
+                pipeline = cls._opened(crawler, source)
         except StorageError as error:
             raise SettingError(str(error)) from error
         spider: Any = crawler.spider
@@ -106,11 +102,24 @@ class StoragePipeline(DocumentPipeline):
         crawler.signals.connect(pipeline.spider_closed, signal=signals.spider_closed)
         return pipeline
 
+    @classmethod
+    def _opened(cls, crawler: Crawler, source: Source) -> Self:
+        url: str = crawler.settings["NEWSCRAWL_DATABASE_URL"]
+        database = open_database(url, cache=SQLITE_CACHE)
+        database.register_source(
+            source.slug, source.name, source.country, source.languages[0], source.home
+        )
+        pipeline = cls(crawler, database, source.slug)
+        pipeline._lease.take()
+        database.patience.hurried = lambda: not crawler.crawling or pipeline._stopping is not None
+        return pipeline
+
     def open_spider(self) -> None:
         """Start the run, and give the spider its queue."""
-        self._run = self._database.start_run(self._slug)
         spider: Any = self._crawler.spider
-        frontier = self._database.frontier(self._slug, self._run, self._schedule)
+        with ended_by_signals():
+            self._run = self._database.start_run(self._slug)
+            frontier = self._database.frontier(self._slug, self._run, self._schedule)
         self.frontier = spider.frontier = replace(
             frontier, clock=spider.clock, began=spider.clock()
         )
@@ -190,39 +199,49 @@ class StoragePipeline(DocumentPipeline):
             closing = self._crawler.engine.close_spider_async(reason=DATABASE_FAILED)
             self._stopping = asyncio.create_task(closing)
 
-    def spider_closed(self, reason: str) -> None:
+    async def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
         if not self._run:
             return
         self._arrivals.flush()
-        self._writer.close()
+        # A database that is busy must not make the crawl deaf to signals.
+        await asyncio.to_thread(self._writer.close)
         if self._lost:
             self._crawler.stats.inc_value(QUARANTINED, self._lost)
-        stats: dict[str, Any] = self._crawler.stats.get_stats()
-        counts = Counts.of(stats)
+        counts = Counts.of(self._crawler.stats.get_stats())
         spider: Any = self._crawler.spider
         today: datetime = spider.clock()
-        state, note = state_of(
-            counts, today, self._crawler.settings.getint("NEWSCRAWL_RECENT_DAYS")
-        )
-        numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+        recent = self._crawler.settings.getint("NEWSCRAWL_RECENT_DAYS")
+        state, note = state_of(counts, today, recent, broken_off=broken_off(reason))
         try:
-            self._database.record_coverage(
-                self._slug, today.date(), state, counts.found, counts.stored, note
-            )
-            self.frontier.finish(spider.polled)
-            if self._read:
-                self._learn()
-            if self._learned is not self.memory:
-                keep_memory(self._database, self._slug, self._learned)
-            self._database.finish_run(self._run, reason, numbers)
-            self._lease.give_back()
+            await asyncio.to_thread(self._record_end, reason, today, counts, (state, note))
         except StorageError as error:
             logger.critical("The end of the run is not recorded: %s", error)
+            if not broken_off(reason):
+                reason = DATABASE_FAILED
+                state, note = state_of(counts, today, recent, broken_off=broken_off(reason))
         finally:
             self._database.close()
         self._crawler.stats.set_value("newscrawl/state", state)
         logger.info(summary(self._slug, counts, state, note))
+
+    def _record_end(
+        self, reason: str, today: datetime, counts: Counts, found: tuple[CoverageState, str]
+    ) -> None:
+        spider: Any = self._crawler.spider
+        stats: dict[str, Any] = self._crawler.stats.get_stats()
+        numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+        state, note = found
+        self._database.record_coverage(
+            self._slug, today.date(), state, counts.found, counts.stored, note
+        )
+        self.frontier.finish(spider.polled)
+        if self._read:
+            self._learn()
+        if self._learned is not self.memory:
+            keep_memory(self._database, self._slug, self._learned)
+        self._database.finish_run(self._run, reason, numbers)
+        self._lease.give_back()
 
 
 def _outcome_of(document: Document) -> Outcome:

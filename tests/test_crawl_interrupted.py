@@ -72,7 +72,7 @@ def test_a_crawl_that_is_told_to_stop_ends_in_order(tmp_path: Path) -> None:
             run.terminate()
             _, log = run.communicate(timeout=240)
     assert run.returncode == 1  # not all of the work was done
-    assert "state ok" in log
+    assert "state failed (broken off: it was told to stop)" in log
     with sqlite3.connect(database) as connection:
         (reason,) = connection.execute("SELECT reason FROM runs").fetchone()
     connection.close()

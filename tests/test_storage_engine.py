@@ -189,12 +189,27 @@ def test_a_database_that_stays_locked_is_a_clear_error(
 def test_a_lock_that_goes_away_is_waited_for(
     file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "RETRY_PAUSES", (0.05,) * 100)
-    with open_database(f"sqlite:///{file}?timeout=0.01") as opened:
-        release = threading.Timer(0.05, locked.rollback)
+    monkeypatch.setattr(database, "RETRY_PAUSES", ())
+    with open_database(f"sqlite:///{file}") as opened:
+        release = threading.Timer(2.5, locked.rollback)
         release.start()
         assert register(opened) == 1
         release.join()
+
+
+def test_who_is_told_to_end_waits_for_no_lock(file: Path, locked: sqlite3.Connection) -> None:
+    assert locked.in_transaction
+    with open_database(f"sqlite:///{file}") as opened:
+        opened.patience.hurried = lambda: True
+        for _ in range(20):  # all of them together wait for seconds, and not each
+            with pytest.raises(StorageError, match=r"is locked by another process"):
+                register(opened)
+        assert opened.patience.is_spent
+
+
+def test_a_wait_that_is_no_number_is_refused(file: Path) -> None:
+    with pytest.raises(StorageError, match=r"not a number of seconds in the database URL: timeou"):
+        open_database(f"sqlite:///{file}?timeout=soon")
 
 
 def test_readers_are_not_stopped_by_a_writer(file: Path, locked: sqlite3.Connection) -> None:

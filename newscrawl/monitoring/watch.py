@@ -79,6 +79,7 @@ class Watch:
         self._tidy_later = queue.task(name="tidy")(self.tidy)
         self._next_inspection = 0.0
         self._consumer = _Consumer(queue, self.round, plan)
+        database.patience.hurried = self._consumer.stop_flag.is_set
         self._attendant = Attendant(
             self._leases, plan.command, plan.limits, self._consumer.stop_flag.is_set
         )

@@ -21,6 +21,7 @@ from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import Frontier, Schedule
 from newscrawl.storage.frontier.taking import were_cut_off
+from newscrawl.storage.patience import LONGEST, SHORT, Patience
 from newscrawl.storage.rebuilding import rebuild
 from newscrawl.storage.saving import Saved, replace_mentions, save_records
 
@@ -29,8 +30,8 @@ CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "f
 # From the best news about a day to the worst. The best one a day had is the one it keeps.
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 
-# Ours: seconds before each new try of a transaction that another one stood in the way of;
-# SQLite itself waits five seconds within each (engine.SQLITE_TIMEOUT).
+# Ours: seconds before each new try of a transaction that another one stood in the way of; how long
+# one waits for a locked SQLite database stands in `patience`.
 RETRY_PAUSES = (0.05, 0.2, 0.8)
 
 Result = TypeVar("Result")
@@ -67,7 +68,9 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
     try:
-        before, after = _again_if_in_the_way(lambda: schema.upgrade(engine), parsed)
+        before, after = _again_if_in_the_way(
+            lambda: schema.upgrade(engine), parsed, _patience(parsed)
+        )
     finally:
         engine.dispose()
     if after > schema.HEAD:
@@ -89,6 +92,7 @@ class Database:
     def __init__(self, engine: Engine, url: URL) -> None:
         self._engine = engine
         self._url = url
+        self.patience = _patience(url)
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +121,7 @@ class Database:
                 found = schema.version_of(connection)
             return schema.upgrade(self._engine)[1] if found is None and create else found
 
-        version = _again_if_in_the_way(work, self._url)
+        version = _again_if_in_the_way(work, self._url, self.patience)
         if version is None:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
@@ -138,7 +142,7 @@ class Database:
         if file is not None and not file.exists():
             # SQLite would make an empty one in its place.
             raise StorageError(f"the database {file} is gone: was it moved or deleted?")
-        _again_if_in_the_way(self._connect, self._url)
+        _again_if_in_the_way(self._connect, self._url, self.patience, SHORT)
         try:
             with Session(self._engine) as session:
                 yield session
@@ -293,8 +297,9 @@ class Database:
             lambda session: rebuild(session.connection(), stories=stories, progress=report)
         )
 
-    def write(self, work: Callable[[Session], Result]) -> Result:
-        """Does the work in one transaction, again if another one stood in its way."""
+    def write(self, work: Callable[[Session], Result], *, longest: float | None = None) -> Result:
+        """Does the work in one transaction, again if another one stood in its way: for `longest`
+        seconds at most where another program has locked an SQLite file."""
         """Does the work in one transaction, again if another one stood in its way."""
         engine = self._engine.execution_options(writes=True)
 
@@ -302,7 +307,7 @@ class Database:
             with Session(engine) as session, session.begin():
                 return work(session)
 
-        return _again_if_in_the_way(transaction, self._url)
+        return _again_if_in_the_way(transaction, self._url, self.patience, longest)
 
 
 def _source_id(session: Session, slug: str) -> int:
@@ -312,19 +317,33 @@ def _source_id(session: Session, slug: str) -> int:
     return found
 
 
-def _again_if_in_the_way(work: Callable[[], Result], url: URL) -> Result:
+def _patience(url: URL) -> Patience:
+    return Patience(engines.shown(url), engines.longest_wait(url) if url.query else LONGEST)
+
+
+def _again_if_in_the_way(
+    work: Callable[[], Result], url: URL, patience: Patience, longest: float | None = None
+) -> Result:
     """Does the work, again if another transaction stood in its way; raises StorageError."""
-    for pause in RETRY_PAUSES:
+    if patience.is_spent:
+        raise StorageError(engines.locked(url))
+    pauses = iter(RETRY_PAUSES)
+    since = time.monotonic()
+    while True:
         try:
-            return work()
+            result = work()
         except DBAPIError as error:
-            if not engines.may_pass(error):
+            if engines.is_locked(error):
+                again = patience.waits(since, longest)
+            else:
+                pause = next(pauses, None) if engines.may_pass(error) else None
+                again = pause is not None
+                time.sleep((pause or 0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
+            if not again:
                 raise engines.named(error, url) from error
-        time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
-    try:
-        return work()
-    except DBAPIError as error:
-        raise engines.named(error, url) from error
+        else:
+            patience.went_through()
+            return result
 
 
 def _now() -> datetime:

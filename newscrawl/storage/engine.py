@@ -10,10 +10,12 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from newscrawl.storage.errors import StorageError
+from newscrawl.storage.patience import LONGEST
 
-# Seconds that SQLite waits for another writer, and PostgreSQL for a connection;
-# `?timeout=` and `?connect_timeout=` in the URL override them.
-SQLITE_TIMEOUT = 5.0
+# Seconds that SQLite waits for another writer in one try, in which it is deaf to everything (how
+# long we try stands in `patience`), and PostgreSQL for a connection; `?timeout=`, where that is
+# less, and `?connect_timeout=` in the URL override them.
+SQLITE_ATTEMPT = 1.0
 # Ours, in KiB and pages of 4 KiB: with 2 MiB and 1,000 pages, SQLite's own, a batch of articles
 # into a million of them is half as fast (make bench-query).
 SQLITE_CACHE = 65_536
@@ -89,7 +91,7 @@ def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
 
 
 def _sqlite_engine(url: URL, cache: int) -> Engine:
-    arguments: dict[str, Any] = {} if "timeout" in url.query else {"timeout": SQLITE_TIMEOUT}
+    arguments: dict[str, Any] = {"timeout": min(SQLITE_ATTEMPT, longest_wait(url))}
     if sqlite_file(url) is None:
         # One connection for all threads: each further one would be an empty database.
         arguments["check_same_thread"] = False
@@ -118,6 +120,23 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def longest_wait(url: URL) -> float:
+    """Return how many seconds work waits for a locked SQLite database; StorageError for none."""
+    given = url.query.get("timeout", str(LONGEST))
+    try:
+        return max(0.0, float(str(given)))
+    except ValueError as error:
+        raise StorageError(
+            f"not a number of seconds in the database URL: timeout={given}"
+        ) from error
+
+
+def is_locked(error: DBAPIError) -> bool:
+    """Whether another program keeps SQLite from this work."""
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+
 def may_pass(error: DBAPIError) -> bool:
     """Whether the same transaction may go through when it is tried again."""
     code = getattr(error.orig, "sqlite_errorcode", None)
@@ -139,7 +158,7 @@ def named(error: DBAPIError, url: URL) -> StorageError:
     cause = " ".join(_DRIVER_ADVICE.sub("", str(error.orig)).split()) or type(error.orig).__name__
     where = shown(url)
     if url.drivername in SQLITE:
-        return StorageError(_sqlite_advice(cause, where))
+        return StorageError(_sqlite_advice(cause, url))
     if isinstance(error, IntegrityError) or getattr(error.orig, "sqlstate", None):
         return StorageError(f"the database {where} refused: {cause}")
     if url.password:
@@ -150,12 +169,18 @@ def named(error: DBAPIError, url: URL) -> StorageError:
     )
 
 
-def _sqlite_advice(cause: str, where: str) -> str:
+def locked(url: URL) -> str:
+    """What is said of an SQLite database that stayed locked."""
+    return (
+        f"the database {shown(url)} is locked by another process and stayed so: "
+        "end the other writer, or use PostgreSQL when several write at once"
+    )
+
+
+def _sqlite_advice(cause: str, url: URL) -> str:
+    where = shown(url)
     if "locked" in cause:
-        return (
-            f"the database {where} is locked by another process and stayed so: "
-            "end the other writer, or use PostgreSQL when several write at once"
-        )
+        return locked(url)
     if "unable to open" in cause:
         return (
             f"can't open the database {where}: does its folder exist, and may you write there? "

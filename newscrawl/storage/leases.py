@@ -18,6 +18,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import Lease, Source, Worker
+from newscrawl.storage.patience import SHORT
 
 Outcome = Literal["done", "failed", "stopped"]
 
@@ -139,7 +140,8 @@ class Leases:
             ours = _of(slug).where(Lease.holder == self._holder, Lease.expires_at > now)
             return _changed(session, ours.values(expires_at=now + self.terms.length))
 
-        return self._database.write(work)
+        # Whoever renews looks after a crawl, too.
+        return self._database.write(work, longest=SHORT)
 
     def release(self, slug: str, outcome: Outcome, code: int | None, note: str) -> None:
         """Gives the lease back, where it is still ours, and keeps what came of the crawl."""
