@@ -1,6 +1,9 @@
 """No request of a host is made before its robots.txt is understood, nor where it can't be read."""
 
+import signal
 import sqlite3
+import subprocess
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +12,7 @@ import pytest
 
 from tests.site import broken
 from tests.site.broken import instead
-from tests.site.crawling import Crawl
+from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
@@ -223,6 +226,20 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
         reader.change("UPDATE frontier SET due_at = '2020-01-01' WHERE state = 'pending'")
         done = reader.crawl(site, **PRIVATE)
         assert done.counts["newscrawl/articles_new"] == 3
+
+
+def test_a_crawl_that_waits_for_robots_txt_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with site_with(instead(broken.silence)) as site:
+        command = crawl_command("ft", [feeds_of(site)], {"DOWNLOAD_TIMEOUT": "600"})
+        process = subprocess.Popen(
+            command, cwd=PROJECT, env=crawl_environment(tmp_path / "n"), stderr=subprocess.DEVNULL
+        )
+        deadline = time.monotonic() + 60
+        while not site.visits and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)  # a second or two; half an hour where it would wait
+        assert site.paths() == ["/robots.txt"]
 
 
 # --- Redirects and limits ---------------------------------------------------------------------

@@ -324,6 +324,25 @@ def test_a_purge_is_asked_for_and_done_once(newscrawl: Newscrawl, site: SiteServ
         assert (row.company, row.hits.articles) == ("Siemens", 1)
 
 
+@pytest.mark.parametrize(("answer", "left"), [("y", 1), ("n", 2)])
+def test_a_person_is_asked_before_a_purge(
+    newscrawl: Newscrawl,
+    site: SiteServer,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    left: int,
+) -> None:
+    terminal = io.StringIO(f"{answer}\n")
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    with site:
+        ran = newscrawl(*AUDIT, "--purge", "--companies", COMPANIES)
+    assert "Their texts can't be had back" in ran.err
+    assert ran.code == left - 1
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        assert audited(database).articles == left
+
+
 def test_an_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         ran = newscrawl(*AUDIT, "fft")

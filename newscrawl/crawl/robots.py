@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -13,6 +13,7 @@ from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
     NotConfigured,
@@ -48,10 +49,13 @@ _PRIORITY: Final = 1000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Ours: how long a host's pages are left alone before a crawl that still runs asks again.
 _UNREACHABLE_FOR: Final = timedelta(hours=1)
+# Ours: seconds between two looks at whether the crawl is to end.
+_LOOK_EVERY: Final = 0.5
 _CAUSES: Final[dict[type[BaseException], str]] = {
     CannotResolveHostError: "the host has no address",
     DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
     DownloadConnectionRefusedError: "the server refuses connections",
+    DownloadFailedError: "the connection broke",
     DownloadTimeoutError: "no whole answer within DOWNLOAD_TIMEOUT",
     ResponseDataLossError: "the connection broke before the file was whole",
 }
@@ -162,6 +166,10 @@ class RobotsMiddleware:
         now = self._now()
         if self._is_replay:
             return _Verdict(until=now + robots.MAX_COPY_AGE)
+        if self._is_closing():
+            # Whoever waits must not go on by a copy, which would hold up the end.
+            refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
+            return _Verdict(until=now, refusal=refusal)
         if not isinstance(error, UnreachableRobotsError):
             self._count(f"robotstxt/exception_count/{type(error)}")
         cause = _cause_of(error)
@@ -196,7 +204,7 @@ class RobotsMiddleware:
             }
             asked = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
             try:
-                response = await self._crawler.engine.download_async(asked)
+                response = await self._unless_closing(self._crawler.engine.download_async(asked))
             except UnfitAddressError as error:
                 if hop == 0:
                     raise
@@ -206,6 +214,23 @@ class RobotsMiddleware:
                 return response
             url = urljoin(url, target.decode("latin-1"))
         raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
+
+    async def _unless_closing(self, download: "Coroutine[Any, Any, Response]") -> "Response":
+        """Return what the download gives; end it where the crawl is to end.
+
+        A server that is silent would hold up the end by DOWNLOAD_TIMEOUT for each of its tries.
+        """
+        task = asyncio.ensure_future(download)
+        while not (await asyncio.wait({task}, timeout=_LOOK_EVERY))[0]:
+            if self._is_closing():
+                task.cancel()
+                await asyncio.wait({task}, timeout=_LOOK_EVERY)
+                raise UnreachableRobotsError("the crawl is to end")
+        return task.result()
+
+    def _is_closing(self) -> bool:
+        slot: Any = self._crawler.engine._slot
+        return slot is None or slot.closing is not None
 
     # The copies in the database ------------------------------------------------------------------
 
