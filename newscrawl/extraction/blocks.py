@@ -42,6 +42,13 @@ _LINK, _LINE_BREAK, _READ, _PASS, _THROUGH = range(_BOUNDARY + 1, _BOUNDARY + 6)
 _OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START}
 _CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 
+# Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
+# its longest block 25,002. What goes beyond is left out: articles stand before what makes a page so
+# large, comments and lists, and a block that is longer is no paragraph.
+MAX_BLOCKS: Final = 20_000
+MAX_TEXT: Final = 600_000
+MAX_BLOCK: Final = 50_000
+
 # Ours: an empty line made of two BR parts paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
 
@@ -231,7 +238,11 @@ class _Walk:
     def result(self, profile: ProfileName) -> BlockPage:
         """What the walk found, as columns."""
         table = _numbers(self.rows).reshape(-1, 5)
-        texts = "".join(self.text).split(END_OF_BLOCK)[: len(table)]
+        joined = "".join(self.text)
+        texts = joined.split(END_OF_BLOCK)[: len(table)]
+        if len(table) > MAX_BLOCKS or len(joined) > MAX_BLOCK:
+            texts = _bounded(texts)
+            table = table[: len(texts)]
         return BlockPage(
             raw=tuple([" ".join(text.split()) for text in texts]),
             owners=table[:, 0],
@@ -249,6 +260,28 @@ class _Walk:
             ),
             profile=profile,
         )
+
+
+def _bounded(texts: list[str]) -> list[str]:
+    """The first blocks, as many and as much of each as a page may have."""
+    bounded: list[str] = []
+    left = MAX_TEXT
+    for text in texts[:MAX_BLOCKS]:
+        if left <= 0:
+            break
+        bounded.append(text if len(text) <= MAX_BLOCK else _beginning(text))
+        left -= len(bounded[-1])
+    return bounded
+
+
+def _beginning(text: str) -> str:
+    """The beginning of a text, in which no word stands behind as much white space as makes a block
+    by itself. It leaves as many links open as the whole text does."""
+    squeezed = " ".join(text.split())
+    left_out = squeezed[MAX_BLOCK:]
+    still_open = left_out.count(LINK_START) - left_out.count(LINK_END)
+    mark = LINK_START if still_open > 0 else LINK_END
+    return squeezed[:MAX_BLOCK] + abs(still_open) * mark
 
 
 def _numbers(values: list[int]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from newscrawl.extraction.menus import Candidates, candidates_of
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
 from newscrawl.extraction.network import learned_network
-from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.parsing import MAX_BYTES, parse
 from newscrawl.extraction.said import unshown
 from newscrawl.extraction.thresholds import keep, limits_for
 
@@ -96,8 +96,11 @@ def look(
     encoding: str | None = None,
     language: str | None = None,
 ) -> View:
-    """Decode and parse a page and read its metadata: all that the methods share."""
-    source = decode(html, encoding).utf8
+    """Decode and parse a page and read its metadata: all that the methods share.
+
+    Of a page beyond the limits (`parsing`, `blocks`) the beginning is read.
+    """
+    source = decode(html[:MAX_BYTES], encoding).utf8
     tree = parse(source)
     return View(source, tree, read_metadata(tree, url, language=language))
 

@@ -182,7 +182,8 @@ class NameVectors:
             return self._kept.take(np.array(rows, dtype=np.int64), axis=0)
 
     def _learn(self, names: set[tuple[str, ...]]) -> None:
-        new = names - self._rows.keys()
+        # Not the difference of two sets: that would look at all names that are known.
+        new = {name for name in names if name not in self._rows}
         if len(self._rows) + len(new) > NAMES_KEPT:
             self._rows.clear()
             new = names

@@ -1,9 +1,11 @@
 """Bytes become a tree, in time linear to their number, whatever they are.
 
 HTML's own parsing rules let a few kilobytes of misnested formatting elements grow to millions
-of nodes (each paragraph reopens every formatting element still open), and scope checks make
-deep nesting quadratic. On pages that could do so, formatting elements become SPANs, which are
-never reopened, and start tags that nest too deep are left out.
+of nodes (each paragraph reopens every formatting element still open), scope checks make deep
+nesting quadratic, and so does the search for double names among the attributes of one element.
+A page that could do so is tamed: formatting elements become SPANs, which are never reopened, start
+tags that nest too deep and attributes that are too many are left out. A page that has more of
+everything than any page of news is cut, and keeps its beginning, where articles stand.
 """
 
 import re
@@ -13,11 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl.extraction.crowding import is_crowded
+from newscrawl.extraction.taming import flattened, without_crowds
+
+# Ours: what Scrapy downloads at most; the largest page of the development corpus has 5.3 MB.
+MAX_BYTES: Final = 8 * 1024 * 1024
+# Ours: tags and comments; the most of a page of the development corpus are 21,646.
+MAX_MARKUP: Final = 60_000
 # Ours. Measured on Lexbor: 10,000 nested elements parse in 0.1 s, 4,000 reopened formats x 4,000
-# paragraphs in 9 s; the largest page of the development corpus has about 30,000 elements.
+# paragraphs in 9 s; the largest page of the development corpus has about 16,000 elements.
 MAX_ELEMENTS_UNCHECKED: Final = 12_000
 MAX_REOPENED: Final = 1_000_000
-MAX_DEPTH: Final = 512
 
 _FORMATTING: Final = frozenset(
     b"b big code em font i nobr s small strike strong tt u".split()
@@ -25,22 +33,10 @@ _FORMATTING: Final = frozenset(
 _FORMAT_NAME: Final = re.compile(
     rb"<(/?)(?:" + b"|".join(sorted(_FORMATTING)) + rb")(?=[\s/>])", re.IGNORECASE
 )
-_VOID: Final = frozenset(
-    b"area base br col embed hr img input link meta source track wbr param".split()
-)
-_CLOSED_BY_TWIN: Final = frozenset(b"p li td th tr dd dt option".split())
-# What stands between quotes after "=" is no tag, as the HTML standard has it.
-_TAG: Final = re.compile(
-    rb"<(?:(!--)|(/?)([a-zA-Z][^\s/>]*)"
-    rb"""(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))|[^>])*+(?:>|\Z))"""
-)
-_RAW_TEXT_ENDS: Final = {
-    name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
-    for name in (b"script", b"style", b"textarea", b"title")
-}
-_COMMENT_END: Final = re.compile(rb"-->")
 _LETTERS: Final = np.zeros(256, dtype=bool)
 _LETTERS[[*range(65, 91), *range(97, 123)]] = True
+_MARKUP: Final = _LETTERS.copy()
+_MARKUP[list(b"/!?")] = True
 
 
 def _format_beginnings() -> NDArray[np.bool_]:
@@ -59,86 +55,30 @@ _FORMAT_BEGINNINGS: Final = _format_beginnings()
 
 
 def parse(html: bytes) -> LexborHTMLParser:
-    """Parse UTF-8 bytes into a tree, tamed first where that could take more than linear time."""
-    elements, formats = _counted(html)
-    if elements * formats > MAX_REOPENED:
-        html = _without_formats(html)
-    if elements > MAX_ELEMENTS_UNCHECKED:
-        html = _thinned(html)
-    return LexborHTMLParser(html)
+    """Parse UTF-8 bytes into a tree, reduced first where that could take more than linear time."""
+    return LexborHTMLParser(within_limits(html))
 
 
-def _counted(html: bytes) -> tuple[int, int]:
-    """How many elements the source opens, and how many formatting ones; a few too many of both."""
+def within_limits(html: bytes) -> bytes:
+    """Return the page as the parser can take it; a usual one as it came."""
+    html = html[:MAX_BYTES]
     source: NDArray[np.uint8] = np.frombuffer(html, dtype=np.uint8)
-    after = np.flatnonzero(source[:-2] == ord("<")) + 1
+    after = np.flatnonzero(source[:-2] == ord("<"))
+    after += 1
+    if len(after) > MAX_MARKUP:
+        markup = after[_MARKUP[source[after]]]
+        if len(markup) > MAX_MARKUP:
+            html = html[: markup[MAX_MARKUP] - 1]
+            source, after = source[: len(html)], markup[: MAX_MARKUP - 1]
     opening = after[_LETTERS[source[after]]]
-    formats = _FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum()
-    return len(opening), int(formats)
+    formats = int(_FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum())
+    if len(opening) * formats > MAX_REOPENED:
+        html = _without_formats(html)
+    if len(opening) > MAX_ELEMENTS_UNCHECKED:
+        return flattened(html)
+    return without_crowds(html) if is_crowded(html) else html
 
 
 def _without_formats(html: bytes) -> bytes:
     """Make SPANs of all formatting elements."""
     return _FORMAT_NAME.sub(rb"<\1span", html)
-
-
-def _thinned(html: bytes) -> bytes:
-    """Replace by a blank each start tag that would nest too deep, and ends without a start."""
-    nesting = _Nesting(html)
-    return _TAG.sub(nesting.judge, html)
-
-
-class _Nesting:
-    """The elements that are open while a page's tags are read from first to last."""
-
-    def __init__(self, html: bytes) -> None:
-        self._html = html
-        self._open: list[bytes] = []
-        self._count: dict[bytes, int] = {}
-        self._text_until = 0
-        self._endless: set[re.Pattern[bytes]] = set()
-
-    def judge(self, match: re.Match[bytes]) -> bytes:
-        """The tag itself, or a blank in its place."""
-        if match.start() < self._text_until:
-            return match[0]
-        if match[1]:
-            self._pass_over(_COMMENT_END, match.end())
-            return match[0]
-        if not match[0].endswith(b">"):
-            return match[0]
-        name = match[3].lower()
-        if match[2]:
-            return match[0] if self._close(name) else b" "
-        if name in _RAW_TEXT_ENDS:
-            self._pass_over(_RAW_TEXT_ENDS[name], match.end())
-            return match[0]
-        return match[0] if self._enter(name) else b" "
-
-    def _pass_over(self, ending: re.Pattern[bytes], start: int) -> None:
-        """What looks like a tag in a comment or in raw text opens nothing."""
-        if ending in self._endless:
-            return
-        if found := ending.search(self._html, start):
-            self._text_until = found.start()
-        else:
-            self._endless.add(ending)
-
-    def _enter(self, name: bytes) -> bool:
-        if name in _VOID or (name in _CLOSED_BY_TWIN and self._open[-1:] == [name]):
-            return True
-        if len(self._open) >= MAX_DEPTH:
-            return False
-        self._open.append(name)
-        self._count[name] = self._count.get(name, 0) + 1
-        return True
-
-    def _close(self, name: bytes) -> bool:
-        if name in _RAW_TEXT_ENDS:
-            return True
-        if not self._count.get(name):
-            return False
-        while (top := self._open.pop()) != name:
-            self._count[top] -= 1
-        self._count[name] -= 1
-        return True

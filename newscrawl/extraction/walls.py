@@ -14,6 +14,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from newscrawl.extraction.decoding import decode
 from newscrawl.extraction.metadata.kinds import TEASER
 from newscrawl.extraction.metadata.vocabulary import words
+from newscrawl.extraction.parsing import MAX_BYTES, parse
 from newscrawl.items import Article, Kind
 
 _LISTS: Final[dict[str, list[str]]] = tomllib.loads(
@@ -52,11 +53,11 @@ def wall_before(html: bytes, encoding: str | None, article: Article) -> Kind | N
     consent = sum(phrase in lowered for phrase in _CONSENT) >= _WORDS_OF_CONSENT
     short = article.paywalled is None and len(article.text.split(None, TEASER)) < TEASER
     if consent and not article.published and not _ARTICLE.search(html):
-        tree = LexborHTMLParser(decode(html, encoding).utf8)
+        tree = parse(decode(html[:MAX_BYTES], encoding).utf8)
         if _asks_for_consent(tree):
             return "consent"
     if short:
-        page = decode(html, encoding).utf8
+        page = decode(html[:MAX_BYTES], encoding).utf8
         near = _markup_behind(page, article).lower()
         if _GATES_IN_BYTES.find_matches_as_indexes(near) and _gate_behind(page, article):
             return "paywall"
@@ -86,7 +87,7 @@ def _markup_behind(page: bytes, article: Article) -> bytes:
 
 def _gate_behind(page: bytes, article: Article) -> bool:
     """Whether a gate stands behind the last paragraph, in its section or beside that."""
-    tree = LexborHTMLParser(page)
+    tree = parse(page)
     tree.strip_tags(["script", "style", "template", "noscript", "nav", "header", "footer"])
     for hidden in tree.css('[hidden], [style*="display:none"], [style*="display: none"]'):
         hidden.decompose()

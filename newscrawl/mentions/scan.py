@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from newscrawl.items import Section
+from newscrawl.normalising import stream_safe
 
 # Invisible characters: soft hyphen, zero-width blank, joiners and marks, word joiner, BOM.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
@@ -72,7 +73,7 @@ def scan(text: str, title: str = "") -> Scan:
     """Prepare an article for matching; linear in its length, lone surrogates included."""
     original = f"{title}{BREAK}{text}" if title else text
     body_start = len(original) - len(text)
-    spelled = original
+    spelled = stream_safe(original)
     if not original.isascii():
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)

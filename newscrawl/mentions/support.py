@@ -1,9 +1,11 @@
 """Support for ambiguous names: which of the doubtful places are the company after all."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick
@@ -23,6 +25,7 @@ NAME_WEIGHT = 2
 _CONJUNCTIONS = r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|&) |和|与|及|と|や"
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
 _JOINT = re.compile(rf"{_CONJUNCTIONS}|, |/|、|・")
+_place = attrgetter("place")
 _LONGEST_JOINT = len(" sowie ")
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
 
@@ -88,7 +91,8 @@ class ContextFinder:
     def find(
         self, text: str, wanted: frozenset[int], places: Iterable[int]
     ) -> dict[int, list[Clue]]:
-        """Where words of the wanted companies' contexts begin near these places, by company."""
+        """Where words of the wanted companies' contexts begin near these places, by company and in
+        the order of the text."""
         low = text.replace("İ", "I").lower()
         patterns = set().union(*(self._of.get(index, ()) for index in wanted))
         clues: dict[int, list[Clue]] = defaultdict(list)
@@ -99,6 +103,8 @@ class ContextFinder:
                     owners = self._owners[pattern]
                     for index in wanted & owners.keys():
                         clues[index].append(Clue(left + start, owners[index]))
+        for found_clues in clues.values():
+            found_clues.sort()
         return clues
 
     def _windows(self, places: Iterable[int]) -> list[tuple[int, int]]:
@@ -216,9 +222,11 @@ class Judge:
 
 def _context_near(candidate: Candidate, evidence: Evidence) -> int:
     """The weight of the context words near, the name's own characters left out."""
+    clues = evidence.context.get(candidate.form.company, ())
+    first = bisect_left(clues, candidate.start - CONTEXT_WINDOW, key=_place)
+    stop = bisect_right(clues, candidate.start + CONTEXT_WINDOW, key=_place)
     return sum(
         clue.weight
-        for clue in evidence.context.get(candidate.form.company, ())
-        if abs(clue.place - candidate.start) <= CONTEXT_WINDOW
-        and not candidate.start <= clue.place < candidate.end
+        for clue in clues[first:stop]
+        if not candidate.start <= clue.place < candidate.end
     )

@@ -178,9 +178,11 @@ class Surroundings:
             return False
         if " " not in candidate.form.text:
             return False
-        left = max(0, candidate.start - _REACH, text.rfind(". ", 0, candidate.start) + 1)
-        stop = text.find(". ", candidate.end)
-        right = min(len(text) if stop < 0 else stop, candidate.end + 2 * _REACH)
+        first = max(0, candidate.start - _REACH - 1)
+        left = max(0, candidate.start - _REACH, text.rfind(". ", first, candidate.start) + 1)
+        last = candidate.end + 2 * _REACH
+        stop = text.find(". ", candidate.end, last + 2)
+        right = min(len(text) if stop < 0 else stop, last)
         return _LONG_AGO.search(text, left, right) is not None
 
     def _is_given_name(self, text: str, candidate: Candidate) -> bool:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Self
 
+from newscrawl.normalising import stream_safe
+
 # Scripts without blanks: Thai, Lao, Myanmar, Khmer; kana; Han with its extensions.
 _ALONE = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -70,7 +72,7 @@ def _bare(text: str) -> str:
     """Without case and accents."""
     if text.isascii():
         return text.lower()
-    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", text))
+    bare = _ACCENT.sub("", unicodedata.normalize("NFKD", stream_safe(text)))
     return unicodedata.normalize("NFC", bare.casefold())
 
 

@@ -1,0 +1,202 @@
+"""Pages made to break a reader: each is read within bounds of time and memory, and none is lost."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newscrawl import extract
+from newscrawl.extraction import crowding
+from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, MAX_TEXT, read_blocks
+from newscrawl.extraction.crowding import MAX_ATTRIBUTES, is_crowded
+from newscrawl.extraction.parsing import MAX_MARKUP, parse, within_limits
+from newscrawl.extraction.taming import without_crowds
+from newscrawl.mentions import load_companies
+from newscrawl.mentions.matcher import MAX_CANDIDATES
+from newscrawl.normalising import MAX_MARKS, stream_safe
+from tests.fuzz import pages as fuzz
+from tests.fuzz.tricks import ARTICLE, TRICKS
+from tests.site.faults import story
+
+# NEWSCRAWL_FUZZ=50000 for a long run; 20 a second.
+FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 200)
+# Each of them took from some seconds to hours, or all memory.
+DEADLY = (
+    "p, unclosed",
+    "a misnested",
+    "b misnested",
+    "attributes of different names",
+    "attributes parted by lines",
+    "attributes of odd signs",
+    "attributes without an end",
+    "attributes of an end tag",
+    "bodies of other attributes",
+    "body of attributes (facts)",
+    "angle brackets",
+    "one e-mail address",
+    "letters with marks out of order",
+    "doubtful names and context",
+    "acronyms",
+)
+# An order of magnitude more than they take, and what one page may add to the memory.
+CPU_SECONDS, MEGABYTES = 60, 300
+_CHILD = """
+import resource, sys
+from tests.fuzz.pages import read, seeds
+from tests.fuzz.tricks import TRICKS
+from newscrawl.process_limits import limit_memory, limit_processor_time
+for warm in list(seeds().values())[:3]:
+    read(warm)
+for name in sys.argv[3:]:
+    html = TRICKS[name].page(4_000_000)
+    limit_processor_time(int(sys.argv[1]))
+    limit_memory(int(sys.argv[2]))
+    read(html)
+    print(name, flush=True)
+"""
+
+
+# --- Whole pages --------------------------------------------------------------------------------
+
+
+def test_what_was_deadly_is_read_within_bounds() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, str(CPU_SECONDS), str(MEGABYTES), *DEADLY],
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == list(DEADLY), done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("first", range(8))
+def test_no_trick_raises(first: int) -> None:
+    came = [fuzz.read(TRICKS[name].page(20_000)) for name in list(TRICKS)[first::8]]
+    articles = sum(not isinstance(one, str) for one in came)
+    assert articles > 0.8 * len(came)
+
+
+@pytest.mark.parametrize("name", [name for name in DEADLY if "(facts)" not in name])
+def test_an_article_before_a_trick_is_not_lost(name: str) -> None:
+    html = TRICKS[name].page(400_000)
+    text = extract(html).text.encode()
+    assert text
+    if name not in {"one e-mail address", "doubtful names and context"}:
+        assert ARTICLE in text
+
+
+@pytest.mark.timeout(0)
+def test_no_mutated_page_raises() -> None:
+    came = [fuzz.read(example.html, example.encoding) for example in fuzz.examples(FUZZ, FUZZ)]
+    articles = sum(not isinstance(one, str) for one in came)
+    assert articles > 0.3 * len(came)
+
+
+# --- Limits -------------------------------------------------------------------------------------
+
+
+def test_a_usual_page_is_not_touched() -> None:
+    for html in fuzz.seeds().values():
+        assert within_limits(html) is html
+
+
+def test_markup_beyond_the_limit_is_cut_behind_the_article() -> None:
+    html = story("A bridge", "Siemens") + b"<p>x" * 2 * MAX_MARKUP
+    assert within_limits(html).count(b"<") == MAX_MARKUP
+    assert ARTICLE in extract(html).text.encode()
+
+
+def test_blocks_and_text_are_bounded() -> None:
+    many = read_blocks(parse(b"<p>x" * (MAX_BLOCKS + 5)))
+    assert len(many) == MAX_BLOCKS == len(many.owners) == len(many.removed_from) - 1
+    long = read_blocks(parse(b"<p>" + b"ab" * MAX_BLOCK + b"<p>b"))
+    assert [len(text) for text in long.raw] == [MAX_BLOCK, 1]
+    much = read_blocks(parse((b"<p>" + b"ab " * (MAX_BLOCK // 3)) * 40))
+    assert MAX_TEXT <= sum(map(len, much.raw)) <= MAX_TEXT + MAX_BLOCK
+
+
+def test_a_block_that_is_cut_leaves_no_link_open() -> None:
+    page = read_blocks(parse(b"<p>" + b"<a>ab</a> " * (MAX_BLOCK // 4) + b"<p>c"))
+    assert page.raw[0].count("\x02") == page.raw[0].count("\x03")
+    assert page.raw[1] == "c"
+
+
+def test_attributes_beyond_the_limit_are_left_out() -> None:
+    html = b"<p" + b"".join(b" a%d='<p>'" % n for n in range(5_000)) + b">text</p>"
+    node = parse(html).css_first("p")
+    assert node is not None
+    assert len(node.attributes) == MAX_ATTRIBUTES
+    assert (node.text(), node.attributes["a0"]) == ("text", "<p>")
+
+
+HIDING_PLACES = {
+    "plain": b" a%d=1",
+    "no values": b" a%d",
+    "brackets in quotes": b" a%d='>'",
+    "tags in quotes": b' a%d="<p>"',
+    "quotes of both kinds": b" a%d='\">' b%d=\"'>\"",
+    "blanks before quotes": b" a%d = '>'",
+    "brackets in names": b" a%d<",
+    "tags with quotes within": b"<n%d a%d='>'",
+    "unquoted quotes": b" a%d=b'>\" c%d='>'",
+}
+
+
+@pytest.mark.parametrize("name", HIDING_PLACES)
+@pytest.mark.parametrize("start", [b"<p", b"<p class='>'", b"x='<p title=\"> <b> ' y='>\"", b"</p"])
+def test_a_crowd_is_seen_wherever_it_hides(name: str, start: bytes) -> None:
+    part = HIDING_PLACES[name]
+    crowd = b"".join(part % ((n,) * part.count(b"%d")) for n in range(3_000))
+    html = story("A bridge", "Siemens") + start + crowd + b">"
+    root = parse(html).root
+    assert root is not None
+    most = max(len(node.attributes) for node in root.traverse())
+    assert most <= crowding._FAR // 2
+
+
+def test_scripts_are_no_crowds() -> None:
+    html = b"<script>for (i=0;i<n;i++) " + b"a b c " * 3_000 + b"</script><p>x"
+    assert is_crowded(html)
+    assert without_crowds(html) == html
+
+
+@given(st.lists(st.sampled_from([b"<p", b" a", b"=", b"'", b'"', b">", b"<", b"/", b"b "])))
+def test_cutting_crowds_leaves_other_pages(parts: list[bytes]) -> None:
+    html = b"".join(parts) + b">'>\">"
+    assert parse(without_crowds(html)).html == parse(html).html
+
+
+# --- Mentions and words -------------------------------------------------------------------------
+
+
+def test_an_article_of_names_alone_has_so_many_mentions() -> None:
+    found = load_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
+    assert len(found) == MAX_CANDIDATES
+    assert found[0].start == 0
+
+
+def test_marks_in_a_row_are_bounded_and_places_stay() -> None:
+    text = "e" + "\u0315\u0316" * 100 + " Siemens"
+    safe = stream_safe(text)
+    assert len(safe) == len(text)
+    assert safe[1 : 1 + MAX_MARKS] == text[1 : 1 + MAX_MARKS]
+    (mention,) = load_companies().find(text)
+    assert text[mention.start : mention.end] == "Siemens"
+
+
+def test_usual_texts_are_stream_safe() -> None:
+    for text in ("Siemens", "e\u0301te\u0301", "中国的港口" * 20, "עִבְרִית" * 9):
+        assert stream_safe(text) is text
+
+
+def test_of_clues_only_those_near_count() -> None:
+    def rules(text: str) -> set[str]:
+        return {mention.rule for mention in load_companies().find(text, language="en")}
+
+    assert "context" in rules("They like Apple. The iPhone sold well.")
+    assert "context" not in rules(f"They like Apple. {'It rained on the quay. ' * 40} iPhone")
