@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from newscrawl.archive.captures import ArchiveError
 from newscrawl.archive.ingestion import Ingestion
@@ -18,7 +20,8 @@ from newscrawl.archive.selection import Selection
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Document
 from newscrawl.reading import PageReader
-from newscrawl.sources import load_sources
+from newscrawl.sources import UrlError, load_sources
+from newscrawl.sources.slugs import is_slug
 from newscrawl.storage import Database, queries
 from tests.archives import answer, capture, record
 from tests.conftest import Newscrawl
@@ -353,6 +356,52 @@ def test_a_file_error_is_a_result(tmp_path: Path) -> None:
 )
 def test_the_source_of_an_address(url: str, slug: str) -> None:
     assert OriginFinder(load_sources()).origin(url).slug == slug
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("..", ".", "-", "...", "a..b", "%2e%2e", "..%2f..", "a%2fb", "-a.example", "a-.example"),
+        *(
+            "a" * 64,
+            ".".join(["a" * 60] * 5),
+            "a b",
+            "",
+            "[::1",
+            "ü.example",
+            "a\\b",
+            "..:80",
+            "@..",
+        ),
+    ],
+)
+def test_a_host_that_is_none_makes_no_source(host: str) -> None:
+    with pytest.raises(UrlError, match="names no host that there can be"):
+        OriginFinder(()).origin(f"http://{host}/a")
+
+
+@given(st.text(max_size=12) | st.text("./\\-%2e:@a0", max_size=12))
+def test_a_slug_is_one_safe_word_whatever_the_host(host: str) -> None:
+    try:
+        slug = OriginFinder(()).origin(f"http://{host}/a").slug
+    except UrlError:
+        return
+    assert is_slug(slug)
+    assert Path("logs", f"{slug}.log").resolve().parent == Path("logs").resolve()
+    assert not slug.startswith(("-", "."))
+
+
+def test_pages_of_hosts_that_are_none_are_counted_and_the_rest_is_stored(
+    newscrawl: Newscrawl, tmp_path: Path, companies: Path
+) -> None:
+    hosts = ("..", "-", "%2e%2e", "a.example")
+    pages = (page(number, host=host) for number, host in enumerate(hosts))
+    path = warc(tmp_path / "hosts.warc.gz", *pages)
+    (found,) = rows(newscrawl, path, "--companies", companies)
+    assert (found["new"], found["damaged"]) == (1, 3)
+    with sqlite3.connect(tmp_path / "newscrawl.sqlite") as connection:
+        assert connection.execute("SELECT slug FROM sources").fetchall() == [("a.example",)]
+    connection.close()
 
 
 def test_an_unknown_source_says_what_it_does_not_know() -> None:

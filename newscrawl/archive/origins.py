@@ -7,6 +7,7 @@ import courlan
 
 from newscrawl.items import Origin
 from newscrawl.sources import Source, site_name
+from newscrawl.sources.slugs import host_slug
 
 # What ISO 3166 and ISO 639 have for a country and a language that nobody knows.
 _NO_COUNTRY = "zz"
@@ -35,10 +36,11 @@ class OriginFinder:
         return found
 
     def origin(self, url: str, language: str | None = None) -> Origin:
-        """The source of a URL, registered or not; `language` is that of the page."""
+        """The source of a URL, registered or not; `language` is that of the page. Raises UrlError
+        where its host can be no source's name."""
         source = self.source(url)
         if source is None:
-            host = _host(url)
+            host = host_slug(url)
             parts = urlsplit(url)
             return Origin(
                 slug=host,
@@ -66,4 +68,7 @@ def _hosts(source: Source) -> Iterator[str]:
 
 
 def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""

@@ -18,8 +18,15 @@ SUFFIXES: Final = (".warc.gz", ".warc")
 
 _GZIP = b"\x1f\x8b\x08"
 _WARC = b"WARC/1."
+# The next record is looked for in windows that grow: it mostly is near.
+_FIRST_WINDOW = 16 * 1024
 _WINDOW = 1024 * 1024
 _HEAD = 4096
+# Ours: after so many damaged records in a row, a quarter of the bytes that they fill is passed over
+# before the next one is looked for. Else 300,000 lines that each look like the beginning of a
+# record, and are read as one header as far as it goes, take minutes.
+_MOST_DAMAGED = 20
+_PASSED_OVER = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +54,8 @@ class WarcReader:
         self._stop = stop
         self._max_bytes = max_bytes
         self._mark = _GZIP if path.name.endswith(".gz") else _WARC
+        self._damaged_in_a_row = 0
+        self._damaged_from = start
 
     def __iter__(self) -> Iterator[Place]:
         with _opened(self.path) as stream:
@@ -60,16 +69,27 @@ class WarcReader:
                 before = self.records
                 try:
                     yield from self._until_damage(stream, size)
+                except _EndlessError:
+                    begin = _next_record(stream, self.position + 1, self._mark)
                 except OSError:
                     # A record whose very beginning fails is the one that ended the reading before.
                     same = lost and self.records == before
                     self.damaged += not same
                     lost = not same
                     self.position = max(self.position, begin)
-                    begin = _next_record(stream, self.position + 1, self._mark)
+                    begin = _next_record(stream, self._behind(before), self._mark)
                 else:
                     return
             self.position = size
+
+    def _behind(self, records_before: int) -> int:
+        """Where the next record is looked for after damage."""
+        if self.records > records_before + 1 or not self._damaged_in_a_row:
+            self._damaged_in_a_row, self._damaged_from = 0, self.position
+        self._damaged_in_a_row += 1
+        if self._damaged_in_a_row <= _MOST_DAMAGED:
+            return self.position + 1
+        return self.position + 1 + (self.position - self._damaged_from) // _PASSED_OVER
 
     def _until_damage(self, stream: BinaryIO, size: int) -> Iterator[Place]:
         for record in ArchiveIterator(stream, parse_http=False):
@@ -82,7 +102,16 @@ class WarcReader:
             found = self._read(record)
             if found is not None:
                 yield Place(offset=self.position, capture=found)
+            elif self._ends_nowhere(record, size):
+                raise _EndlessError
         self.position = size
+
+    def _ends_nowhere(self, record: WarcRecord, size: int) -> bool:
+        """Whether a record says that it is longer than the file, or packed and longer than is read:
+        who passed over so many bytes would pass over the records behind it, too."""
+        if self._mark == _GZIP:
+            return bool(record.content_length > self._max_bytes)
+        return bool(record.content_length > size - self.position)
 
     def _check_packing(self) -> None:
         """A file packed as a whole has no second place that one could come back to."""
@@ -105,6 +134,10 @@ class WarcReader:
         found = _capture_of(record)
         self.damaged += found is None
         return found
+
+
+class _EndlessError(Exception):
+    """The record that is read must be left at its beginning, and the next one be looked for."""
 
 
 def read_at(path: Path, offset: int, *, max_bytes: int = MAX_BYTES) -> Capture:
@@ -152,9 +185,11 @@ def _opened(path: Path) -> BinaryIO:
 def _next_record(stream: BinaryIO, start: int, mark: bytes) -> int | None:
     """Where the first record at or after `start` begins; `mark` begins all of the file's."""
     base = stream.seek(start)
-    window = stream.read(_WINDOW)
+    size = _FIRST_WINDOW
+    window = stream.read(size)
     while window:
-        more = stream.read(_WINDOW)
+        size = min(2 * size, _WINDOW)
+        more = stream.read(size)
         # A beginning may lie across the border of two windows.
         both = window + more
         place = both.find(mark)

@@ -224,9 +224,9 @@ def _read(recipe: Recipe, part: Part) -> Read:
             document = line.document(page) if is_page(capture) else None
             if document and not wanted.stored and not recipe.selection.wants(document):
                 document = None
+            found.append((document, line.origin(document)) if document else None)
         except (ArchiveError, ContentError, UrlError, NoArticleError):
-            document = None
-        found.append((document, line.origin(document)) if document else None)
+            found.append(None)
     return found
 
 

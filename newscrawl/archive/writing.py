@@ -20,6 +20,7 @@ from warcio.warcwriter import WARCWriter
 
 from newscrawl.archive.captures import ArchiveError, Capture, Headers
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
+from newscrawl.sources.slugs import is_slug
 
 # WARC 1.1 has times of more than whole seconds: a replay gives the very time of the fetch.
 _VERSION: Final = "1.1"
@@ -40,6 +41,8 @@ class ArchiveWriter:
     def __init__(
         self, folder: Path, name: str, *, max_bytes: int, facts: dict[str, str] | None = None
     ) -> None:
+        if not is_slug(name):
+            raise ArchiveError(f"{name!r} names no source, and so no file of an archive")
         self._folder = folder
         self._name = name
         self._max_bytes = max_bytes

@@ -11,6 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
+from newscrawl.sources.slugs import is_registered_slug
 from newscrawl.sources.urls import UrlError, web_url
 
 Status = Literal["active", "deprecated"]
@@ -29,7 +30,6 @@ COLUMNS = (
 )
 # Columns that a file may leave out.
 OPTIONAL_COLUMNS = ("sections",)
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TWO_LETTERS = re.compile(r"[a-z]{2}")
 _PLACEHOLDER = re.compile(r"\{([^}]*)\}")
 _DATE_PARTS: Mapping[str, str] = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}
@@ -151,7 +151,7 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
 
 
 def _slug(value: str) -> str:
-    if not _SLUG.fullmatch(value):
+    if not is_registered_slug(value):
         raise ValueError(f"{value!r} is no slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'")
     return value
 
