@@ -22,6 +22,7 @@ from newscrawl.storage.models import Finding, Run
 from newscrawl.storage.vitals import refresh_vitals, vitals
 from newscrawl.storage.watching import SourceStatus
 from tests.receivers import Hook, Inbox, mail_server
+from tests.worlds import document, register
 
 # All inspections are as of this moment, however late the tests get to them.
 NOW = datetime.now(UTC)
@@ -348,3 +349,25 @@ def test_nobody_to_tell_is_no_error(database: Database) -> None:
     channels: list[Channel] = []
     inspector(database, ["ft"], channels)()
     assert [one.kind for one in findings(database)] == ["unreachable"]
+
+
+def test_articles_that_would_become_worse_are_told_on_the_first_day(
+    database: Database, hook: Hook
+) -> None:
+    run = register(database)
+    database.finish_run(run, "finished", COUNTS)
+    text = " ".join(f"Quay {place} of the harbour was closed." for place in range(40))
+    articles = [document(path, text=f"{path} {text}") for path in "abcdef"]
+    database.save_all(articles, run)
+    inspect = inspector(database, ["ft"], [webhook(hook)])
+    database.save_all([document(path, text=f"Loading {path}") for path in "abcd"], run)
+    inspect()
+    assert hook.notices == []
+    database.save_all([document(path, text=f"Loading {path}") for path in "cdef"], run)
+    inspect()
+    (notice,) = hook.notices
+    assert notice["cause"] == "ft/quarantined"
+    assert "6 articles would have become worse" in notice["text"]
+    database.save_all(articles, run)
+    inspect()
+    assert [one["event"] for one in hook.notices] == ["opened", "recovered"]

@@ -70,6 +70,7 @@ def test_a_usual_day_is_no_trouble() -> None:
         "stale",
         "layout_changed",
         "drift",
+        "quarantined",
     }
 
 

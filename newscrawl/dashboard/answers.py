@@ -145,6 +145,24 @@ class DiffLine(_Answer):
     text: str
 
 
+class QuarantinedRevision(_Answer):
+    """A version that would make its article worse; before and after are characters of text."""
+
+    id: int
+    url: str
+    source: str
+    day: date
+    title: str | None
+    new_title: str | None
+    reason: str
+    note: str
+    before: int
+    after: int
+    since: datetime
+    seen_at: datetime
+    times: int
+
+
 class Version(_Answer):
     """A version of an article, and the companies that it names more or less often."""
 

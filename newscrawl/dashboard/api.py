@@ -196,6 +196,12 @@ def search(
     return queries.search(database, q, scope=scope, limit=limit, offset=offset)
 
 
+@router.get("/quarantine", response_model=list[answers.QuarantinedRevision])
+def quarantine(database: Opened, scope: Asked, limit: Limit = 50, offset: Offset = 0) -> Any:
+    """The versions of articles that were not applied since they would make them worse."""
+    return queries.quarantined(database, scope=scope, limit=limit, offset=offset)
+
+
 @router.get("/sources", response_model=list[str])
 def sources(database: Opened) -> Any:
     """All sources that were ever crawled."""

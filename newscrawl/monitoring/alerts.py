@@ -20,6 +20,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "not_crawled": ("was not crawled", "is crawled again"),
     "layout_changed": ("has changed its pages", "gives articles as usual again"),
     "drift": ("gives other articles than usual", "gives articles as usual again"),
+    "quarantined": ("has other pages in place of articles", "has its articles again"),
     "behind": ("falls behind", "has caught up"),
 }
 

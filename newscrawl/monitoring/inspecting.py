@@ -74,6 +74,7 @@ def _records(
             failures=one.failures,
             note=one.note,
             listings=listings.get(one.slug, ListingHealth()),
+            quarantined=one.quarantined,
         )
         for one in statuses
         if one.last_start or one.failures

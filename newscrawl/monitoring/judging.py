@@ -25,12 +25,16 @@ Kind = Literal[
     "not_crawled",
     "layout_changed",
     "drift",
+    "quarantined",
 ]
 
 # Ours: crawls that fail in a row before it is called so, and articles that were to be expected
 # while none came (by chance that happens once in a thousand times: e to the -7).
 FAILURES = 3
 AWAITED = 7.0
+# Ours: revisions of one source in the quarantine that are no longer single pages gone wrong. It
+# takes no history, so that a source is told of on its first day.
+MANY_QUARANTINED = 5
 # Several measures that move at once are one cause: the page is built otherwise.
 _TOGETHER = 2
 
@@ -47,7 +51,8 @@ _WORDS: Mapping[str, str] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
     """What is known of a source: its days with the oldest first, its coverage by day, how many
-    crawls failed in a row and what the last one said, and how its feeds and sitemaps fare."""
+    crawls failed in a row and what the last one said, how its feeds and sitemaps fare, and how many
+    revisions are in the quarantine."""
 
     slug: str
     days: Sequence[DayVitals] = ()
@@ -55,6 +60,7 @@ class SourceRecord:
     failures: int = 0
     note: str = ""
     listings: ListingHealth = field(default_factory=ListingHealth)
+    quarantined: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,7 @@ def judge(record: SourceRecord, today: date) -> list[Verdict]:
         _missing,
         _stale,
         _drifted,
+        _quarantined,
     )
     return [verdict for one in judges for verdict in one(record, today)]
 
@@ -191,6 +198,15 @@ def _drifted(record: SourceRecord, today: date) -> list[Verdict]:
         _verdict("layout_changed", record, told if together else None, facts_and_day),
         _verdict("drift", record, told if changes and not together else None, facts_and_day),
     ]
+
+
+def _quarantined(record: SourceRecord, _today: date) -> list[Verdict]:
+    """Other pages stand in the place of articles, or somebody has left them undecided."""
+    number = record.quarantined
+    if number < MANY_QUARANTINED:
+        return [_verdict("quarantined", record, None)]
+    note = f"{number:,} articles would have become worse: newscrawl articles --quarantined"
+    return [_verdict("quarantined", record, note, {"revisions": number})]
 
 
 def _changes(now: DayVitals, before: Sequence[DayVitals]) -> list[Change]:

@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.marked import Edit, changes, paragraphs, pieces
-from newscrawl.dashboard.rendering import desk_of, render
+from newscrawl.dashboard.pages.quarantine import why
+from newscrawl.dashboard.rendering import article_address, desk_of, render
 from newscrawl.storage import queries
-from newscrawl.storage.queries import ArticlePage, Version
+from newscrawl.storage.errors import RevisionError
+from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Version
+from newscrawl.storage.revisions import apply_revision, discard_revision
 
 router = APIRouter()
 
@@ -25,12 +30,32 @@ class Revised:
     text: list[list[Edit]]
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A revision in the quarantine, and what it would change of the article."""
+
+    row: QuarantineRow
+    why: str
+    can_be_applied: bool
+    title: list[list[Edit]]
+    text: list[list[Edit]]
+
+
+class Decision(BaseModel):
+    """The form on which somebody decides on a revision."""
+
+    seal: str = Field("", max_length=200)
+    number: int = Field(ge=1, le=2**62)
+    decision: Literal["apply", "discard"]
+
+
 @router.get("/article", response_class=HTMLResponse)
 def article(request: Request, url: str) -> HTMLResponse:
     """One article."""
     with desk_of(request).store.reading() as database:
         found = queries.article_page(database, url)
         versions = queries.history(database, url)
+        held = queries.quarantined_text(database, found.row.url) if found else None
     if found is None:
         raise HTTPException(404, "No article with this address is in the database.")
     title = [mention for mention in found.mentions if mention.section == "title"]
@@ -44,8 +69,34 @@ def article(request: Request, url: str) -> HTMLResponse:
         paragraphs=paragraphs(found.text, body),
         companies=_companies(found),
         revised=_revised(versions),
+        held=held and _held(found, held),
         aliases=[address for address in found.addresses if address != found.row.url],
         explains=desk_of(request).config.explain is not None,
+    )
+
+
+@router.post("/article/quarantine", response_class=HTMLResponse)
+def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
+    """Applies or discards a revision in the quarantine, and shows its article."""
+    desk = desk_of(request)
+    if not desk.seal.holds(request, form.seal):
+        raise HTTPException(403, "Load the page anew and send the form again.")
+    do = apply_revision if form.decision == "apply" else discard_revision
+    try:
+        with desk.store.reading() as database:
+            url = do(database, form.number)
+    except RevisionError as error:
+        raise HTTPException(409, str(error)) from error
+    return RedirectResponse(article_address(url), status_code=303)
+
+
+def _held(found: ArticlePage, held: HeldText) -> Held:
+    return Held(
+        held.row,
+        why(held.row.reason, held.row.note),
+        bool(held.text),
+        changes(found.row.title or "", held.row.new_title or ""),
+        changes(found.text, held.text) if held.text else [],
     )
 
 

@@ -1,0 +1,141 @@
+"""The dashboard shows what is in the quarantine, and lets people decide on it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import Config, create_app
+from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.saving import LostArticle
+from tests.dashboards import EVIL, SCRIPT, TODAY
+from tests.test_storage_quarantine import SHELL, TEXT, URL, good, shell
+from tests.worlds import body, moment, register
+
+PAGE = f"/article?url={quote(URL, safe='')}"
+LOST_URL = "https://ft.example/lost"
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """An article with a revision in the quarantine, and one whose page is gone."""
+    upgrade_database(database_url)
+    with open_database(database_url) as opened:
+        run = register(opened)
+        opened.save_all([good(), good("Another. " + TEXT[::-1], path="lost")], run)
+        opened.save(shell(f"{SHELL} {EVIL}", fetched_at=moment(1), mentions=[body("Nokia")]), run)
+        lost = LostArticle(url=LOST_URL, seen_at=moment(2), kind="Empty", note=f"no text {EVIL}")
+        write_arrivals(opened, run, [Arrival(lost=lost)])
+        opened.record_coverage("ft", TODAY, "ok", 2, 2)
+        yield opened
+
+
+@pytest.fixture
+def client(database_url: str, database: Database) -> Iterator[TestClient]:
+    assert database.name
+    app = create_app(Config(database_url=database_url))
+    with TestClient(app, base_url="http://127.0.0.1:8300", follow_redirects=False) as opened:
+        yield opened
+
+
+def form_of(client: TestClient, path: str, decision: str) -> dict[str, str]:
+    """The form on an article's page, filled in."""
+    text = client.get(path).text
+    seal, number = (
+        text.split(f'name="{name}" value="')[1].split('"')[0] for name in ("seal", "number")
+    )
+    return {"seal": seal, "number": number, "decision": decision}
+
+
+def test_pages_and_api_tell_of_the_quarantine(client: TestClient) -> None:
+    assert "2 revisions are in the quarantine" in client.get("/").text
+    assert "2 in quarantine" in client.get("/sources").text
+    listed = client.get("/quarantine").text
+    assert "most of the text is gone" in listed
+    assert "there is no article at its address any more" in listed
+    assert SCRIPT not in listed
+    assert "Nothing is in the quarantine" in client.get("/quarantine?source=none").text
+    rows = client.get("/api/quarantine?since=2026-01-01").json()
+    assert [(row["url"], row["reason"]) for row in rows] == [
+        (LOST_URL, "no_article"),
+        (URL, "text_shrank"),
+    ]
+
+
+def test_an_article_shows_what_would_become_of_it(client: TestClient) -> None:
+    text = client.get(PAGE).text
+    assert "A later version was not applied:" in text
+    assert "JavaScript" in text
+    assert SCRIPT not in text
+    assert 'value="apply"' in text
+    lost = client.get(f"/article?url={quote(LOST_URL, safe='')}").text
+    assert "The page holds no article." in lost
+    assert 'value="apply"' not in lost
+    assert SCRIPT not in lost
+
+
+def test_what_is_applied_becomes_the_newest_version(client: TestClient, database: Database) -> None:
+    answer = client.post("/article/quarantine", data=form_of(client, PAGE, "apply"))
+    assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
+    page = queries.article_page(database, URL)
+    assert page is not None
+    assert page.row.title == "Financial Times"
+    assert page.row.companies == ("Nokia",)
+    assert "A later version was not applied:" not in client.get(PAGE).text
+
+
+def test_what_is_discarded_leaves_the_list_only(client: TestClient, database: Database) -> None:
+    form = form_of(client, PAGE, "discard")
+    assert client.post("/article/quarantine", data=form).status_code == 303
+    page = queries.article_page(database, URL)
+    assert page is not None
+    assert page.text == TEXT
+    assert queries.quarantine_sizes(database) == {"ft": 1}
+    again = client.post("/article/quarantine", data=form)
+    assert again.status_code == 409
+    assert "is in the quarantine" in again.text
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"seal": ""}, 403),
+        ({"seal": "0" * 64}, 403),
+        ({"decision": "drop"}, 422),
+        ({"number": "x"}, 422),
+        ({"number": str(2**70)}, 422),
+    ],
+)
+def test_no_other_form_decides_anything(
+    client: TestClient, database: Database, change: dict[str, str], code: int
+) -> None:
+    form = form_of(client, PAGE, "apply") | change
+    assert client.post("/article/quarantine", data=form).status_code == code
+    assert queries.quarantine_sizes(database) == {"ft": 2}
+
+
+def test_a_form_from_another_site_decides_nothing(client: TestClient, database: Database) -> None:
+    form = form_of(client, PAGE, "apply")
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = client.post("/article/quarantine", data=form, headers=headers)
+        assert answer.status_code == 403
+    assert queries.quarantine_sizes(database) == {"ft": 2}
+
+
+def test_a_page_that_holds_no_article_cannot_be_applied(
+    client: TestClient, database: Database
+) -> None:
+    path = f"/article?url={quote(LOST_URL, safe='')}"
+    answer = client.post("/article/quarantine", data=form_of(client, path, "apply"))
+    assert answer.status_code == 409
+    assert "its page holds no article" in answer.text
+    assert queries.quarantine_sizes(database) == {"ft": 2}
+
+
+def test_the_file_is_not_there(tmp_path: Path) -> None:
+    app = create_app(Config(database_url=f"sqlite:///{tmp_path / 'none.sqlite'}"))
+    with TestClient(app, base_url="http://127.0.0.1:8300") as client:
+        assert client.get("/quarantine").status_code == 503
