@@ -1,6 +1,7 @@
 """Sites without a feed or sitemap that works are read from their home and section pages."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -44,7 +45,13 @@ def site() -> SiteServer:
     )
 
 
-def crawled(server: SiteServer, folder: Path, *arguments: str, **facts: object) -> Crawl:
+def crawled(
+    server: SiteServer,
+    folder: Path,
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    **facts: object,
+) -> Crawl:
     """A crawl of the site as an operator's own source."""
     file = folder / "own.csv"
     if not file.exists():
@@ -55,6 +62,7 @@ def crawled(server: SiteServer, folder: Path, *arguments: str, **facts: object) 
         "pier",
         *arguments,
         database=folder / "news.sqlite",
+        settings=settings,
         environment={"NEWSCRAWL_SOURCES": str(file)},
     )
 
@@ -123,3 +131,21 @@ def test_feeds_that_were_named_for_this_crawl_are_all_that_is_read(tmp_path: Pat
         done = crawled(server, tmp_path, f"feeds={server.url}/feed.xml")
         assert "/" not in server.paths()
     assert done.summary.endswith("state failed (no feed or sitemap could be read)")
+
+
+def test_a_section_page_that_takes_too_long_is_left_and_the_others_are_read(
+    tmp_path: Path,
+) -> None:
+    with site() as server:
+        server.routes["/endless/"] = always("<p>endless</p>")
+        sections = (f"{server.url}/endless/", f"{server.url}/economy/")
+        given = {
+            "EXTENSIONS": json.dumps({"tests.dying.EndlessListings": 1}),
+            "ENDLESS_SECONDS": "2",
+        }
+        done = crawled(server, tmp_path, settings=given, sections=sections)
+    assert done.code == 0, done.output
+    told = f"Can't use {server.url}/endless/: it took more than 2 s of a processor\n"
+    assert told in done.output
+    assert done.counts["newscrawl/sections_read"] == 2  # the home page is one
+    assert "Crane maker" in titles(done)

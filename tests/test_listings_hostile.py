@@ -133,10 +133,11 @@ def test_a_fault_costs_no_entry_of_a_sitemap(fault: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["unicode_escape", "idna", "x-unknown", "utf-16"])
-def test_a_sitemap_in_no_encoding_is_read(encoding: str) -> None:
+@pytest.mark.parametrize("real", ["utf-8", "utf-16-be"])
+def test_a_sitemap_in_no_encoding_is_read(encoding: str, real: str) -> None:
     head = f"<?xml version='1.0' encoding='{encoding}'?>"
     body = f"{head}<urlset><url><loc>https://n.example/1</loc></url></urlset>"
-    assert len(parse_sitemap(body.encode(), URL).entries) == 1
+    assert len(parse_sitemap(body.encode(real), URL).entries) == 1
 
 
 # --- What is cut --------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from newscrawl.sources import Feed, FeedError
-from newscrawl.sources.listings import read_listing
+from newscrawl.sources import Feed, FeedError, listings
+from newscrawl.sources.connection import FetchError
+from newscrawl.sources.home import read_home
+from newscrawl.sources.listings import read_apart, read_listing
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
 from tests.dying import eat_memory, read_for_ever, square_or_die
 from tests.watching import alive, wait_for
@@ -108,3 +110,10 @@ def test_a_worker_ends_with_the_process_that_started_it() -> None:
         assert alive(pid)
         owner.kill()
     wait_for(lambda: not alive(pid))
+
+
+def test_a_home_page_that_takes_too_long_to_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listings, "_LIMITS", LIMITS)
+    attributes = b" ".join(b"x%d=1" % number for number in range(400_000))
+    with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
+        read_apart(read_home, b"<p " + attributes + b">", "https://n.example/", "text/html")

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from newscrawl.sources.connection import FetchError
 from newscrawl.sources.feeds import Entry, Feed, FeedError
 from newscrawl.sources.home import Home, read_home
-from newscrawl.sources.listings import read_listing
+from newscrawl.sources.listings import read_apart, read_listing
 from newscrawl.sources.sitemaps import Sitemap, SitemapError
 from newscrawl.sources.urls import site_name, web_url
 from newscrawl.sources.visits import Visit, Visitor
@@ -74,7 +74,7 @@ def find(url: str, visitor: Visitor, *, tell: Callable[[str], None] = lambda _ur
     page = visitor.visit(url)
     if page.status != 200:
         raise FetchError(f"can't fetch {page.url}: the server answered {page.status}")
-    home = read_home(page.body, page.url, page.content_type)
+    home = read_apart(read_home, page.body, page.url, page.content_type)
     search = _Search(visitor, home, tell)
     search.all()
     return Found(

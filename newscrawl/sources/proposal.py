@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from newscrawl.sources.finding import Found
 from newscrawl.sources.home import parse
 from newscrawl.sources.links import judge_page
+from newscrawl.sources.listings import read_apart
 from newscrawl.sources.registry import Source, SourceError
 from newscrawl.sources.urls import site_name
 
@@ -40,7 +41,8 @@ def propose(
     sections: tuple[str, ...] = ()
     if not found.listings:
         page = found.page
-        sections = judge_page(page.body, page.url, page.content_type).sections or (home,)
+        judged = read_apart(judge_page, page.body, page.url, page.content_type)
+        sections = judged.sections or (home,)
     name = stated.name or found.home.name or (site_name(home) or _host(home)).title()
     return Source(
         slug=stated.slug or _free_slug(home, name, {source.slug for source in registry}),

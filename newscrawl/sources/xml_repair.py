@@ -141,7 +141,7 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
 
 def states_strange_encoding(body: bytes) -> bool:
     """Whether a document says that it is in an encoding that no document is in."""
-    declared = _DECLARED.search(body[:400])
+    declared = _DECLARED.search(body[:1600].replace(b"\0", b""))
     return declared is not None and _charset(declared[1].decode("ascii")) is None
 
 
