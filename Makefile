@@ -10,7 +10,7 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-crawl bench-ingest bench-peers bench-query clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
+	@echo "make release      VERSION=0.2.0: write, build, try, commit and tag a release"
 	@echo "make clean        remove what make made"
 	@echo "PYTHON=python3.12 names another Python, of 3.11 to 3.13."
 
@@ -94,6 +95,13 @@ bench-query: dev
 
 bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)" --peers --install
+
+# VERSION=0.2.0: writes, builds, tries, commits and tags it. release-check builds and tries it only.
+release: dev
+	@$(BIN)/python .ci/release.py $(VERSION)
+
+release-check: dev
+	@$(BIN)/python .ci/release.py --check
 
 clean:
 	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info
