@@ -5,22 +5,25 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.settings import BaseSettings
+from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
+from newscrawl.archive.origins import OriginFinder
 from newscrawl.crawl.commands import STORE_NOTHING
 from newscrawl.crawl.lease import CrawlLease, lease_length
-from newscrawl.crawl.pipelines import DocumentPipeline
+from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
 from newscrawl.crawl.starting import ended_by_signals
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations
-from newscrawl.sources import Source
+from newscrawl.sources import Source, load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
 from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
 from newscrawl.storage.frontier import Frontier, Outcome, Schedule
@@ -52,42 +55,91 @@ class NotStored(DropItem):
     """The database fails; the crawl ends, and the page is met again by the next one."""
 
 
-class StoragePipeline(DocumentPipeline):
-    """Stores documents, those of a moment in one transaction, with the run that they belong to.
+class DocumentStorage(DocumentPipeline):
+    """Stores documents, those of a moment in one transaction, with the run that they belong to."""
 
-    In the same transaction their pages leave the queue; those that no document came of leave it by
-    the signals of their end.
+    def __init__(self, crawler: Crawler, database: Database) -> None:
+        super().__init__(crawler)
+        self._database = database
+        self._stopping: asyncio.Task[None] | None = None
+        # A database that is slow or busy must not stop the downloads.
+        self._writer = Writer(self._stop)
+        self._arrivals: Batches[Arrival, Written] = Batches(self._writer, self._write)
+
+    async def process_item(self, item: Any) -> Any:
+        """Store the document, and return the item that it becomes; what became of it is counted."""
+        document = self.document(item)
+        if document is None:
+            return item
+        try:
+            saved = await self._arrivals.do(self._arrival(document))
+        except StorageError as error:
+            raise NotStored(str(error)) from error
+        if not isinstance(saved, Saved):
+            raise Unstorable(str(saved))
+        stats = self._crawler.stats
+        if saved.outcome == "quarantined":
+            stats.inc_value(QUARANTINED)
+        else:
+            stats.inc_value(f"newscrawl/articles_{saved.outcome}")
+            stats.inc_value("newscrawl/mentions", saved.mentions)
+            self._stored(document, saved)
+        run = self._run_of(document.page.source)
+        return self.pass_on(document, run=run, outcome=saved.outcome)
+
+    def _arrival(self, document: Document) -> Arrival:
+        return Arrival(document=document)
+
+    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
+        """Write a batch, in the writer's thread."""
+        raise NotImplementedError
+
+    def _run_of(self, source: str) -> int:
+        """Return the number of the run that stores the source's articles."""
+        raise NotImplementedError
+
+    def _stored(self, document: Document, saved: Saved) -> None:
+        """Hear of a document that was not put into quarantine."""
+
+    def _stop(self, error: StorageError) -> None:
+        """End the crawl: what it would fetch from now on could not be kept."""
+        if self._stopping is None:
+            logger.critical("The crawl stops: %s", error)
+            closing = self._crawler.engine.close_spider_async(reason=DATABASE_FAILED)
+            self._stopping = asyncio.create_task(closing)
+
+
+class StoragePipeline(DocumentStorage):
+    """Stores what a spider of ours yields.
+
+    In the same transaction as their documents, pages leave the queue; those that no document came
+    of leave it by the signals of their end. For spiders of others, it is OtherSpidersStorage.
     """
 
     frontier: Frontier
 
     def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
         """The crawl's pages are read with `memory`; what they teach is for the next crawl."""
-        super().__init__(crawler)
+        super().__init__(crawler, database)
         self.memory = memory_of(database, slug)
         self._learned: Memory = self.memory
         self._read: list[tuple[int, ...]] = []
-        self._database = database
         self._slug = slug
         self._schedule = schedule_of(crawler.settings)
         self._run = 0
         self._lease = CrawlLease(crawler, database, slug)
         # Counted by the writer's thread, which has ended when it is read.
         self._lost = 0
-        self._stopping: asyncio.Task[None] | None = None
-        # A database that is slow or busy must not stop the downloads.
-        self._writer = Writer(self._stop)
-        self._arrivals: Batches[Arrival, Written] = Batches(self._writer, self._write)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> "Self | OtherSpidersStorage":
         """Open the database, before anything is fetched; SettingError where that fails, and
         SourceBusyError where another process crawls the source."""
-        if crawler.settings.getbool(STORE_NOTHING):
-            raise NotConfigured
+        if crawler.settings.getbool(STORE_NOTHING) or isinstance(crawler.spider, DefaultSpider):
+            raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
         source = getattr(crawler.spider, "source", None)
         if not isinstance(source, Source):
-            raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
+            return OtherSpidersStorage.from_crawler(crawler)
         schedule_of(crawler.settings)
         lease_length(crawler.settings["NEWSCRAWL_LEASE"])
         try:
@@ -126,30 +178,16 @@ class StoragePipeline(DocumentPipeline):
         spider.writer = self._writer
         spider.settle_all = self._arrivals.flush
 
-    async def process_item(self, item: Any) -> Any:
-        """Store the document, and return the item that it becomes; what became of it is counted."""
-        document = self.document(item)
-        if document is None:
-            return item
-        try:
-            saved = await self._arrivals.do(self._arrival(document))
-        except StorageError as error:
-            raise NotStored(str(error)) from error
-        if not isinstance(saved, Saved):
-            raise Unstorable(str(saved))
-        stats = self._crawler.stats
-        if saved.outcome == "quarantined":
-            stats.inc_value(QUARANTINED)
-            return self.pass_on(document, run=self._run, outcome=saved.outcome)
-        stats.inc_value(f"newscrawl/articles_{saved.outcome}")
-        stats.inc_value("newscrawl/mentions", saved.mentions)
+    def _run_of(self, source: str) -> int:  # noqa: ARG002 - there is one
+        return self._run
+
+    def _stored(self, document: Document, saved: Saved) -> None:
         if saved.outcome == "new" and document.blocks:
             self._read.append(document.blocks)
             if len(self._read) >= LEARNED_AT:
                 self._learn()
         if document.page.visit and not document.page.visit.first:
-            stats.inc_value("newscrawl/revisits_stored")
-        return self.pass_on(document, run=self._run, outcome=saved.outcome)
+            self._crawler.stats.inc_value("newscrawl/revisits_stored")
 
     def _arrival(self, document: Document) -> Arrival:
         page = document.page
@@ -191,13 +229,6 @@ class StoragePipeline(DocumentPipeline):
                 item.visit, "failed", type(failure.value).__name__
             )
             self._arrivals.later(Arrival(settlement=settlement))
-
-    def _stop(self, error: StorageError) -> None:
-        """End the crawl: what it would fetch from now on could not be kept."""
-        if self._stopping is None:
-            logger.critical("The crawl stops: %s", error)
-            closing = self._crawler.engine.close_spider_async(reason=DATABASE_FAILED)
-            self._stopping = asyncio.create_task(closing)
 
     async def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
@@ -242,6 +273,76 @@ class StoragePipeline(DocumentPipeline):
             keep_memory(self._database, self._slug, self._learned)
         self._database.finish_run(self._run, reason, numbers)
         self._lease.give_back()
+
+
+class OtherSpidersStorage(DocumentStorage):
+    """Stores what spiders of other projects yield. Their pages stand in no queue, and their
+    sources have no coverage: nobody knows what there was to be read.
+
+    A source that nobody has registered is registered by its name, when the first of its articles
+    comes; its run begins then, too.
+    """
+
+    def __init__(self, crawler: Crawler, database: Database) -> None:
+        super().__init__(crawler, database)
+        self._runs: dict[str, int] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Open the database; SettingError where that fails."""
+        try:
+            url: str = own_setting(crawler.settings, "NEWSCRAWL_DATABASE_URL")
+            storage = cls(crawler, open_database(url, cache=SQLITE_CACHE))
+        except StorageError as error:
+            raise SettingError(str(error)) from error
+        crawler.signals.connect(storage.spider_closed, signal=signals.spider_closed)
+        return storage
+
+    def _run_of(self, source: str) -> int:
+        return self._runs[source]
+
+    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
+        written: list[Written] = [None] * len(arrivals)
+        by_source: dict[str, list[int]] = {}
+        for place, arrival in enumerate(arrivals):
+            if (document := arrival.document) is not None:
+                by_source.setdefault(document.page.source, []).append(place)
+                self._begin(document)
+        for source, places in by_source.items():
+            batch = [arrivals[place] for place in places]
+            saved = write_arrivals(self._database, self._runs[source], batch)
+            for place, one in zip(places, saved, strict=True):
+                written[place] = one
+        return written
+
+    def _begin(self, document: Document) -> None:
+        slug = document.page.source
+        if slug in self._runs:
+            return
+        own_file = own_setting(self._crawler.settings, "NEWSCRAWL_SOURCES")
+        sources = (*load_sources(), *(load_sources(Path(own_file)) if own_file else ()))
+        known = next((source for source in sources if source.slug == slug), None)
+        if known is None:
+            origin = OriginFinder(()).origin(document.page.url, document.article.language)
+            facts = (slug, origin.country, origin.language, origin.home)
+        else:
+            facts = (known.name, known.country, known.languages[0], known.home)
+        self._database.register_source(slug, *facts)
+        self._runs[slug] = self._database.start_run(slug)
+
+    def spider_closed(self, reason: str) -> None:
+        """Record the ends of the runs."""
+        self._arrivals.flush()
+        self._writer.close()
+        stats: dict[str, Any] = self._crawler.stats.get_stats()
+        numbers = {name: value for name, value in stats.items() if isinstance(value, int)}
+        try:
+            for run in self._runs.values():
+                self._database.finish_run(run, reason, numbers)
+        except StorageError as error:
+            logger.critical("The end of the run is not recorded: %s", error)
+        finally:
+            self._database.close()
 
 
 def _outcome_of(document: Document) -> Outcome:
