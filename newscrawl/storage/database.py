@@ -43,7 +43,8 @@ def open_database(
     """The database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
 
     A new SQLite file gets its tables, unless `create` is False: then a missing file is an
-    error, as it is for whoever only reads. Raises StorageError where the URL is none, the
+    error, as it is for whoever only reads; one that can't be written to can still be read then.
+    Raises StorageError where the URL is none, the
     database can't be reached, or its schema is not today's.
     """
     parsed = engines.parse_url(url)
@@ -53,7 +54,10 @@ def open_database(
             f"no database at {file}: crawl first (scrapy crawl ft), or name another one in "
             "NEWSCRAWL_DATABASE_URL"
         )
-    database = Database(engines.make_engine(parsed, cache), parsed)
+    if file is not None and not create and not engines.may_write(file):
+        database = Database(engines.make_reading_engine(parsed, file, cache), parsed)
+    else:
+        database = Database(engines.make_engine(parsed, cache), parsed)
     try:
         database.check_schema(create=create and parsed.drivername in engines.SQLITE)
     except BaseException:

@@ -1,12 +1,22 @@
 """From a database URL to an engine, and from a driver's error to a line that helps."""
 
+import os
 import re
 import sqlite3
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    NullPool,
+    StaticPool,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from newscrawl.storage.errors import StorageError
@@ -101,6 +111,55 @@ def _sqlite_engine(url: URL, cache: int) -> Engine:
     event.listen(engine, "connect", partial(_prepare_sqlite, cache))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engine:
+    """An engine for an SQLite file that can't be written to, or not beside which SQLite notes who
+    reads it. Each session opens it anew, since it may be written to elsewhere meanwhile."""
+    timeout = min(SQLITE_ATTEMPT, longest_wait(url))
+    engine = create_engine(
+        "sqlite://", creator=partial(_opened_for_reading, file, timeout), poolclass=NullPool
+    )
+    event.listen(engine, "connect", partial(_prepare_reading, cache))
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def may_write(file: Path) -> bool:
+    """Whether an SQLite file, and what SQLite keeps beside it, can be written to."""
+    return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
+
+
+def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
+    """A connection that reads: as usual where that is possible, or else as of a file that nobody
+    writes to, beside which SQLite needs nothing (sqlite.org/wal.html, Read-Only Databases)."""
+    try:
+        return _opened(file, "mode=ro", timeout)
+    except sqlite3.OperationalError:
+        journal = Path(f"{file}-wal")
+        if journal.exists() and journal.stat().st_size:
+            raise StorageError(
+                f"can't read the database {file}: its last changes stand in {journal.name}, which "
+                "can't be read without the right to write to its folder; copy both files to "
+                "a folder of your own"
+            ) from None
+    return _opened(file, "mode=ro&immutable=1", timeout)
+
+
+def _opened(file: Path, how: str, timeout: float) -> sqlite3.Connection:
+    uri = f"{file.absolute().as_uri()}?{how}"
+    connection = sqlite3.connect(uri, uri=True, timeout=timeout, check_same_thread=False)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare_reading(cache: int, connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA cache_size = -{cache}")
 
 
 def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
