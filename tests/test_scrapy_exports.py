@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import re
+import signal
 import subprocess
 import time
 import xml.etree.ElementTree as ET
@@ -18,7 +19,8 @@ import pytest
 from itemadapter import ItemAdapter
 
 from newscrawl.crawl.exporters import CsvExporter, ParquetExporter, XmlExporter
-from newscrawl.items import ArticleItem, MentionItem
+from newscrawl.crawl.exports import StoredArticles
+from newscrawl.items import ArticleItem, MentionItem, Outcome
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
@@ -188,15 +190,63 @@ def small_site(shop: Shop, pages: dict[str, str]) -> None:
         )
 
 
-def test_a_crawl_that_brings_nothing_writes_an_empty_file_or_none(shop: Shop) -> None:
+def test_a_crawl_that_brings_nothing_writes_empty_files_or_none(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
+    empty = {kind: shop.folder / f"empty.{kind}" for kind in FORMATS}
     with shop.site:
         assert shop.crawl().code == 0
-        assert shop.crawl(*out(shop.folder / "empty.jsonl")).code == 0
+        done = shop.crawl(*(part for file in empty.values() for part in out(file)))
+        assert (done.code, done.errors) == (0, [])
         none = shop.crawl(*out(shop.folder / "none.jsonl"), FEED_STORE_EMPTY="False")
         assert none.code == 0
-    assert (shop.folder / "empty.jsonl").read_text() == ""
+    assert empty["jsonl"].read_text() == ""
+    assert empty["csv"].read_text() == ""
+    assert json.loads(empty["json"].read_text()) == []
+    assert list(ET.parse(empty["xml"]).getroot()) == []  # noqa: S314 - our own
+    assert pyarrow.parquet.read_table(empty["parquet"]).num_rows == 0
     assert not (shop.folder / "none.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "is_exported"),
+    [(None, True), ("new", True), ("revised", True), ("unchanged", False), ("quarantined", False)],
+)
+def test_the_outcome_says_whether_an_article_is_exported(
+    outcome: Outcome | None, is_exported: bool
+) -> None:
+    assert StoredArticles(None).accepts(replace(ITEM, outcome=outcome)) == is_exported
+
+
+def test_a_crawl_that_is_told_to_stop_finishes_its_files(tmp_path: Path) -> None:
+    files = {kind: tmp_path / f"all.{kind}" for kind in FORMATS}
+    with SiteServer() as site:
+        command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], {"DOWNLOAD_DELAY": "1"})
+        process = subprocess.Popen(
+            [*command, *(part for file in files.values() for part in out(file))],
+            cwd=PROJECT,
+            env=crawl_environment(tmp_path / "news.sqlite"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            deadline = time.monotonic() + 100
+            while time.monotonic() < deadline:
+                if files["jsonl"].exists() and files["jsonl"].stat().st_size:
+                    break
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=100) == 1
+        finally:
+            process.kill()
+            process.wait()
+    urls = {item["canonical_url"] for item in lines(files["jsonl"])}
+    assert urls
+    assert urls == set(stored(Crawl(1, "", tmp_path / "news.sqlite")))
+    assert urls == {item["canonical_url"] for item in json.loads(files["json"].read_text("utf-8"))}
+    table = pyarrow.parquet.read_table(files["parquet"])
+    assert urls == set(table.column("canonical_url").to_pylist())
+    elements = ET.parse(files["xml"]).getroot()  # noqa: S314 - our own
+    assert urls == {element.findtext("canonical_url") for element in elements}
 
 
 def test_a_revised_article_is_exported_again_and_an_unchanged_one_is_not(shop: Shop) -> None:

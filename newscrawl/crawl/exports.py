@@ -115,8 +115,7 @@ class FeedExports(FeedExporter):
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
         try:
-            if slot.itemcount or (slot.store_empty and slot.batch_id == 1):
-                slot.start_exporting()
+            if slot.itemcount:
                 slot.finish_exporting()
                 if slot.file is not None and hasattr(slot.file, "flush"):
                     slot.file.flush()
