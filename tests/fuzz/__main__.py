@@ -4,7 +4,7 @@ import argparse
 import sys
 from importlib import import_module
 
-KINDS = ("feeds", "pages")
+KINDS = ("feeds", "pages", "http")
 
 
 def main() -> int:

@@ -1,0 +1,38 @@
+"""Servers that do what they like: a crawl ends in order, and stores what is good."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz import http
+from tests.site.faults import Answer
+from tests.site.server import SiteServer
+
+# NEWSCRAWL_FUZZ=200 for a long run; some five seconds each.
+FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 6)
+
+
+@pytest.mark.parametrize("number", range(FUZZ))
+def test_a_crawl_gets_past_whatever_a_server_does(number: int) -> None:
+    assert http.example(f"0/{number}") == []
+
+
+def test_the_fuzzer_sees_what_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unfurnished(site: SiteServer, _private: str, _chance: object) -> list[str]:
+        site.routes["/robots.txt"] = lambda _: Answer(status=404)
+        return ["nothing is there"]
+
+    monkeypatch.setattr(http, "_furnish", unfurnished)
+    wrong = http.example("0")
+    assert wrong[:2] == ["only [] are stored", "nothing is there"]
+
+
+def test_the_fuzzer_sees_tracebacks_codes_and_visits(tmp_path: Path) -> None:
+    assert http.stored(tmp_path / "none.sqlite") == set()
+    log = "Traceback (most recent call last):"
+    assert http._judged(70, log, 2) == [
+        "exit code 70",
+        "an error in the log",
+        "2 requests of a private address",
+    ]
