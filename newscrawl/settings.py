@@ -197,6 +197,9 @@ DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 }
 
+# A crawl that is told to stop ends within seconds, however long a server is silent.
+DOWNLOADER = "newscrawl.crawl.downloader.EndingDownloader"
+
 # Wary
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
