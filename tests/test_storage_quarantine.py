@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from newscrawl.items import Barrier, Document, Mention
+from newscrawl.items import Barrier, Document, Mention, Origin
 from newscrawl.storage import Database, Saved, open_database, queries
 from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.findings import Trouble, record_findings
-from newscrawl.storage.models import Article, QuarantinedRevision
+from newscrawl.storage.intake import Intake
+from newscrawl.storage.models import Article, QuarantinedRevision, Run
 from newscrawl.storage.models import Mention as StoredMention
 from newscrawl.storage.pruning import Pruning
 from newscrawl.storage.revisions import (
@@ -162,6 +164,24 @@ def test_while_layout_changed_is_open_revisions_wait(database: Database, run: in
     record_findings(database, [], {trouble.cause})
     assert database.save(later, run).outcome == "revised"
     assert queries.quarantined(database) == []
+
+
+def test_archives_make_no_article_worse(database: Database, run: int) -> None:
+    assert run
+    intake = Intake(database, "ingested")
+    origin = Origin(slug="ft", name="FT", country="gb", language="en", home="https://ft.example/")
+    counts = intake.store([record_of(shell()), record_of(good(TEXT + " More."))], [origin])
+    intake.close()
+    assert counts == {"quarantined": 1, "revised": 1, "mentions": 3}
+    assert stored(database) == ("A headline", TEXT + " More.", 2)
+    with database.reading() as session:
+        found = session.scalars(select(Run).order_by(Run.id.desc())).first()
+    assert found is not None
+    assert found.counts == {
+        "newscrawl/revisions_quarantined": 1,
+        "newscrawl/articles_revised": 1,
+        "newscrawl/mentions": 3,
+    }
 
 
 def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database, run: int) -> None:

@@ -114,6 +114,7 @@ def _report(states: "Sequence[FileProgress]", form: Format, seconds: float) -> N
         Column(key="new", heading="new", number=True),
         Column(key="revised", heading="revised", number=True, table=False),
         Column(key="unchanged", heading="known", number=True),
+        Column(key="quarantined", heading="", number=True, table=False),
         Column(key="mentions", heading="mentions", number=True),
         *(
             Column(key=key, heading="", number=True, table=False)
@@ -151,6 +152,7 @@ _COUNTED = (
     "new",
     "revised",
     "unchanged",
+    "quarantined",
     "mentions",
     "no_page",
     "no_article",
