@@ -112,7 +112,12 @@ class ExtractionPipeline(DocumentPipeline):
 
     @cached_property
     def _readers(self) -> Readers:
-        return Readers(self._recipe, self._processes, self._companies)
+        return Readers(self._recipe, self._processes, self._companies, self._is_closing)
+
+    def _is_closing(self) -> bool:
+        """Scrapy tells nobody that a crawl is to end before all pages of it were read."""
+        slot: Any = self._crawler.engine and self._crawler.engine._slot
+        return slot is not None and slot.closing is not None
 
     def close_spider(self) -> None:
         """Let the readers go."""

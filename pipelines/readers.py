@@ -12,24 +12,37 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from newscrawl.archive.workers import look_rarely_for_garbage
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
+from newscrawl.process_limits import limit_memory
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.settings import SettingError
 
 # Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
 BACKLOG = 8
-# Ours: seconds; the largest pages take three.
+# Ours: seconds by the clock; any page takes two of a processor, which others may want, too.
 LONGEST = 60
+# Ours: MiB that a process may take for pages beside what it starts with; a page takes 300 at most,
+# and what the first ones bring to stay (models, tables) half as much.
+MEGABYTES = 1024
+# Ours: larger pages, 1 in 300 of the development corpus, are read apart: what there is of tricks
+# that nobody knows yet needs room.
+LARGE = 2 * 1024 * 1024
+# Ours: what is read of a page that killed its reader twice; the mean page has 210,000 bytes.
+REDUCED = 256 * 1024
+# Ours: seconds that pages which are being read may go on for where the crawl is to end, and between
+# two looks at whether it is.
+GRACE, _LOOK = 4.0, 0.5
 # Ours: a crawl's own process brings no more pages than so many processes read (make bench-crawl).
 MOST = 4
 
@@ -83,17 +96,26 @@ class Recipe:
 class Readers:
     """Reads pages beside the event loop; `processes` of them at most, 0 for a thread alone.
 
-    The thread uses the `companies` that the crawl has loaded already.
+    The thread uses the `companies` that the crawl has loaded already. Where `is_closing` says that
+    the crawl is to end, processes that go on reading are ended.
     """
 
-    def __init__(self, recipe: Recipe, processes: int, companies: Companies | None = None) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        processes: int,
+        companies: Companies | None = None,
+        is_closing: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._recipe = recipe
+        self._is_closing = is_closing
         self._desk = Desk(recipe.reader, companies)
         self._processes = processes
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
         self._waiting = 0
         self._alone = asyncio.Lock()
+        self._is_ended = False
 
     async def read(self, page: Page) -> Document:
         """Return the page with its article; raises NoArticleError or ReaderDiedError."""
@@ -122,40 +144,66 @@ class Readers:
 
     async def _verdict(self, page: Page) -> Verdict:
         if not self._needs_process(page):
-            return await _run(self._thread, self._desk.judge, page)
-        try:
+            try:
+                return await _run(self._thread, self._desk.judge, page)
+            except MemoryError:
+                raise ReaderDiedError("no memory is left to read the page with") from None
+        with suppress(BrokenProcessPool, MemoryError):
             return await self._run_apart(page)
-        except BrokenProcessPool:
-            pass
         # One of the pages that were being read broke it. Each is read alone now, to tell which.
         async with self._alone:
-            try:
+            with suppress(BrokenProcessPool, MemoryError):
                 return await self._run_apart(page)
-            except BrokenProcessPool:
-                raise ReaderDiedError("the process that read the page died of it") from None
+            if len(page.html) > REDUCED:
+                with suppress(BrokenProcessPool, MemoryError):
+                    return await self._run_apart(replace(page, html=page.html[:REDUCED]))
+        raise ReaderDiedError("the process that read the page died of it")
 
     def _needs_process(self, page: Page) -> bool:
         """Whether a page is read apart: where pages pile up, and where it may kill who reads it."""
         if not self._processes:
             return False
         is_suspect = page.visit is not None and page.visit.deaths > 0
+        is_suspect |= len(page.html) > LARGE
         return is_suspect or self._pool is not None or self._waiting > BACKLOG
 
     async def _run_apart(self, page: Page) -> Verdict:
+        if self._is_ended:
+            raise ReaderDiedError("the crawl ended while the page was being read")
         pool = self._pool
         if pool is None:
             pool = self._pool = self._begun()
         try:
-            return await _run(pool, _judge, page)
+            return await self._watched(pool, _run(pool, _judge, page))
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
             raise
 
+    async def _watched(
+        self, pool: ProcessPoolExecutor, verdict: Coroutine[Any, Any, Verdict]
+    ) -> Verdict:
+        """Wait for a verdict of a pool, and no longer than `GRACE` once the crawl is to end."""
+        reading = asyncio.ensure_future(verdict)
+        left = GRACE
+        while not reading.done():
+            await asyncio.wait({reading}, timeout=_LOOK)
+            left -= _LOOK if self._is_closing() else 0
+            if left <= 0 and not reading.done():
+                self._is_ended = True
+                _kill(pool)
+        return reading.result()
+
     def _begun(self) -> ProcessPoolExecutor:
         # Not forked: the crawl has threads, and what they hold would stay held.
         context = get_context("spawn")
         return ProcessPoolExecutor(self._processes, context, _begin, (self._recipe,))
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whatever they do; who waits for them hears of it."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
 
 
 async def _run(executor: Executor, judge: Callable[[Page], Verdict], page: Page) -> Verdict:
@@ -202,6 +250,7 @@ def _begin(recipe: Recipe) -> None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
     _HELD[:] = [(recipe.desk(), recipe.longest)]
     look_rarely_for_garbage()
+    limit_memory(MEGABYTES)
 
 
 def _follow(ended: Callable[[], None]) -> None:

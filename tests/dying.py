@@ -31,6 +31,8 @@ class MortalReader(PageReader):
     def read(self, page: Page) -> Document:
         if b"deadly" in page.html:
             os.kill(os.getpid(), signal.SIGKILL)
+        if b"endless" in page.html:
+            time.sleep(60)
         return super().read(page)
 
 

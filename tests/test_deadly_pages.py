@@ -4,6 +4,7 @@ all other pages are stored."""
 import json
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from newscrawl.items import Visit
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Waiting
 from newscrawl.storage.models import FrontierUrl
+from pipelines.readers import LARGE
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
@@ -165,6 +167,17 @@ class Trap:
         )
         return Crawl(done.returncode, done.stdout, self.database)
 
+    def started(self) -> subprocess.Popen[bytes]:
+        """The same, while it goes on."""
+        arguments, given = self._given((), {"NEWSCRAWL_READERS": "1"})
+        return subprocess.Popen(
+            crawl_command("ft", arguments, given),
+            cwd=PROJECT,
+            env=crawl_environment(self.database),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
     def _given(
         self, feeds: Sequence[str], settings: Mapping[str, str]
     ) -> tuple[list[str], dict[str, str]]:
@@ -182,19 +195,24 @@ class Trap:
 
 
 @pytest.fixture
-def trap(tmp_path: Path, forks: Forks) -> Iterator[Trap]:
-    with SiteServer() as site:
-        site.routes["/robots.txt"] = lambda _: Answer(status=404)
-        site.routes["/feed.xml"] = lambda _: Answer(
-            body=listing(site.url, PATHS), kind="application/xml"
-        )
-        site.routes["/deadly.xml"] = lambda _: Answer(
-            body=listing(site.url, ("/deadly",)), kind="application/xml"
-        )
-        for path in PATHS:
-            body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
-            site.routes[path] = lambda _, body=body: Answer(body=body)
-        yield Trap(site.url, tmp_path / "news.sqlite", forks)
+def site() -> Iterator[SiteServer]:
+    with SiteServer() as opened:
+        yield opened
+
+
+@pytest.fixture
+def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
+    site.routes["/robots.txt"] = lambda _: Answer(status=404)
+    site.routes["/feed.xml"] = lambda _: Answer(
+        body=listing(site.url, PATHS), kind="application/xml"
+    )
+    site.routes["/deadly.xml"] = lambda _: Answer(
+        body=listing(site.url, ("/deadly",)), kind="application/xml"
+    )
+    for path in PATHS:
+        body = story(f"About {path}", "deadly" if path == DEADLY else "Siemens")
+        site.routes[path] = lambda _, body=body: Answer(body=body)
+    return Trap(site.url, tmp_path / "news.sqlite", forks)
 
 
 def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> None:
@@ -219,6 +237,35 @@ def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> N
     assert "1 failed (deadly 1)" in last.summary
     assert trap.stored(last) == sorted(set(PATHS) - {DEADLY})
     assert trap.verdict(last) == ("failed", "deadly")
+
+
+def test_a_page_of_800000_attributes_is_read_like_any_other(trap: Trap, site: SiteServer) -> None:
+    attributes = b"".join(b" a%d=1" % number for number in range(800_000))
+    body = story("About attributes", "Siemens").replace(b"<article>", b"<article%b>" % attributes)
+    site.routes[DEADLY] = lambda _: Answer(body=body)
+    done = trap.crawl_with_readers()
+    assert done.code == 0, done.output
+    assert trap.stored(done) == sorted(PATHS)
+
+
+def test_a_crawl_that_is_to_end_waits_for_no_page(trap: Trap, site: SiteServer) -> None:
+    asked = threading.Event()
+    body = story("About ends", "endless") + b" " * LARGE
+
+    def endless(_: object) -> Answer:
+        asked.set()
+        return Answer(body=body)
+
+    site.routes[DEADLY] = endless
+    process = trap.started()
+    try:
+        assert asked.wait(60)
+        time.sleep(5)  # the page is being read by now
+        process.send_signal(signal.SIGTERM)
+        # Without an end of the reader it would take a minute.
+        process.wait(30)
+    finally:
+        process.kill()
 
 
 def test_a_feed_that_kills_crawls_rests_while_the_others_are_read(trap: Trap) -> None:

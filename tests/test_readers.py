@@ -18,7 +18,16 @@ from newscrawl.items import Document, Page, Visit
 from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.settings import SettingError
-from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
+from pipelines.readers import (
+    BACKLOG,
+    LARGE,
+    MEGABYTES,
+    REDUCED,
+    ReaderDiedError,
+    Readers,
+    Recipe,
+    processes_of,
+)
 from tests.site.crawling import PROJECT
 from tests.site.faults import story
 
@@ -34,8 +43,10 @@ class Reader(PageReader):
     """Tells where a page was read, and dies of one that says so."""
 
     def read(self, page: Page) -> Document:
-        if page.html == b"poison":
+        if page.html == b"poison" or page.html.endswith(b"poisoned end"):
             os.kill(os.getpid(), signal.SIGKILL)
+        if page.html == b"greedy":
+            bytearray(2 * MEGABYTES * 1024 * 1024)
         if page.html == b"endless":
             time.sleep(60)
         time.sleep(0.005)  # so that pages pile up
@@ -143,6 +154,24 @@ def test_a_page_that_takes_too_long_is_left() -> None:
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
     readers.close()
+    assert [type(verdict) for verdict in verdicts] == [ReaderDiedError, Document]
+
+
+def test_a_large_page_is_read_apart(readers: Readers) -> None:
+    large = replace(PAGE, html=PAGE.html + b" " * LARGE)
+    assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
+
+
+def test_of_a_page_that_kills_its_reader_the_beginning_is_read(readers: Readers) -> None:
+    page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED + b"<p>poisoned end"))
+    (document,) = read_all(readers, [page])
+    assert isinstance(document, Document)
+    assert document.page == page
+
+
+def test_a_page_that_wants_too_much_memory_takes_no_process_along(readers: Readers) -> None:
+    greedy = suspected(replace(PAGE, html=b"greedy"))
+    verdicts = read_all(readers, [greedy, suspected(PAGE)])
     assert [type(verdict) for verdict in verdicts] == [ReaderDiedError, Document]
 
 

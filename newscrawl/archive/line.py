@@ -124,7 +124,7 @@ class Line:
             return "unwanted"
         try:
             document = self.document(self.page(capture))
-        except (UrlError, ContentError):
+        except (UrlError, ContentError, MemoryError):
             return "damaged"
         except NoArticleError:
             return "no_article"

@@ -225,7 +225,7 @@ def _read(recipe: Recipe, part: Part) -> Read:
             if document and not wanted.stored and not recipe.selection.wants(document):
                 document = None
             found.append((document, line.origin(document)) if document else None)
-        except (ArchiveError, ContentError, UrlError, NoArticleError):
+        except (ArchiveError, ContentError, UrlError, NoArticleError, MemoryError):
             found.append(None)
     return found
 

@@ -9,6 +9,8 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 from typing import Any, Final, Generic, TypeVar
 
+from newscrawl.process_limits import limit_memory, limit_processor_time
+
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
@@ -80,6 +82,11 @@ class Workers(Generic[Part, Result]):
 # cycles every 700 new ones, as Python does, costs a worker a twentieth of its time.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 
+# Ours: MiB that a worker may take beside what it starts with, and seconds of a processor for a
+# part. One of 50 pages of the worst kind takes 300 MB and two minutes, a usual one half a second.
+_MEGABYTES: Final = 1536
+_SECONDS: Final = 600
+
 # A fork of this process would copy its connections and threads in whatever state they are: workers
 # are forked from a process that has none, and has read what all of them need.
 _WARM: Final = "newscrawl.archive.warming"
@@ -99,6 +106,7 @@ def _context() -> BaseContext:
 def _hold(work: Callable[[Any], Any]) -> None:
     _HELD.append(work)
     look_rarely_for_garbage()
+    limit_memory(_MEGABYTES)
 
 
 def look_rarely_for_garbage() -> None:
@@ -109,6 +117,7 @@ def look_rarely_for_garbage() -> None:
 
 
 def _do(part: Any) -> Any:
+    limit_processor_time(_SECONDS)
     return _HELD[-1](part)
 
 
