@@ -13,6 +13,7 @@ from newscrawl import extract
 from newscrawl.extraction import crowding
 from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, MAX_TEXT, read_blocks
 from newscrawl.extraction.crowding import MAX_ATTRIBUTES, is_crowded
+from newscrawl.extraction.methods import METHODS
 from newscrawl.extraction.parsing import MAX_MARKUP, parse, within_limits
 from newscrawl.extraction.taming import without_crowds
 from newscrawl.mentions import load_companies
@@ -169,6 +170,14 @@ def test_scripts_are_no_crowds() -> None:
 def test_cutting_crowds_leaves_other_pages(parts: list[bytes]) -> None:
     html = b"".join(parts) + b">'>\">"
     assert parse(without_crowds(html)).html == parse(html).html
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_reference_to_a_number_without_end_is_none(method: str) -> None:
+    number = b"&amp;#" + b"9" * 4_900
+    html = story("A bridge", "Siemens").replace(b"<title>", b"<title>" + number)
+    html = html.replace(b"<article>", b"<article><p>&#" + b"9" * 5_000 + b"</p>")
+    assert ARTICLE in extract(html, method=method).text.encode()
 
 
 # --- Mentions and words -------------------------------------------------------------------------

@@ -4,7 +4,6 @@ Works on the lines of the page's source, not on its tree. Section and equation n
 the paper's; what it leaves open is decided in docs/algorithms.md, section 4.
 """
 
-import html
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,8 @@ from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from newscrawl.extraction.references import unescape
 
 Variant = Literal["cetr", "cetr-km", "cetr-tm"]
 Kernel = Literal["unit", "literal"]
@@ -189,5 +190,5 @@ def paragraphs(lines: Lines, kept: NDArray[np.bool_]) -> list[str]:
         elif keep:
             result.append(text)
         joins = bool(keep)
-    decoded = (" ".join(html.unescape(each).split()) for each in result)
+    decoded = (" ".join(unescape(each).split()) for each in result)
     return [each for each in decoded if each]

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from html import unescape
 from typing import Any, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
 from newscrawl.extraction.metadata import Metadata, asks_to_subscribe
 from newscrawl.extraction.parsing import parse
 from newscrawl.extraction.profiles import tag_id
+from newscrawl.extraction.references import unescape
 
 # Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
 # so many of its first and last ones are looked for.

@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from html import unescape
 from typing import Any, Final
+
+from newscrawl.extraction.references import unescape
 
 Node = dict[str, Any]
 

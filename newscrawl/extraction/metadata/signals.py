@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from html import unescape
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -11,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from newscrawl.extraction.metadata import jsonld
 from newscrawl.extraction.metadata.jsonld import LinkedData
 from newscrawl.extraction.metadata.vocabulary import tables
+from newscrawl.extraction.references import unescape
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000
