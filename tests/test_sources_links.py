@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -168,3 +169,26 @@ def test_links_of_real_pages_are_judged_well() -> None:
     print(told)
     assert found >= 0.95
     assert taken / menus <= 0.06
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        pytest.param(
+            b"<p " + b" ".join(b"a%d=1" % n for n in range(800_000)) + b">", id="attributes"
+        ),
+        pytest.param(b"<div>" * 200_000, id="depth"),
+        pytest.param(b"<a href=/x>" * 100_000, id="links"),
+    ],
+)
+def test_hostile_home_page_is_read_in_linear_time(head: bytes) -> None:
+    """Time of this process, with much to spare: without the parser's limits they take minutes."""
+    link = (
+        b"<h2><a href='/2026/11/22/council-votes-on-tram-line'>Council votes on tram line</a></h2>"
+    )
+    started = time.process_time()
+    judged = judge_page(link + head, "https://n.example/", "text/html")
+    assert time.process_time() - started < 20
+    assert "https://n.example/2026/11/22/council-votes-on-tram-line" in {
+        entry.url for entry in judged.articles
+    }

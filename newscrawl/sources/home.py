@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from w3lib.encoding import html_to_unicode
 
+from newscrawl.extraction.parsing import parse as parse_page
 from newscrawl.sources.feeds import plain_text
 from newscrawl.sources.urls import UrlError, web_url
 
@@ -84,9 +85,10 @@ def read_home(body: bytes, url: str, content_type: str | None = None) -> Home:
 
 
 def parse(body: bytes, content_type: str | None = None) -> LexborHTMLParser:
-    """Return the tree of a page, decoded by its header, its own words or as UTF-8."""
+    """Return the tree of a page, decoded by its header, its own words or as UTF-8, and within the
+    limits of article pages: a home page is as untrusted as they are."""
     _, text = html_to_unicode(content_type, body, default_encoding="utf-8")
-    return LexborHTMLParser(text.replace("\0", ""))
+    return parse_page(text.replace("\0", "").encode("utf-8", "replace"))
 
 
 def country_of(url: str) -> str | None:
