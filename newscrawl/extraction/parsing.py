@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.crowding import is_crowded
-from newscrawl.extraction.taming import flattened, without_crowds
+from newscrawl.extraction.taming import flattened, with_parted_texts, without_crowds
 
 # Ours: what Scrapy downloads at most; the largest page of the development corpus has 5.3 MB.
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -26,6 +26,9 @@ MAX_MARKUP: Final = 60_000
 # paragraphs in 9 s; the largest page of the development corpus has about 16,000 elements.
 MAX_ELEMENTS_UNCHECKED: Final = 12_000
 MAX_REOPENED: Final = 1_000_000
+# Ours: texts of a page that may stand in tables, but in no cell, times its bytes; half of that is
+# what Lexbor may copy together. A page of 200 KB may have 1,000.
+MAX_COPIED: Final = 200_000_000
 
 _FORMATTING: Final = frozenset(
     b"b big code em font i nobr s small strike strong tt u".split()
@@ -37,6 +40,12 @@ _LETTERS: Final = np.zeros(256, dtype=bool)
 _LETTERS[[*range(65, 91), *range(97, 123)]] = True
 _MARKUP: Final = _LETTERS.copy()
 _MARKUP[list(b"/!?")] = True
+_TABLE: Final = re.compile(rb"<table", re.IGNORECASE)
+_TEXT_IN_TABLE: Final = re.compile(
+    rb"(?:<(?:/?(?:table|tbody|thead|tfoot|tr)|/(?:td|th|caption)|input|!|\?|/[^a-zA-Z])[^<>]*+>)"
+    rb"\s*+[^<\s]",
+    re.IGNORECASE,
+)
 
 
 def _format_beginnings() -> NDArray[np.bool_]:
@@ -61,15 +70,10 @@ def parse(html: bytes) -> LexborHTMLParser:
 
 def within_limits(html: bytes) -> bytes:
     """Return the page as the parser can take it; a usual one as it came."""
-    html = html[:MAX_BYTES]
-    source: NDArray[np.uint8] = np.frombuffer(html, dtype=np.uint8)
-    after = np.flatnonzero(source[:-2] == ord("<"))
-    after += 1
-    if len(after) > MAX_MARKUP:
-        markup = after[_MARKUP[source[after]]]
-        if len(markup) > MAX_MARKUP:
-            html = html[: markup[MAX_MARKUP] - 1]
-            source, after = source[: len(html)], markup[: MAX_MARKUP - 1]
+    html, after = _cut(html[:MAX_BYTES])
+    if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html) * len(html) > MAX_COPIED:
+        html, after = _cut(with_parted_texts(html))
+    source = np.frombuffer(html, dtype=np.uint8)
     opening = after[_LETTERS[source[after]]]
     formats = int(_FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum())
     if len(opening) * formats > MAX_REOPENED:
@@ -77,6 +81,23 @@ def within_limits(html: bytes) -> bytes:
     if len(opening) > MAX_ELEMENTS_UNCHECKED:
         return flattened(html)
     return without_crowds(html) if is_crowded(html) else html
+
+
+def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
+    """The page up to `MAX_MARKUP`, and what stands behind each "<"."""
+    source = np.frombuffer(html, dtype=np.uint8)
+    after = np.flatnonzero(source[:-2] == ord("<"))
+    after += 1
+    if len(after) > MAX_MARKUP:
+        markup = after[_MARKUP[source[after]]]
+        if len(markup) > MAX_MARKUP:
+            return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
+    return html, after
+
+
+def _texts_in_tables(html: bytes) -> int:
+    """How many texts may stand in tables, but in no cell, where something parts them."""
+    return len(_TEXT_IN_TABLE.findall(html)) if _TABLE.search(html) else 0
 
 
 def _without_formats(html: bytes) -> bytes:

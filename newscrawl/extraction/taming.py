@@ -29,6 +29,8 @@ _VOID: Final = frozenset(
     b"area base br col embed hr img input link meta source track wbr param".split()
 )
 _CLOSED_BY_TWIN: Final = frozenset(b"p li td th tr dd dt option".split())
+_TABLE_PARTS: Final = frozenset(b"table tbody thead tfoot tr".split())
+_CELLS: Final = frozenset((b"td", b"th", b"caption"))
 # There is one of each on a page: another one would give the first its attributes.
 _ONLY_ONE: Final = frozenset((b"html", b"head", b"body"))
 _ANY_TAG: Final = re.compile(rb"</?[a-zA-Z]")
@@ -42,6 +44,15 @@ _LEAST_OF_MANY: Final = 2 * MAX_ATTRIBUTES
 def without_crowds(html: bytes) -> bytes:
     """Leave out the attributes that are too many."""
     return _Tags(html).mended()
+
+
+def with_parted_texts(html: bytes) -> bytes:
+    """Put a WBR behind each text that stands in a table, but in no cell.
+
+    Lexbor moves such text out of the table, bit by bit, and copies what it has moved before, if no
+    element stands between: 1.9 MB with 9,000 comments took 2.6 GB.
+    """
+    return _Parted(html).mended()
 
 
 def flattened(html: bytes) -> bytes:
@@ -64,7 +75,7 @@ class _Tags:
         parts: list[bytes] = []
         end = 0
         while token := _TOKEN.search(self._html, end):
-            parts.append(self._html[end : token.start()])
+            parts.append(self.text(self._html[end : token.start()]))
             end = token.end()
             if token[1]:
                 # "<!-->" and "<!--->" are whole comments.
@@ -87,6 +98,10 @@ class _Tags:
             return self.end_tag(b"</%b>" % token[3], name)
         return self.start_tag(_with_few_attributes(token), name)
 
+    def text(self, text: bytes) -> bytes:
+        """What becomes of the text before a tag."""
+        return text
+
     def start_tag(self, tag: bytes, _name: bytes) -> bytes:
         """What becomes of a start tag whose attributes are not too many."""
         return tag
@@ -107,6 +122,29 @@ def _with_few_attributes(token: re.Match[bytes]) -> bytes:
     if len(found) <= MAX_ATTRIBUTES:
         return token[0]
     return b"<%b%b>" % (token[3], token[4][: found[-1].start()])
+
+
+class _Parted(_Tags):
+    """Tags, and whether those before a text leave it in a table, but in no cell."""
+
+    def __init__(self, html: bytes) -> None:
+        super().__init__(html)
+        self._in_table = False
+
+    def text(self, text: bytes) -> bytes:
+        """The text, parted from the next one where it is to be moved."""
+        return text + b"<wbr>" if self._in_table and not text.isspace() and text else text
+
+    def start_tag(self, tag: bytes, name: bytes) -> bytes:
+        """The tag as it is."""
+        if name in _CELLS or name in _TABLE_PARTS:
+            self._in_table = name in _TABLE_PARTS
+        return tag
+
+    def end_tag(self, tag: bytes, name: bytes) -> bytes:
+        """The tag as it is."""
+        self._in_table |= name in _CELLS or name in _TABLE_PARTS
+        return tag
 
 
 class _Nesting(_Tags):
