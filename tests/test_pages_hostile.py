@@ -36,6 +36,8 @@ DEADLY = (
     "attributes without an end",
     "attributes of an end tag",
     "bodies of other attributes",
+    "attributes that each paragraph opens again",
+    "attributes behind quotes that each paragraph opens again",
     "comments in a table, parting long texts",
     "bogus comments in a table",
     "fields in a table",

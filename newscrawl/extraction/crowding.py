@@ -23,9 +23,9 @@ ATTRIBUTE: Final = (
     rb"[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+"
     rb"(?:%b=%b%b)?+" % (_SPACES, _SPACES, _VALUE)
 )
-_TAG: Final = re.compile(rb"</?%b((?:%b)*+)" % (TAG_NAME, ATTRIBUTE))
+TAG: Final = re.compile(rb"</?%b((?:%b)*+)" % (TAG_NAME, ATTRIBUTE))
 _SHORT_TAG: Final = re.compile(rb"</?%b(?:%b)*+[\t\n\f\r /]*+>" % (TAG_NAME, ATTRIBUTE))
-_ATTRIBUTE: Final = re.compile(ATTRIBUTE)
+EACH_ATTRIBUTE: Final = re.compile(ATTRIBUTE)
 # Ours: there are some 70 names of one letter and 5,000 of two, so that a tag of so many bytes has
 # 1,400 attributes at most, which take Lexbor 4 ms.
 _FAR: Final = 4000
@@ -65,10 +65,10 @@ def is_crowded(html: bytes) -> bool:
     for start in _doubtful(source, marks):
         if _SHORT_TAG.match(html, start, start + _FAR):
             continue
-        if not (tag := _TAG.match(html, start)):
+        if not (tag := TAG.match(html, start)):
             continue
         length = tag.end() - start
-        if length > _FAR and len(_ATTRIBUTE.findall(tag[1])) > MAX_ATTRIBUTES:
+        if length > _FAR and len(EACH_ATTRIBUTE.findall(tag[1])) > MAX_ATTRIBUTES:
             return True
         read += length
         if read > _MOST_READ * len(html):

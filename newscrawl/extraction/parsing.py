@@ -15,8 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.crowding import is_crowded
-from newscrawl.extraction.taming import flattened, with_parted_texts, without_crowds
+from newscrawl.extraction.crowding import EACH_ATTRIBUTE, TAG, is_crowded
+from newscrawl.extraction.taming import (
+    FORMATTING,
+    MAX_FORMAT_ATTRIBUTES,
+    flattened,
+    with_parted_texts,
+    with_plain_formats,
+    without_crowds,
+)
 
 # Ours: what Scrapy downloads at most; the largest page of the development corpus has 5.3 MB.
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -26,15 +33,15 @@ MAX_MARKUP: Final = 60_000
 # paragraphs in 9 s; the largest page of the development corpus has about 16,000 elements.
 MAX_ELEMENTS_UNCHECKED: Final = 12_000
 MAX_REOPENED: Final = 1_000_000
+# Ours: what is reopened has all of its attributes again, which count like elements from some on: 61
+# with 500 attributes in 5,500 paragraphs took 1.2 GB. Small pages are spared the count.
+_FEW_REOPENED: Final = 5_000
 # Ours: texts of a page that may stand in tables, but in no cell, times its bytes; half of that is
 # what Lexbor may copy together. A page of 200 KB may have 1,000.
 MAX_COPIED: Final = 200_000_000
 
-_FORMATTING: Final = frozenset(
-    b"b big code em font i nobr s small strike strong tt u".split()
-)  # the HTML standard's list of active formatting elements; A closes itself
 _FORMAT_NAME: Final = re.compile(
-    rb"<(/?)(?:" + b"|".join(sorted(_FORMATTING)) + rb")(?=[\s/>])", re.IGNORECASE
+    rb"<(/?)(?:" + b"|".join(sorted(FORMATTING)) + rb")(?=[\s/>])", re.IGNORECASE
 )
 _LETTERS: Final = np.zeros(256, dtype=bool)
 _LETTERS[[*range(65, 91), *range(97, 123)]] = True
@@ -51,7 +58,7 @@ _TEXT_IN_TABLE: Final = re.compile(
 def _format_beginnings() -> NDArray[np.bool_]:
     """Which two bytes can begin the name of a formatting element; one-letter names end there."""
     table = np.zeros((256, 256), dtype=bool)
-    for name in _FORMATTING:
+    for name in FORMATTING:
         for first in {name[0], name.upper()[0]}:
             if len(name) == 1:
                 table[first] |= ~_LETTERS
@@ -75,9 +82,12 @@ def within_limits(html: bytes) -> bytes:
         html, after = _cut(with_parted_texts(html))
     source = np.frombuffer(html, dtype=np.uint8)
     opening = after[_LETTERS[source[after]]]
-    formats = int(_FORMAT_BEGINNINGS[source[opening], source[opening + 1]].sum())
-    if len(opening) * formats > MAX_REOPENED:
+    formats = opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]]
+    reopened = len(opening) * len(formats)
+    if reopened > MAX_REOPENED:
         html = _without_formats(html)
+    elif reopened > _FEW_REOPENED and len(opening) * _excess(html, formats) > MAX_REOPENED:
+        html = with_plain_formats(html)
     if len(opening) > MAX_ELEMENTS_UNCHECKED:
         return flattened(html)
     return without_crowds(html) if is_crowded(html) else html
@@ -93,6 +103,13 @@ def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
         if len(markup) > MAX_MARKUP:
             return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
     return html, after
+
+
+def _excess(html: bytes, formats: NDArray[np.int64]) -> int:
+    """How many attributes formatting elements have beyond what each of them may have."""
+    tags = [TAG.match(html, place - 1) for place in formats.tolist()]
+    counts = (len(EACH_ATTRIBUTE.findall(tag[1])) for tag in tags if tag)
+    return sum(max(0, count - MAX_FORMAT_ATTRIBUTES) for count in counts)
 
 
 def _texts_in_tables(html: bytes) -> int:

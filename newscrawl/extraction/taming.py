@@ -13,6 +13,11 @@ from newscrawl.extraction.crowding import ATTRIBUTE, MAX_ATTRIBUTES, TAG_NAME
 
 # Ours: the deepest element of the development corpus has 135 around it.
 MAX_DEPTH: Final = 512
+# Ours: what a formatting element keeps where many of them have many.
+MAX_FORMAT_ATTRIBUTES: Final = 10
+
+# The HTML standard's list of active formatting elements; A closes itself.
+FORMATTING: Final = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 
 _TOKEN: Final = re.compile(
     rb"<(?:(!--)|[!?][^>]*+>?|/(?![a-zA-Z])[^>]*+>?|(/?)(%b)((?:%b)*+)([\t\n\f\r /]*+(?:>|\Z)))"
@@ -37,13 +42,16 @@ _ANY_TAG: Final = re.compile(rb"</?[a-zA-Z]")
 # In drawings and formulas other rules hold: there a STYLE has elements, and CDATA is no comment.
 _FOREIGN: Final = (b"svg", b"math")
 _CDATA: Final = re.compile(rb"<!\[CDATA\[", re.IGNORECASE)
-# A short attribute and what parts it from the next one.
-_LEAST_OF_MANY: Final = 2 * MAX_ATTRIBUTES
 
 
 def without_crowds(html: bytes) -> bytes:
     """Leave out the attributes that are too many."""
     return _Tags(html).mended()
+
+
+def with_plain_formats(html: bytes) -> bytes:
+    """Leave out the attributes of formatting elements but the first few."""
+    return _PlainFormats(html).mended()
 
 
 def with_parted_texts(html: bytes) -> bytes:
@@ -96,7 +104,11 @@ class _Tags:
     def _mended_tag(self, token: re.Match[bytes], name: bytes) -> bytes:
         if token[2]:
             return self.end_tag(b"</%b>" % token[3], name)
-        return self.start_tag(_with_few_attributes(token), name)
+        return self.start_tag(_with_few_attributes(token, self.most_attributes(name)), name)
+
+    def most_attributes(self, _name: bytes) -> int:
+        """How many attributes an element may keep."""
+        return MAX_ATTRIBUTES
 
     def text(self, text: bytes) -> bytes:
         """What becomes of the text before a tag."""
@@ -115,13 +127,22 @@ class _Tags:
         return text
 
 
-def _with_few_attributes(token: re.Match[bytes]) -> bytes:
-    if len(token[4]) < _LEAST_OF_MANY:
+def _with_few_attributes(token: re.Match[bytes], most: int) -> bytes:
+    # An attribute has a byte and one that parts it from the next, at least.
+    if len(token[4]) < 2 * most:
         return token[0]
-    found = list(islice(_ATTRIBUTE.finditer(token[4]), MAX_ATTRIBUTES + 1))
-    if len(found) <= MAX_ATTRIBUTES:
+    found = list(islice(_ATTRIBUTE.finditer(token[4]), most + 1))
+    if len(found) <= most:
         return token[0]
     return b"<%b%b>" % (token[3], token[4][: found[-1].start()])
+
+
+class _PlainFormats(_Tags):
+    """Tags, those of formatting elements with few attributes."""
+
+    def most_attributes(self, name: bytes) -> int:
+        """How many an element may keep."""
+        return MAX_FORMAT_ATTRIBUTES if name in FORMATTING else MAX_ATTRIBUTES
 
 
 class _Parted(_Tags):

@@ -137,6 +137,13 @@ _ATTRIBUTES: Final = {
     "a thousand attributes a tag": Trick(
         b"<i" + b"".join(b" a%d" % n for n in range(1000)) + b">x"
     ),
+    "attributes that each paragraph opens again": Trick(
+        b"<p>x", begin=b"<i" + b"".join(b" a%d" % n for n in range(400)) + b">"
+    ),
+    "attributes behind quotes that each paragraph opens again": Trick(
+        b"<p>The crews of the port have asked for it.",
+        begin=b"".join(b"<b a='>%d'%b>" % (m, b" z=1 y=" * 200) for m in range(30)),
+    ),
     "a hundred attributes a tag": Trick(b"<i" + b"".join(b" a%d" % n for n in range(100)) + b">x"),
     "attributes in a comment in a script": Trick(b" a{}=1", begin=b"<script><!--<script", end=b">"),
     "equals signs": Trick(b"=", begin=b"<p ", end=b">x"),
