@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.crowding import EACH_ATTRIBUTE, TAG, is_crowded
+from newscrawl.extraction.crowding import is_crowded
 from newscrawl.extraction.taming import (
     FORMATTING,
-    MAX_FORMAT_ATTRIBUTES,
+    attributes_beyond,
     flattened,
     with_parted_texts,
     with_plain_formats,
@@ -86,7 +86,10 @@ def within_limits(html: bytes) -> bytes:
     reopened = len(opening) * len(formats)
     if reopened > MAX_REOPENED:
         html = _without_formats(html)
-    elif reopened > _FEW_REOPENED and len(opening) * _excess(html, formats) > MAX_REOPENED:
+    elif (
+        reopened > _FEW_REOPENED
+        and len(opening) * attributes_beyond(html, formats.tolist()) > MAX_REOPENED
+    ):
         html = with_plain_formats(html)
     if len(opening) > MAX_ELEMENTS_UNCHECKED:
         return flattened(html)
@@ -103,13 +106,6 @@ def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:
         if len(markup) > MAX_MARKUP:
             return html[: markup[MAX_MARKUP] - 1], markup[: MAX_MARKUP - 1]
     return html, after
-
-
-def _excess(html: bytes, formats: NDArray[np.int64]) -> int:
-    """How many attributes formatting elements have beyond what each of them may have."""
-    tags = [TAG.match(html, place - 1) for place in formats.tolist()]
-    counts = (len(EACH_ATTRIBUTE.findall(tag[1])) for tag in tags if tag)
-    return sum(max(0, count - MAX_FORMAT_ATTRIBUTES) for count in counts)
 
 
 def _texts_in_tables(html: bytes) -> int:

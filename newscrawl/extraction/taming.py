@@ -6,10 +6,11 @@ be known without building the tree is made plain in the source instead.
 """
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 from typing import Final
 
-from newscrawl.extraction.crowding import ATTRIBUTE, MAX_ATTRIBUTES, TAG_NAME
+from newscrawl.extraction.crowding import ATTRIBUTE, EACH_ATTRIBUTE, MAX_ATTRIBUTES, TAG, TAG_NAME
 
 # Ours: the deepest element of the development corpus has 135 around it.
 MAX_DEPTH: Final = 512
@@ -23,7 +24,6 @@ _TOKEN: Final = re.compile(
     rb"<(?:(!--)|[!?][^>]*+>?|/(?![a-zA-Z])[^>]*+>?|(/?)(%b)((?:%b)*+)([\t\n\f\r /]*+(?:>|\Z)))"
     % (TAG_NAME, ATTRIBUTE)
 )
-_ATTRIBUTE: Final = re.compile(ATTRIBUTE)
 _COMMENT_END: Final = re.compile(rb"--!?>")
 # Text up to their own end tags (section 13.2.6.4.7 and those before it).
 _RAW_TEXT_ENDS: Final = {
@@ -47,6 +47,14 @@ _CDATA: Final = re.compile(rb"<!\[CDATA\[", re.IGNORECASE)
 def without_crowds(html: bytes) -> bytes:
     """Leave out the attributes that are too many."""
     return _Tags(html).mended()
+
+
+def attributes_beyond(html: bytes, places: Iterable[int]) -> int:
+    """Count the attributes that formatting elements, whose names begin there, have beyond those
+    that each of them may keep."""
+    tags = (TAG.match(html, place - 1) for place in places)
+    counts = (len(EACH_ATTRIBUTE.findall(tag[1])) for tag in tags if tag)
+    return sum(max(0, count - MAX_FORMAT_ATTRIBUTES) for count in counts)
 
 
 def with_plain_formats(html: bytes) -> bytes:
@@ -131,7 +139,7 @@ def _with_few_attributes(token: re.Match[bytes], most: int) -> bytes:
     # An attribute has a byte and one that parts it from the next, at least.
     if len(token[4]) < 2 * most:
         return token[0]
-    found = list(islice(_ATTRIBUTE.finditer(token[4]), most + 1))
+    found = list(islice(EACH_ATTRIBUTE.finditer(token[4]), most + 1))
     if len(found) <= most:
         return token[0]
     return b"<%b%b>" % (token[3], token[4][: found[-1].start()])
