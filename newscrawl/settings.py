@@ -198,7 +198,7 @@ DEFAULT_REQUEST_HEADERS = {
 }
 
 # A crawl that is told to stop ends within seconds, however long a server is silent.
-DOWNLOADER = "newscrawl.crawl.downloader.EndingDownloader"
+DOWNLOADER = "newscrawl.crawl.ending.EndingDownloader"
 
 # Wary
 TELNETCONSOLE_ENABLED = False

@@ -17,9 +17,9 @@ from twisted.python.failure import Failure
 
 from newscrawl.archive.origins import OriginFinder
 from newscrawl.crawl.commands import STORE_NOTHING
+from newscrawl.crawl.ending import ended_by_signals
 from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
-from newscrawl.crawl.starting import ended_by_signals
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.settings import SettingError, duration, durations

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 
+from newscrawl.crawl.ending import LOOK_EVERY, is_closing
 from newscrawl.workers import Limits, WorkerProcess
 
 Result = TypeVar("Result")
@@ -14,8 +15,6 @@ Result = TypeVar("Result")
 # Ours: a sitemap of 50 MB whose XML is broken takes 10 s and 600 MB, feeds a tenth of it; a busy
 # machine may take four times as long by the clock.
 LISTING_LIMITS = Limits(seconds=20, megabytes=768, patience=80.0)
-# Ours: seconds between two looks at whether the crawl is being closed.
-_LOOK = 0.5
 
 
 class ListingReader:
@@ -37,14 +36,10 @@ class ListingReader:
         async with self._turn:
             running = asyncio.ensure_future(asyncio.to_thread(self._worker.run, work, *arguments))
             while not running.done():
-                await asyncio.wait({running}, timeout=_LOOK)
-                if self._is_closing():
+                await asyncio.wait({running}, timeout=LOOK_EVERY)
+                if is_closing(self._crawler):
                     self._worker.stop()
             return running.result()
-
-    def _is_closing(self) -> bool:
-        slot: Any = self._crawler.engine and self._crawler.engine._slot
-        return slot is None or slot.closing is not None
 
     async def _close(self) -> None:
         await asyncio.to_thread(self._worker.close)

@@ -22,6 +22,7 @@ from scrapy.exceptions import (
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from newscrawl.crawl.ending import LOOK_EVERY, is_closing
 from newscrawl.crawl.errors import (
     DisallowedByRobotsError,
     RobotsUnreachableError,
@@ -49,8 +50,6 @@ _PRIORITY: Final = 1000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 # Ours: how long a host's pages are left alone before a crawl that still runs asks again.
 _UNREACHABLE_FOR: Final = timedelta(hours=1)
-# Ours: seconds between two looks at whether the crawl is to end.
-_LOOK_EVERY: Final = 0.5
 _CAUSES: Final[dict[type[BaseException], str]] = {
     CannotResolveHostError: "the host has no address",
     DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
@@ -166,7 +165,7 @@ class RobotsMiddleware:
         now = self._now()
         if self._is_replay:
             return _Verdict(until=now + robots.MAX_COPY_AGE)
-        if self._is_closing():
+        if is_closing(self._crawler):
             # Whoever waits must not go on by a copy, which would hold up the end.
             refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
             return _Verdict(until=now, refusal=refusal)
@@ -221,16 +220,12 @@ class RobotsMiddleware:
         A server that is silent would hold up the end by DOWNLOAD_TIMEOUT for each of its tries.
         """
         task = asyncio.ensure_future(download)
-        while not (await asyncio.wait({task}, timeout=_LOOK_EVERY))[0]:
-            if self._is_closing():
+        while not (await asyncio.wait({task}, timeout=LOOK_EVERY))[0]:
+            if is_closing(self._crawler):
                 task.cancel()
-                await asyncio.wait({task}, timeout=_LOOK_EVERY)
+                await asyncio.wait({task}, timeout=LOOK_EVERY)
                 raise UnreachableRobotsError("the crawl is to end")
         return task.result()
-
-    def _is_closing(self) -> bool:
-        slot: Any = self._crawler.engine._slot
-        return slot is None or slot.closing is not None
 
     # The copies in the database ------------------------------------------------------------------
 
