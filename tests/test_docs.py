@@ -18,6 +18,7 @@ from newscrawl.storage import open_database
 
 PROJECT = Path(newscrawl.__file__).parent.parent
 README = (PROJECT / "README.md").read_text("utf-8")
+SETTINGS = (PROJECT / "docs" / "settings.md").read_text("utf-8")
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *(PROJECT / "docs").glob("*.md")])
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -74,17 +75,23 @@ def test_index_lists_every_document() -> None:
 # Settings ----------------------------------------------------------------------------------------
 
 
-def test_table_of_settings_is_whole_and_has_the_defaults() -> None:
-    told = {name: default for name, default, _ in _SETTING.findall(README)}
-    assert told == settings()
+def test_settings_page_lists_every_setting_with_its_default() -> None:
+    listed = {name: default for name, default, _ in _SETTING.findall(SETTINGS)}
+    assert listed == settings()
 
 
 def test_each_setting_is_explained() -> None:
-    assert all(len(meaning) > 10 for _, _, meaning in _SETTING.findall(README))
+    assert all(len(meaning) > 10 for _, _, meaning in _SETTING.findall(SETTINGS))
 
 
-def test_methods_are_named() -> None:
-    row = next(row for row in _SETTING.findall(README) if row[0] == "NEWSCRAWL_METHOD")
+def test_settings_of_the_readme_equal_the_settings_page() -> None:
+    rows = [[row.replace("(docs/", "(") for row in found] for found in _SETTING.findall(README)]
+    assert len(rows) == 10
+    assert [row for row in rows if row not in map(list, _SETTING.findall(SETTINGS))] == []
+
+
+def test_settings_page_names_every_method() -> None:
+    row = next(row for row in _SETTING.findall(SETTINGS) if row[0] == "NEWSCRAWL_METHOD")
     assert re.findall(r"`([\w-]+)`", row[2]) == list(METHODS)
 
 

@@ -47,7 +47,7 @@ def recipe_for(selection: "Selection", companies: Path | None, sources: Path | N
     least = settings.NEWSCRAWL_MIN_CHARACTERS
     recipe = Recipe(
         reader=PageReader(
-            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "README.md"),
+            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
             least=settings.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
         ),
         selection=selection,
