@@ -84,14 +84,14 @@ bench: dev
 SITES ?= 50
 ARTICLES ?= 10000
 bench-crawl: dev
-	$(BIN)/python -m tests.bench.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(CORPUS)"
+	$(BIN)/python -m benchmarks.crawl --sites $(SITES) --articles $(ARTICLES) --corpus "$(CORPUS)"
 
 bench-ingest: dev
-	$(BIN)/python -m tests.bench.ingest --corpus "$(CORPUS)"
+	$(BIN)/python -m benchmarks.ingest --corpus "$(CORPUS)"
 
 # YEAR=20000 for a small one; FOLDER=DIR keeps the databases.
 bench-query: dev
-	$(BIN)/python -m tests.bench.queries --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
+	$(BIN)/python -m benchmarks.query --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
 
 bench-peers: dev
 	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)" --peers --install

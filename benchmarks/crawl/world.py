@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 from xml.sax.saxutils import escape
 
-OWN_PAGES = Path(__file__).parents[1] / "pages"
+OWN_PAGES = Path(__file__).parents[2] / "tests" / "pages"
 SETS = ("daniel", "fundus", "trafilatura", "wcxb")
 # One article in a hundred each: the web as it is.
 FAULTS: dict[int, "Temper"] = {17: "missing", 34: "broken", 51: "moved", 68: "slow", 85: "cut"}

@@ -4,13 +4,13 @@ import json
 import subprocess
 import sys
 
-from tests.bench.ingest import Result, Run, show
+from benchmarks.ingest import Result, Run, show
 from tests.site import content
 from tests.site.crawling import PROJECT
 
 
 def test_ingestion_is_timed_beside_one_process() -> None:
-    command = [sys.executable, "-m", "tests.bench.ingest", "--workers", "2", "--rounds", "2"]
+    command = [sys.executable, "-m", "benchmarks.ingest", "--workers", "2", "--rounds", "2"]
     command.append("--json")
     done = subprocess.run(
         command,

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from benchmarks import query as bench
+from benchmarks.query.bulk import load
+from benchmarks.query.news_year import NewsYear, companies
 from newscrawl.storage import open_database, queries
 from newscrawl.storage.models import (
     Appearance,
@@ -16,9 +19,6 @@ from newscrawl.storage.models import (
     DailySource,
     DailyTotal,
 )
-from tests.bench import queries as bench
-from tests.bench.bulk import load
-from tests.bench.news_year import NewsYear, companies
 
 COUNTED: tuple[type[Base], ...] = (
     *(Appearance, CountedArticle),

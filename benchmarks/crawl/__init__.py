@@ -1,6 +1,6 @@
 """Crawls the world with the whole line, then with bare Scrapy, and compares.
 
-`python -m tests.bench.crawl [--sites 50] [--articles 10000] [--corpus DIR] [--json]`
+`python -m benchmarks.crawl [--sites 50] [--articles 10000] [--corpus DIR] [--json]`
 """
 
 import argparse
@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.crawl.world import World
 from newscrawl.sources.registry import COLUMNS
-from tests.bench.world import World
 from tests.site.crawling import PROJECT, clean_environment
 
 SOURCE = "world"
@@ -121,7 +121,7 @@ def _compile() -> None:
 
 @contextmanager
 def _serving(sites: int, articles: int, corpus: Path | None) -> Iterator[World]:
-    command = [sys.executable, "-m", "tests.bench.server", str(sites), str(articles)]
+    command = [sys.executable, "-m", "benchmarks.crawl.server", str(sites), str(articles)]
     command += [str(corpus.absolute())] if corpus else []
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -259,7 +259,3 @@ def main() -> int:
     figures = asdict(result) | {"share": result.share, "again": result.again}
     print(json.dumps(figures) if given.json else show(result))
     return 1 if result.first.code or result.second.code or result.bare.code else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,5 +1,5 @@
 """Runs the bench. Workers read no `__main__.py`: the bench's own modules cost them nothing."""
 
-from tests.bench.ingest import main
+from benchmarks.ingest import main
 
 main()

@@ -1,6 +1,6 @@
 """Asks an analyst's questions of a year of news, and measures how long each answer takes.
 
-`python -m tests.bench.queries [--articles 1000000] [--folder DIR] [--json FILE]`
+`python -m benchmarks.query [--articles 1000000] [--folder DIR] [--json FILE]`
 
 The year is written straight into SQLite's tables; PostgreSQL gets a copy of them. Then each of
 them stores some more articles by the code that crawls store by: the speed of writing at that size.
@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,12 +20,12 @@ from itertools import islice
 from pathlib import Path
 from statistics import median, quantiles
 
+from benchmarks.query.bulk import load
+from benchmarks.query.news_year import DAYS, FIRST, LAST, NewsYear, companies, sources, word
+from benchmarks.query.postgres import copy_to_postgres
 from newscrawl.items import Document
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.queries import Scope
-from tests.bench.bulk import load
-from tests.bench.copying import copy_to_postgres
-from tests.bench.news_year import DAYS, FIRST, LAST, NewsYear, companies, sources, word
 
 # The limits of our issue: milliseconds at the 95th percentile, articles a second.
 SLOWEST = 200.0
@@ -227,7 +226,3 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
         given.json.write_text(json.dumps(figures, indent=2))
     return 0 if kept or given.articles < 1_000_000 else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

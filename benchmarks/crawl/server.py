@@ -1,7 +1,7 @@
 """The world's server: one process, HTTP/1.1 over bare asyncio, so that it is not what is timed.
 
-`python -m tests.bench.server SITES ARTICLES [CORPUS]` prints its port once it is up. At the path
-/-/counts any of its addresses tells what was asked for so far, as JSON.
+`python -m benchmarks.crawl.server SITES ARTICLES [CORPUS]` prints its port once it is up. The path
+/-/counts of any of its addresses returns the number of requests so far, as JSON.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tests.bench.world import SLOW_SECONDS, World
+from benchmarks.crawl.world import SLOW_SECONDS, World
 
 _REASONS = {200: "OK", 301: "Moved Permanently", 304: "Not Modified", 404: "Not Found"}
 

@@ -1,6 +1,6 @@
 """Opens the dashboard's pages over a database, and measures how long each takes.
 
-`python -m tests.bench.pages sqlite:///year.sqlite`: over the database of `make bench-query`,
+`python -m benchmarks.dashboard sqlite:///year.sqlite`: over the database of `make bench-query`,
 or any other. The period is the last month or year for which it has articles.
 """
 
@@ -46,7 +46,7 @@ def paths(url: str) -> Iterator[str]:
 def main() -> int:
     """Print a line for each page; the exit code is 1 where one was slower than allowed."""
     if len(sys.argv) != 2:
-        sys.exit("Usage: python -m tests.bench.pages DATABASE_URL")
+        sys.exit("Usage: python -m benchmarks.dashboard DATABASE_URL")
     url = sys.argv[1]
     slow = 0
     with TestClient(create_app(Config(database_url=url)), base_url="http://localhost") as client:

@@ -1,6 +1,6 @@
 """Takes in a WARC made of the corpus over all cores, beside one process that only extracts.
 
-`python -m tests.bench.ingest [--corpus DIR] [--workers N] [--pages N] [--rounds N] [--json]`
+`python -m benchmarks.ingest [--corpus DIR] [--workers N] [--pages N] [--rounds N] [--json]`
 
 A worker takes a second to start, as long as it needs for a hundred pages. Archives such as CC-NEWS
 hold tens of thousands: so the WARC holds each page of the corpus several times, on other sites
@@ -142,7 +142,7 @@ def _ingested(path: Path, pages: int, workers: int) -> Run:
     with open_database(f"sqlite:///{file}") as database, timed(pages) as ingestion:
         Ingestion(database, RECIPE, workers=workers).run([path])
         # It has the workers' processor time, and tells it when it has ended.
-        _forkserver._stop()
+        _forkserver._stop()  # type: ignore[attr-defined]
     return ingestion[0]
 
 

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from tests.bench.crawl import SETTLED, Result, Run, Sample, show
-from tests.bench.world import World
+from benchmarks.crawl import SETTLED, Result, Run, Sample, show
+from benchmarks.crawl.world import World
 from tests.site.crawling import PROJECT
 
 
 def test_a_world_is_crawled_twice_and_downloaded_bare() -> None:
-    command = [sys.executable, "-m", "tests.bench.crawl", "--sites", "5", "--articles", "60"]
+    command = [sys.executable, "-m", "benchmarks.crawl", "--sites", "5", "--articles", "60"]
     done = subprocess.run(
         [*command, "--json"], cwd=PROJECT, capture_output=True, text=True, check=False, timeout=250
     )
@@ -64,7 +64,7 @@ def test_elsewhere_there_is_nothing(path: str) -> None:
 
 
 def test_the_server_answers_conditional_requests() -> None:
-    command = [sys.executable, "-m", "tests.bench.server", "2", "10"]
+    command = [sys.executable, "-m", "benchmarks.crawl.server", "2", "10"]
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         world = World(2, 10, int(server.stdout.readline()))

@@ -1,7 +1,7 @@
 """A year of news written straight into SQLite's tables, in minutes instead of an hour.
 
 What stands in the tables is what the code of `newscrawl.storage` would have written, but for the
-sketches of texts, which are drawn (tests/test_bench_queries.py compares the two).
+sketches of texts, which are drawn (tests/benchmarks/test_query.py compares the two).
 """
 
 import sqlite3
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.query.news_year import DAYS, FIRST, NewsYear, companies, sources
 from newscrawl.items import Document
 from newscrawl.storage import open_database
 from newscrawl.storage.documents import minute_of, record_of
 from newscrawl.storage.search_index import NUMBER_BITS
 from newscrawl.storage.sketching import INDEXED, KEPT
-from tests.bench.news_year import DAYS, FIRST, NewsYear, companies, sources
 
 _AT_ONCE = 20_000
 _MINUTES_PER_WEEK = 7 * 24 * 60

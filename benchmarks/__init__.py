@@ -1,0 +1,5 @@
+"""Measurements of newscrawl itself, beside other tools. Not part of the installed package.
+
+Each module with a command says in its docstring how to run it; docs/benchmark.md and
+docs/performance.md show the results.
+"""

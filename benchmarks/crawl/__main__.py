@@ -1,0 +1,7 @@
+"""Run the crawl benchmark."""
+
+import sys
+
+from benchmarks.crawl import main
+
+sys.exit(main())

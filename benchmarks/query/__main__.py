@@ -1,0 +1,7 @@
+"""Run the query benchmark."""
+
+import sys
+
+from benchmarks.query import main
+
+sys.exit(main())
