@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from newscrawl.archive.workers import look_rarely_for_garbage
+from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.process_limits import limit_memory
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.settings import SettingError
 
 # Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
 BACKLOG = 8

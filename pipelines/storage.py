@@ -16,13 +16,13 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
 from newscrawl.archive.origins import OriginFinder
+from newscrawl.config import SettingError, duration, durations
 from newscrawl.crawl.commands import STORE_NOTHING
 from newscrawl.crawl.ending import ended_by_signals
 from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
 from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
-from newscrawl.settings import SettingError, duration, durations
 from newscrawl.sources import Source, load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
 from newscrawl.storage.arrivals import Arrival, Written, write_arrivals

@@ -24,7 +24,7 @@ from newscrawl.archive import captures
 from newscrawl.archive.captures import ArchiveError, Capture
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.writing import ArchiveWriter
-from newscrawl.settings import SettingError, whole_number
+from newscrawl.config import SettingError, whole_number
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from newscrawl.settings import SettingError
+from newscrawl.config import SettingError
 from newscrawl.sources import UrlError, web_url
 
 _EXAMPLE = "scrapy crawl ft -a since=2026-11-01 -a limit=100 -a feeds=URL,URL -a sitemaps=URL"

@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from newscrawl.settings import seconds
+from newscrawl.config import seconds
 
 logger = logging.getLogger(__name__)
 

@@ -16,12 +16,12 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
+from newscrawl.config import user_agent, whole_number
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
 from newscrawl.crawl.items import page_from
 from newscrawl.crawl.parsing import PageParser, is_listing
 from newscrawl.items import Access, ArticleItem, Hints, Page, Visit
 from newscrawl.reading import NoArticleError
-from newscrawl.settings import user_agent, whole_number
 from newscrawl.sources import (
     Entry,
     FeedError,

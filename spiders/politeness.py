@@ -14,7 +14,7 @@ from scrapy.robotstxt import RobotParser
 from scrapy.settings import BaseSettings
 from scrapy.utils.httpobj import urlparse_cached
 
-from newscrawl.settings import seconds
+from newscrawl.config import seconds
 
 _OVERLOADED = frozenset({429, 503})
 # Ours: characters of a Retry-After, of which a date has 29, and the seconds of a year, which is

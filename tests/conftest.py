@@ -13,7 +13,7 @@ import hypothesis
 import psycopg
 import pytest
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli import main
 from newscrawl.storage import Database, open_database, upgrade_database
 from tests.site.crawling import crawl_environment
@@ -156,9 +156,9 @@ def newscrawl(
     for name in [name for name in os.environ if name.startswith("NEWSCRAWL_")]:
         monkeypatch.delenv(name)
     # The settings were read when they were imported, maybe from a developer's environment.
-    monkeypatch.setattr(settings, "NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
-    monkeypatch.setattr(settings, "NEWSCRAWL_COMPANIES", "")
-    monkeypatch.setattr(settings, "NEWSCRAWL_SOURCES", "")
+    monkeypatch.setattr(config, "NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
+    monkeypatch.setattr(config, "NEWSCRAWL_COMPANIES", "")
+    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", "")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.archive.writing import ArchiveWriter
 from newscrawl.cli import explaining
 from newscrawl.cli.explaining import Explainer
@@ -54,11 +54,11 @@ def test_a_page_is_fetched_as_a_crawl_would(monkeypatch: pytest.MonkeyPatch) -> 
         url = f"{site.url}/en/harbour-software.html"
         with pytest.raises(UnexplainedError, match="private address"):
             Explainer(None)([url], True)
-        monkeypatch.setattr(settings, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
+        monkeypatch.setattr(config, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
         assert "Saltmere" in Explainer(None)([url], True).document
 
 
 def test_a_page_that_is_forbidden_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
+    monkeypatch.setattr(config, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
     with SiteServer() as site, pytest.raises(UnexplainedError, match=r"robots\.txt forbids"):
         Explainer(None)([f"{site.url}/members/x.html"], True)

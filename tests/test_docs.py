@@ -32,8 +32,8 @@ def name_of(document: Path) -> str:
 
 
 def settings() -> dict[str, str]:
-    """Names and defaults in newscrawl/settings.py."""
-    tree = ast.parse(files("newscrawl").joinpath("settings.py").read_text("utf-8"))
+    """Names and defaults in newscrawl/config.py."""
+    tree = ast.parse(files("newscrawl").joinpath("config.py").read_text("utf-8"))
     found = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):

@@ -5,8 +5,8 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
+from newscrawl.config import SettingError
 from newscrawl.mentions import CompaniesError, load_companies
-from newscrawl.settings import SettingError
 from newscrawl.storage import noticing, open_database, queries
 from pipelines.mentions import MentionsPipeline
 from tests.worlds import body, document, register

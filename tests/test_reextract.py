@@ -271,7 +271,7 @@ def test_the_command_reports_and_stores(
 def test_bad_input_is_one_line(
     newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
-    monkeypatch.setattr("newscrawl.settings.NEWSCRAWL_ARCHIVE", "")
+    monkeypatch.setattr("newscrawl.config.NEWSCRAWL_ARCHIVE", "")
     open_database("sqlite:///newscrawl.sqlite").close()
     done = newscrawl("reextract", *options)
     assert (done.code, done.err.count("\n")) == (2, 1)

@@ -12,7 +12,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 
 from newscrawl import settings as project
-from newscrawl.settings import SettingError
+from newscrawl.config import SettingError
 from newscrawl.sources import load_sources
 from newscrawl.sources.addresses import Permitted, address_of, is_public
 from spiders.arguments import parse_arguments

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,13 +42,13 @@ def recipe_for(selection: "Selection", companies: Path | None, sources: Path | N
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
 
-    own_companies = companies or settings.NEWSCRAWL_COMPANIES
-    own_sources = sources or settings.NEWSCRAWL_SOURCES
-    least = settings.NEWSCRAWL_MIN_CHARACTERS
+    own_companies = companies or config.NEWSCRAWL_COMPANIES
+    own_sources = sources or config.NEWSCRAWL_SOURCES
+    least = config.NEWSCRAWL_MIN_CHARACTERS
     recipe = Recipe(
         reader=PageReader(
-            method=one_of(settings.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
-            least=settings.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
+            method=one_of(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
+            least=config.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
         ),
         selection=selection,
         companies=Path(own_companies) if own_companies else None,

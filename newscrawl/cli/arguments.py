@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.naming import match
 
 if TYPE_CHECKING:
@@ -219,11 +219,11 @@ def open_for_reading(url: str | None) -> "Database":
     """The database of the option, the environment or the settings; a missing file is an error."""
     from newscrawl.storage import open_database
 
-    return open_database(url or settings.NEWSCRAWL_DATABASE_URL, create=False)
+    return open_database(url or config.NEWSCRAWL_DATABASE_URL, create=False)
 
 
 def companies_from(path: Path | None) -> "Companies":
     """The registry of the option, the environment or the bundled one."""
     from newscrawl.mentions import load_companies
 
-    return load_companies(path or settings.NEWSCRAWL_COMPANIES or None)
+    return load_companies(path or config.NEWSCRAWL_COMPANIES or None)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, FormatOption, open_for_reading
 
 app = typer.Typer(help="Upgrade the database, or see what is in it.", no_args_is_help=True)
@@ -22,7 +22,7 @@ def upgrade(database: DatabaseOption = None) -> None:
     from newscrawl.cli.output import say
     from newscrawl.storage import upgrade_database
 
-    before, after = upgrade_database(database or settings.NEWSCRAWL_DATABASE_URL)
+    before, after = upgrade_database(database or config.NEWSCRAWL_DATABASE_URL)
     if before == after:
         say(f"The database is up to date (schema {after}).")
     else:
@@ -57,7 +57,7 @@ def prune(
             help="What is forgotten is older: 14 days at least.",
             metavar="TIME",
         ),
-    ] = settings.NEWSCRAWL_KEEP,
+    ] = config.NEWSCRAWL_KEEP,
     database: DatabaseOption = None,
 ) -> None:
     """Forget what the watch needs no more: articles and their counts stay as they are.
@@ -82,9 +82,9 @@ def kept(text: str) -> timedelta:
     """How long is kept what the watch needs no more; SettingError for what is too short."""
     from newscrawl.storage.pruning import LEAST
 
-    time = settings.duration("NEWSCRAWL_KEEP", text)
+    time = config.duration("NEWSCRAWL_KEEP", text)
     if time < LEAST:
-        raise settings.SettingError(
+        raise config.SettingError(
             f"NEWSCRAWL_KEEP={text}: too short, since what feeds still name is noted once a week; "
             f"write {LEAST.days}d or more"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.archives import (
     SourcesOption,
     WorkersOption,
@@ -79,7 +79,7 @@ def ingest(
     recipe = recipe_for(selection, companies, sources)
     began = monotonic()
     with (
-        open_database(database or settings.NEWSCRAWL_DATABASE_URL) as store,
+        open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
         number = workers or cores()

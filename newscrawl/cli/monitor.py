@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def monitor(
     from newscrawl.storage.leases import Terms
 
     _log_to_stderr()
-    url = database or settings.NEWSCRAWL_DATABASE_URL
+    url = database or config.NEWSCRAWL_DATABASE_URL
     if logs is not None:
         _make(logs)
     command = Command(
@@ -87,7 +87,7 @@ def monitor(
             inspect=_inspection(store, chosen, channels),
             tidy=_tidying(store),
         )
-        watch = Watch(store, open_queue(url, settings.NEWSCRAWL_QUEUE_URL), plan)
+        watch = Watch(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
         try:
             watch.run()
         except queue_errors() as error:
@@ -117,7 +117,7 @@ def _tidying(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     from newscrawl.cli.database import kept
     from newscrawl.storage.pruning import prune_daily
 
-    keep = kept(settings.NEWSCRAWL_KEEP)
+    keep = kept(config.NEWSCRAWL_KEEP)
 
     def tidy(stopping: "Callable[[], bool]") -> None:
         pruned = prune_daily(store, keep, stopping)
@@ -132,7 +132,7 @@ def _known() -> "Mapping[str, Source]":
     """All sources, bundled and the operator's own, by slug."""
     from newscrawl.sources import load_sources
 
-    own = settings.NEWSCRAWL_SOURCES
+    own = config.NEWSCRAWL_SOURCES
     return {one.slug: one for one in (*load_sources(), *(load_sources(Path(own)) if own else ()))}
 
 
@@ -164,9 +164,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _seconds(name: str) -> float:
     """The setting's value; SettingError unless it is above 0."""
-    value = settings.seconds(name, getattr(settings, name))
+    value = config.seconds(name, getattr(config, name))
     if not value:
-        raise settings.SettingError(f"{name}=0: must be above 0 seconds")
+        raise config.SettingError(f"{name}=0: must be above 0 seconds")
     return value
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.archives import (
     DryRunOption,
     SourcesOption,
@@ -71,7 +71,7 @@ def reextract(
     from newscrawl.archive.selection import Selection
     from newscrawl.cli.output import say
 
-    folder = archive or settings.NEWSCRAWL_ARCHIVE
+    folder = archive or config.NEWSCRAWL_ARCHIVE
     if not folder:
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
     recipe = recipe_for(Selection(), companies, sources)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.archives import DryRunOption, WorkersOption, cores, counting_bar
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -49,7 +49,7 @@ def rematch(
     from newscrawl.storage.rematching import count_texts
 
     companies_from(companies)
-    registry = companies or settings.NEWSCRAWL_COMPANIES
+    registry = companies or config.NEWSCRAWL_COMPANIES
     with open_for_reading(database) as store:
         scope = scope_of(store, since, None, source)
         task = Rematching(

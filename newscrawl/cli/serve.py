@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, InputError
 from newscrawl.cli.output import say
 
@@ -64,17 +64,17 @@ def serve(
     from newscrawl.dashboard import Config, create_app
 
     secret = _secret(token, host)
-    path = archive or (Path(settings.NEWSCRAWL_ARCHIVE) if settings.NEWSCRAWL_ARCHIVE else None)
+    path = archive or (Path(config.NEWSCRAWL_ARCHIVE) if config.NEWSCRAWL_ARCHIVE else None)
     if path and not path.is_dir():
         say(f"No archive at {path} yet: only pages fetched anew can be explained.")
-    config = Config(
-        database_url=database or settings.NEWSCRAWL_DATABASE_URL,
+    dashboard = Config(
+        database_url=database or config.NEWSCRAWL_DATABASE_URL,
         companies=companies,
         token=secret,
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
     )
-    app = create_app(config)
+    app = create_app(dashboard)
     with _listening(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         say(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli import sources_add, sources_audit, sources_check
 from newscrawl.cli.arguments import (
     DatabaseOption,
@@ -168,7 +168,7 @@ def coverage(
 def _load(path: Path | None) -> "tuple[Source, ...]":
     from newscrawl.sources.registry import load_registry
 
-    chosen = path or settings.NEWSCRAWL_SOURCES
+    chosen = path or config.NEWSCRAWL_SOURCES
     return load_registry(Path(chosen) if chosen else None)
 
 

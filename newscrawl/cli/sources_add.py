@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import Format, FormatOption
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def add(
     from newscrawl.sources.registry import load_registry
     from newscrawl.sources.visits import Visitor
 
-    file = Path(sources or settings.NEWSCRAWL_SOURCES or OWN_FILE)
+    file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
     stated = Stated(
         slug=slug,
@@ -122,6 +122,6 @@ def _say_next(source: "Source", file: Path) -> None:
     from newscrawl.cli.output import say
 
     say(f"Added {source.slug!r} to {file}.")
-    if not settings.NEWSCRAWL_SOURCES:
+    if not config.NEWSCRAWL_SOURCES:
         say(f"Crawls read it where that is set: export NEWSCRAWL_SOURCES={file.absolute()}")
     say(f"Then: scrapy crawl {source.slug} -a limit=5")

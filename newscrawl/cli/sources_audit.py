@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config, settings
 from newscrawl.cli.archives import SourcesOption, counting_bar
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -100,7 +100,7 @@ def _visitor(sources: Path | None, *, allow_private: bool) -> "Visitor":
     from newscrawl.sources import load_sources
     from newscrawl.sources.visits import Visitor
 
-    file = sources or (Path(settings.NEWSCRAWL_SOURCES) if settings.NEWSCRAWL_SOURCES else None)
+    file = sources or (Path(config.NEWSCRAWL_SOURCES) if config.NEWSCRAWL_SOURCES else None)
     own = load_sources(file) if file else ()
     named = [url for one in own for url in (one.home, *one.feeds, *one.sitemaps)]
     return Visitor(manners(allow_private=allow_private, named=named))

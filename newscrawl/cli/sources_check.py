@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, Format, FormatOption, InputError, one_of
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def check(
     from newscrawl.sources.visits import Visitor
     from newscrawl.storage import open_database
 
-    days = settings.whole_number("NEWSCRAWL_RECENT_DAYS", settings.NEWSCRAWL_RECENT_DAYS)
+    days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted, own = _wanted(slug or (), country, sources)
     visitor = Visitor(manners(named=own))
     # Opened first: a database that can't be written to isn't worth a thousand visits.
-    with open_database(database or settings.NEWSCRAWL_DATABASE_URL) as store:
+    with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
             found = check_all(
                 wanted,
@@ -96,7 +96,7 @@ def _wanted(
     from newscrawl.sources.checking import chosen
     from newscrawl.sources.registry import load_registry
 
-    file = own_file or (Path(settings.NEWSCRAWL_SOURCES) if settings.NEWSCRAWL_SOURCES else None)
+    file = own_file or (Path(config.NEWSCRAWL_SOURCES) if config.NEWSCRAWL_SOURCES else None)
     registry = {source.slug: source for source in load_registry(file)}
     own = load_sources(file) if file else ()
     named = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import settings
+from newscrawl import config
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
@@ -91,7 +91,7 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
     from newscrawl.sources import load_sources
     from newscrawl.storage import queries
 
-    own = settings.NEWSCRAWL_SOURCES
+    own = config.NEWSCRAWL_SOURCES
     known = (*load_sources(), *(load_sources(Path(own)) if own else ()))
     stored = queries.source_slugs(database)
     slugs = [one.slug for one in known if one.status == "active" or one.slug in stored]

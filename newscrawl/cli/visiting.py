@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from newscrawl import settings
+from newscrawl import config, settings
 
 if TYPE_CHECKING:
     from newscrawl.sources.connection import Manners
@@ -23,11 +23,7 @@ def manners(*, allow_private: bool = False, named: Iterable[str] = ()) -> "Manne
         max_bytes=settings.DOWNLOAD_MAXSIZE,
         timeout=settings.DOWNLOAD_TIMEOUT,
         allow_private=allow_private,
-        permitted=Permitted(
-            settings.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))
-        ),
+        permitted=Permitted(config.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))),
         pause=settings.DOWNLOAD_DELAY,
-        longest_pause=settings.seconds(
-            "NEWSCRAWL_CRAWL_DELAY_MAX", settings.NEWSCRAWL_CRAWL_DELAY_MAX
-        ),
+        longest_pause=config.seconds("NEWSCRAWL_CRAWL_DELAY_MAX", config.NEWSCRAWL_CRAWL_DELAY_MAX),
     )

@@ -6,6 +6,7 @@ from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
+from newscrawl import config
 from newscrawl import settings as ours
 from newscrawl.crawl.exports import FeedExports
 
@@ -31,7 +32,7 @@ class NewscrawlAddon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add what the project hasn't got."""
         defaults: dict[str, Any] = {
-            name: value for name, value in vars(ours).items() if name.startswith("NEWSCRAWL_")
+            name: value for name, value in vars(config).items() if name.startswith("NEWSCRAWL_")
         }
         for name, value in {**defaults, **_PLAIN}.items():
             settings.set(name, value, "addon")

@@ -10,7 +10,7 @@ from typing import Any, Final
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
 
-from newscrawl.settings import SettingError
+from newscrawl.config import SettingError
 from newscrawl.sources.addresses import address_of
 
 # A setting that a command makes for itself: its pipelines keep nothing.

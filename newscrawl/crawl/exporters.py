@@ -13,8 +13,8 @@ from typing import Any, Final, Protocol
 from itemadapter import ItemAdapter, is_item
 from scrapy.exporters import BaseItemExporter, CsvItemExporter, XmlItemExporter
 
+from newscrawl.config import SettingError
 from newscrawl.items import ArticleItem
-from newscrawl.settings import SettingError
 
 # What spreadsheets take for a formula, which a page could have them work out.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

@@ -16,8 +16,8 @@ from scrapy.extensions.feedexport import (
     apply_uri_params,
 )
 
+from newscrawl.config import SettingError
 from newscrawl.items import ArticleItem
-from newscrawl.settings import SettingError
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from newscrawl.settings import SettingError, seconds
+from newscrawl.config import SettingError, seconds
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.source_lease import SourceLease
 

@@ -8,13 +8,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
-from newscrawl import settings as ours
+from newscrawl import config
+from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.items import article_item, document_from
 from newscrawl.extraction.methods import METHODS
 from newscrawl.items import ArticleItem, Document, Outcome, Page
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.reading import PageReader
-from newscrawl.settings import SettingError, whole_number
 
 
 class UnreadPage(DropItem):
@@ -69,7 +69,7 @@ class DocumentPipeline:
 def own_setting(settings: BaseSettings, name: str) -> Any:
     """Return one of our settings, by its default in a project that doesn't have it."""
     value = settings.get(name)
-    return getattr(ours, name) if value is None else value
+    return getattr(config, name) if value is None else value
 
 
 def reader_of(settings: BaseSettings) -> PageReader:

@@ -22,6 +22,7 @@ from scrapy.exceptions import (
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from newscrawl.config import seconds
 from newscrawl.crawl.ending import LOOK_EVERY, is_closing
 from newscrawl.crawl.errors import (
     DisallowedByRobotsError,
@@ -29,7 +30,6 @@ from newscrawl.crawl.errors import (
     UnfitAddressError,
 )
 from newscrawl.items import RobotsPolicy
-from newscrawl.settings import seconds
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.storage import StorageError

@@ -9,8 +9,8 @@ from email.utils import formatdate, make_msgid, parseaddr
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
+from newscrawl.config import SettingError
 from newscrawl.monitoring.notify import DeliveryError, Notice, one_line
-from newscrawl.settings import SettingError
 
 SECONDS = 20
 _PORTS = {"smtp": 587, "smtps": 465}

@@ -15,7 +15,7 @@ from huey.exceptions import ConfigurationError
 from huey.registry import Message
 from huey.serializer import Serializer
 
-from newscrawl.settings import SettingError
+from newscrawl.config import SettingError
 
 _NAME = "newscrawl"
 _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")

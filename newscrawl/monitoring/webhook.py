@@ -20,8 +20,8 @@ from datetime import date, datetime
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
+from newscrawl.config import SettingError, user_agent
 from newscrawl.monitoring.notify import DeliveryError, Notice, one_line
-from newscrawl.settings import SettingError, user_agent
 from newscrawl.sources.addresses import is_public
 
 SECONDS = 10

@@ -13,9 +13,9 @@ from scrapy.commands import crawl
 from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
+from newscrawl.config import SettingError
 from newscrawl.crawl.commands import log_less, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
-from newscrawl.settings import SettingError
 from newscrawl.storage.source_lease import SourceBusyError
 
 logger = logging.getLogger(__name__)
