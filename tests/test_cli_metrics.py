@@ -15,9 +15,9 @@ from prometheus_client.samples import Sample
 
 from newscrawl.monitoring.metrics import exposition
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
-from newscrawl.storage.vitals import refresh_vitals
+from newscrawl.storage.source_stats import refresh_source_stats
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
 
@@ -33,10 +33,10 @@ def store(tmp_path: Path) -> Database:
     run = database.start_run("a")
     counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3}
     database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})
-    refresh_vitals(database, datetime.now(UTC))
+    refresh_source_stats(database, datetime.now(UTC))
     leases.take("b")
     leases.place(["c"], 1)
-    record_findings(database, [Trouble(kind="stale", source="a", note="nothing new")], set())
+    record_incidents(database, [Incident(kind="stale", source="a", note="nothing new")], set())
     return database
 
 
@@ -63,7 +63,7 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
         ("newscrawl_slots", (), 4),
         ("newscrawl_slots_busy", (), 1),
         ("newscrawl_queue_size", (), 1),
-        ("newscrawl_findings", ("stale", "a"), 1),
+        ("newscrawl_incidents", ("stale", "a"), 1),
     ],
 )
 def test_metrics_say_what_is_in_the_database(
@@ -114,7 +114,7 @@ def scrape(url: str) -> dict[tuple[str, tuple[str, ...]], float]:
 def test_metrics_are_served_anew_at_each_scrape(store: Database, tmp_path: Path) -> None:
     with served(tmp_path) as url:
         before = scrape(url)
-        record_findings(store, [Trouble(kind="blocked", source="b", note="x")], set())
+        record_incidents(store, [Incident(kind="blocked", source="b", note="x")], set())
         after = scrape(url)
-    assert ("newscrawl_findings", ("blocked", "b")) not in before
-    assert after["newscrawl_findings", ("blocked", "b")] == 1
+    assert ("newscrawl_incidents", ("blocked", "b")) not in before
+    assert after["newscrawl_incidents", ("blocked", "b")] == 1

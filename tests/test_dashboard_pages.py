@@ -18,7 +18,7 @@ from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
 from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
-from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.incidents import Incident, record_incidents
 from tests.dashboards import TODAY, config_of
 from tests.worlds import LONG, NOON, body, document, headline
 
@@ -147,8 +147,8 @@ def test_what_the_watch_found_stands_above_the_sources(
     client: TestClient, database: Database
 ) -> None:
     save(database, 1, headline("Siemens"))
-    record_findings(
-        database, [Trouble(source="ft", kind="silent", note="nothing for two days")], ()
+    record_incidents(
+        database, [Incident(source="ft", kind="silent", note="nothing for two days")], ()
     )
     text = client.get("/sources").text
     assert "1 open finding of the watch" in text

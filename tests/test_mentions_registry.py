@@ -7,7 +7,7 @@ from scrapy.settings import Settings
 
 from newscrawl.config import SettingError
 from newscrawl.mentions import CompaniesError, load_companies
-from newscrawl.storage import noticing, open_database, queries
+from newscrawl.storage import company_alerts, open_database, queries
 from pipelines.mentions import MentionsPipeline
 from tests.worlds import body, document, register
 
@@ -189,5 +189,5 @@ def test_an_unreadable_registry_changes_nothing(newscrawl, tmp_path):
         database.save(document(mentions=[body("Siemens")]), register(database))
         before = queries.company_ranking(database)
         assert newscrawl("alerts", "watch", "Siemens", "--companies", file).code == 2
-        assert noticing.watched(database) == []
+        assert company_alerts.watched_companies(database) == []
         assert queries.company_ranking(database) == before

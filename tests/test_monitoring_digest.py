@@ -9,7 +9,8 @@ from newscrawl import config
 from newscrawl.monitoring import markup
 from newscrawl.monitoring.digest import last_full_day, make_digest
 from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
-from newscrawl.storage import Database, noticing, open_database
+from newscrawl.storage import Database, company_alerts, open_database
+from newscrawl.storage.company_alerts import CompanyAlert
 from tests.conftest import Newscrawl
 from tests.receiving import mail_server, webhook
 from tests.worlds import body, day, document, headline, moment, register
@@ -64,8 +65,8 @@ class Links(HTMLParser):
 
 
 def test_a_weekly_digest_counts_against_the_week_before(news):
-    noticing.watch(news, "Siemens")
-    noticing.watch(news, "E.ON", "Bosch")
+    company_alerts.watch_company(news, "Siemens")
+    company_alerts.watch_company(news, "E.ON", "Bosch")
     digest = make_digest(news, "weekly", day(0))
     assert (digest.first, digest.last, digest.chosen) == (day(-6), day(0), True)
     rows = {one.company: one for one in digest.companies}
@@ -99,9 +100,9 @@ def test_days_that_nobody_looked_at_are_gaps(news):
 
 def test_alerts_of_the_days_stand_in_it(news):
     facts = {"articles": 40, "expected": 3.2, "chance": 1e-9, "history_days": 50}
-    spike = noticing.Noticed(cause="s", kind="spike", company="Siemens", day=day(0), facts=facts)
-    old = noticing.Noticed(cause="o", kind="first mention", company="Bosch", day=day(-30))
-    noticing.notice(news, [spike, old])
+    spike = CompanyAlert(cause="s", kind="spike", company="Siemens", day=day(0), facts=facts)
+    old = CompanyAlert(cause="o", kind="first mention", company="Bosch", day=day(-30))
+    company_alerts.record_alerts(news, [spike, old])
     text = markdown_digest(make_digest(news, "daily", day(0)))
     assert f"- Siemens: 40 articles on {day(0)}, 3 expected" in text
     assert "first article" not in text

@@ -1,4 +1,4 @@
-"""An inspection reads the counts of real runs, and tells each trouble once, and its end."""
+"""An inspection reads the counts of real runs, and tells each incident once, and its end."""
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
@@ -13,13 +13,13 @@ from newscrawl.monitoring.judging import FAILURES, Verdict
 from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import Channel, LogChannel
 from newscrawl.monitoring.webhook import WebhookChannel
-from newscrawl.storage import Database
-from newscrawl.storage.findings import Trouble, claim_untold, record_findings
+from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule
+from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
 from newscrawl.storage.listing_health import ListingHealth, listing_health
-from newscrawl.storage.models import Finding, Run
-from newscrawl.storage.vitals import refresh_vitals, vitals
+from newscrawl.storage.models import Run
+from newscrawl.storage.source_stats import daily_source_stats, refresh_source_stats
 from newscrawl.storage.watching import SourceStatus
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import document, register
@@ -91,9 +91,9 @@ def webhook(hook: Hook) -> WebhookChannel:
     return WebhookChannel(url=hook.url, allow_private=True, pauses=())
 
 
-def findings(database: Database) -> list[Finding]:
+def incidents(database: Database) -> list[models.Incident]:
     with database.reading() as session:
-        return list(session.scalars(select(Finding).order_by(Finding.id)))
+        return list(session.scalars(select(models.Incident).order_by(models.Incident.id)))
 
 
 # Vitals ------------------------------------------------------------------------------------------
@@ -103,8 +103,8 @@ def test_runs_of_a_day_are_added_up(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 1)
     ran(database, "ft", 1, articles_new=2, vitals__read=10, vitals__characters=500)
-    assert refresh_vitals(database, NOW) == 1
-    (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
+    assert refresh_source_stats(database, NOW) == 1
+    (day,) = daily_source_stats(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs, day.new, day.read) == (2, 0, 42, 50)
     assert (day.failed, day.refused, day.dropped) == (6, 2, 4)
     assert day.characters == 3000  # the median, by pages
@@ -116,25 +116,25 @@ def test_adding_up_again_changes_nothing(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 0)
     now = NOW
-    refresh_vitals(database, now)
-    before = vitals(database, TODAY.date() - timedelta(days=7))
-    assert refresh_vitals(database, now) == 1
-    assert vitals(database, TODAY.date() - timedelta(days=7)) == before
+    refresh_source_stats(database, now)
+    before = daily_source_stats(database, TODAY.date() - timedelta(days=7))
+    assert refresh_source_stats(database, now) == 1
+    assert daily_source_stats(database, TODAY.date() - timedelta(days=7)) == before
 
 
 def test_only_sources_that_ran_since_are_added_up_again(database: Database) -> None:
     registered(database, "ft", "bbc")
     ran(database, "ft", 0)
     ran(database, "bbc", 1)
-    refresh_vitals(database, NOW)
-    assert refresh_vitals(database, NOW, ended_after=TODAY) == 1
+    refresh_source_stats(database, NOW)
+    assert refresh_source_stats(database, NOW, ended_after=TODAY) == 1
 
 
 def test_a_run_that_was_killed_counts_as_failed(database: Database) -> None:
     registered(database, "ft")
     database.start_run("ft")
-    refresh_vitals(database, NOW + timedelta(hours=7))
-    (day,) = vitals(database, TODAY.date() - timedelta(days=7))["ft"]
+    refresh_source_stats(database, NOW + timedelta(hours=7))
+    (day,) = daily_source_stats(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs) == (1, 1)
 
 
@@ -173,16 +173,16 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
         frontier.broken(lost.id)
         frontier.broken(child.id)
         inspect()
-        assert len(findings(database)) == (failures >= FAILURES)
-    (finding,) = findings(database)
-    assert finding.kind == "feed_failed"
-    assert finding.note == "https://ft.example/lost failed 3 times in a row, never read before"
+        assert len(incidents(database)) == (failures >= FAILURES)
+    (incident,) = incidents(database)
+    assert incident.kind == "feed_failed"
+    assert incident.note == "https://ft.example/lost failed 3 times in a row, never read before"
     ((_, told),) = hook.taken
     assert b"ft has lost a feed or sitemap" in told
     frontier.read(lost.id, reading())
     inspect()
-    (finding,) = findings(database)
-    assert finding.recovered_at is not None
+    (incident,) = incidents(database)
+    assert incident.recovered_at is not None
     assert len(hook.taken) == 2
 
 
@@ -198,7 +198,7 @@ def test_a_feed_that_nobody_asks_for_any_more_says_nothing(database: Database) -
     assert listing_health(database, NOW) == {"ft": ListingHealth(working=1)}
 
 
-# Findings ----------------------------------------------------------------------------------------
+# Incidents ----------------------------------------------------------------------------------------
 
 
 def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook) -> None:
@@ -214,7 +214,7 @@ def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook)
     assert notice["subject"] == "ft has changed its pages"
     assert notice["cause"] == "ft/layout_changed"
     assert "length of texts: 200, usually 3,000" in notice["text"]
-    (told,) = notice["facts"]["findings"]
+    (told,) = notice["facts"]["incidents"]
     assert told["characters"] == {"now": 200.0, "before": 3000.0}
 
 
@@ -247,8 +247,8 @@ def test_a_trouble_is_told_once_and_so_is_its_end(
         "ft can't be crawled",
         "ft can be crawled again",
     ]
-    (finding,) = findings(database)
-    assert finding.recovered_at is not None
+    (incident,) = incidents(database)
+    assert incident.recovered_at is not None
 
 
 def test_a_trouble_that_comes_back_is_told_again(database: Database, hook: Hook) -> None:
@@ -309,33 +309,35 @@ def test_many_findings_of_a_kind_come_in_one_notice(database: Database, hook: Ho
 
 def test_two_inspections_at_once_tell_it_once(database: Database) -> None:
     registered(database, "ft")
-    trouble = Trouble(kind="stale", source="ft", note="nothing new")
-    record_findings(database, [trouble], set())
-    record_findings(database, [trouble], set())
-    first, second = claim_untold(database), claim_untold(database)
+    incident = Incident(kind="stale", source="ft", note="nothing new")
+    record_incidents(database, [incident], set())
+    record_incidents(database, [incident], set())
+    first, second = claim_unreported(database), claim_unreported(database)
     assert [one.cause for one in first[0]] == ["ft/stale"]
     assert second == ([], [])
 
 
 def test_a_trouble_that_was_over_before_anybody_heard_is_not_told(database: Database) -> None:
     registered(database, "ft")
-    record_findings(database, [Trouble(kind="stale", source="ft", note="x")], set())
-    record_findings(database, [], {"ft/stale"})
-    assert claim_untold(database) == ([], [])
+    record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
+    record_incidents(database, [], {"ft/stale"})
+    assert claim_unreported(database) == ([], [])
 
 
 def test_what_cannot_be_judged_stays_open(database: Database) -> None:
     registered(database, "ft")
-    record_findings(database, [Trouble(kind="stale", source="ft", note="x")], set())
-    record_findings(database, [], {"ft/missing"})
-    (finding,) = findings(database)
-    assert finding.recovered_at is None
+    record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
+    record_incidents(database, [], {"ft/missing"})
+    (incident,) = incidents(database)
+    assert incident.recovered_at is None
 
 
 def test_a_watch_that_falls_behind_is_told() -> None:
     late = [SourceStatus(slug=f"s{n}", late=n < 6) for n in range(20)]
-    troubles, _ = weigh([], [one.slug for one in late], late)
-    assert [(one.cause, one.facts) for one in troubles] == [("watch/behind", {"late": 6, "of": 20})]
+    incidents, _ = weigh([], [one.slug for one in late], late)
+    assert [(one.cause, one.facts) for one in incidents] == [
+        ("watch/behind", {"late": 6, "of": 20})
+    ]
 
 
 def test_a_watch_that_has_caught_up_is_cleared() -> None:
@@ -348,7 +350,7 @@ def test_nobody_to_tell_is_no_error(database: Database) -> None:
     fail(leases, "ft", 3)
     channels: list[Channel] = []
     inspector(database, ["ft"], channels)()
-    assert [one.kind for one in findings(database)] == ["unreachable"]
+    assert [one.kind for one in incidents(database)] == ["unreachable"]
 
 
 def test_articles_that_would_become_worse_are_told_on_the_first_day(

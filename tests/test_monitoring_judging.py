@@ -10,19 +10,19 @@ from hypothesis import strategies as st
 
 from newscrawl.monitoring.expecting import expected_articles
 from newscrawl.monitoring.judging import SourceRecord, judge
-from newscrawl.storage.findings import Trouble
+from newscrawl.storage.incidents import Incident
 from newscrawl.storage.listing_health import FailedListing, ListingHealth
-from newscrawl.storage.vitals import DayVitals
+from newscrawl.storage.source_stats import DailySourceStats
 
 MONDAY = date(2026, 11, 23)
 
 
-def usual(day: date, noise: random.Random | None = None, **other: object) -> DayVitals:
+def usual(day: date, noise: random.Random | None = None, **other: object) -> DailySourceStats:
     """A day like all others: 40 articles on weekdays, 8 on Sundays, pages as they always are."""
     new = 8 if day.weekday() == 6 else 40
     if noise:
         new = max(0, round(noise.gauss(new, new**0.5)))
-    made = DayVitals(
+    made = DailySourceStats(
         day=day,
         runs=20,
         new=new,
@@ -37,7 +37,9 @@ def usual(day: date, noise: random.Random | None = None, **other: object) -> Day
     return replace(made, **other)  # type: ignore[arg-type]
 
 
-def record(*last: DayVitals, weeks: int = 6, failures: int = 0, note: str = "") -> SourceRecord:
+def record(
+    *last: DailySourceStats, weeks: int = 6, failures: int = 0, note: str = ""
+) -> SourceRecord:
     """A source with some usual weeks and then the days given."""
     first = MONDAY - timedelta(weeks=weeks)
     days = [usual(first + timedelta(days=n)) for n in range(weeks * 7)]
@@ -47,12 +49,12 @@ def record(*last: DayVitals, weeks: int = 6, failures: int = 0, note: str = "") 
     return SourceRecord(slug="ft", days=merged, coverage=states, failures=failures, note=note)
 
 
-def troubles(found: SourceRecord, today: date = MONDAY) -> dict[str, Trouble]:
-    return {one.kind: one.trouble for one in judge(found, today) if one.trouble}
+def incidents(found: SourceRecord, today: date = MONDAY) -> dict[str, Incident]:
+    return {one.kind: one.incident for one in judge(found, today) if one.incident}
 
 
 def cleared(found: SourceRecord, today: date = MONDAY) -> set[str]:
-    return {one.kind for one in judge(found, today) if not one.trouble}
+    return {one.kind for one in judge(found, today) if not one.incident}
 
 
 SUNDAY = MONDAY - timedelta(days=1)
@@ -61,7 +63,7 @@ SATURDAY = MONDAY - timedelta(days=2)
 
 def test_a_usual_day_is_no_trouble() -> None:
     found = record(usual(MONDAY))
-    assert troubles(found) == {}
+    assert incidents(found) == {}
     assert cleared(found) == {
         "unreachable",
         "blocked",
@@ -82,12 +84,12 @@ def test_a_feed_that_is_lost_while_another_works_is_told() -> None:
     read = datetime(2026, 11, 20, tzinfo=UTC)
     listings = ListingHealth(working=1, failed=(failed("a", 2), failed("b", 3, read)))
     found = replace(record(), listings=listings)
-    trouble = troubles(found)["feed_failed"]
+    incident = incidents(found)["feed_failed"]
     told = "https://ft.example/b failed 3 times in a row, last read on 2026-11-20"
-    assert trouble.note == told
-    assert trouble.facts == {"listings": {"https://ft.example/b": 3}}
+    assert incident.note == told
+    assert incident.facts == {"listings": {"https://ft.example/b": 3}}
     worse = ListingHealth(working=1, failed=(failed("a", 4), failed("b", 3, read)))
-    note = troubles(replace(found, listings=worse))["feed_failed"].note
+    note = incidents(replace(found, listings=worse))["feed_failed"].note
     assert note == (
         "https://ft.example/a failed 4 times in a row, never read before; so did 1 more"
     )
@@ -100,7 +102,7 @@ def test_a_feed_that_works_again_or_failed_twice_is_no_trouble() -> None:
 
 def test_where_no_feed_works_the_crawls_themselves_say_so() -> None:
     found = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
-    assert "feed_failed" not in {*troubles(found), *cleared(found)}
+    assert "feed_failed" not in {*incidents(found), *cleared(found)}
 
 
 def test_sundays_are_expected_to_be_quiet() -> None:
@@ -112,7 +114,7 @@ def test_sundays_are_expected_to_be_quiet() -> None:
 
 
 def test_a_weekday_as_quiet_as_a_sunday_is_told() -> None:
-    found = troubles(record(usual(SATURDAY, new=8)), today=SUNDAY)
+    found = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
     assert found["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
     assert found["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
 
@@ -129,8 +131,8 @@ def test_a_day_on_which_every_crawl_failed_says_nothing_of_articles() -> None:
 
 def test_a_feed_that_brings_nothing_any_more_is_stale() -> None:
     quiet = [usual(SATURDAY, new=0), usual(SUNDAY, new=0)]
-    trouble = troubles(record(*quiet))["stale"]
-    assert trouble.note == "no new article since 2026-11-20, 48 were to be expected"
+    incident = incidents(record(*quiet))["stale"]
+    assert incident.note == "no new article since 2026-11-20, 48 were to be expected"
 
 
 def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
@@ -138,7 +140,7 @@ def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
     days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
     days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
     found = SourceRecord(slug="x", days=days, coverage={one.day: "ok" for one in days})
-    assert "stale" not in troubles(found)
+    assert "stale" not in incidents(found)
 
 
 @pytest.mark.parametrize(
@@ -157,14 +159,14 @@ def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
 def test_one_measure_that_moves_is_drift(
     changes: dict[str, object], measure: str, words: str
 ) -> None:
-    found = troubles(record(usual(MONDAY, **changes)))
+    found = incidents(record(usual(MONDAY, **changes)))
     assert set(found) == {"drift"}
     assert words in found["drift"].note
     assert measure in found["drift"].facts
 
 
 def test_several_measures_that_move_at_once_are_one_cause() -> None:
-    found = troubles(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
+    found = incidents(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
     assert set(found) == {"layout_changed"}
     assert found["layout_changed"].note.count(";") == 2
 
@@ -172,18 +174,18 @@ def test_several_measures_that_move_at_once_are_one_cause() -> None:
 def test_a_handful_of_pages_tells_nothing() -> None:
     found = judge(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
     drift = [one for one in found if one.kind == "drift"]
-    assert [one.trouble for one in drift] == [None]  # judged by yesterday
+    assert [one.incident for one in drift] == [None]  # judged by yesterday
 
 
 def test_pages_that_are_refused_are_told_as_a_block() -> None:
-    found = troubles(record(usual(MONDAY, refused=60)))
+    found = incidents(record(usual(MONDAY, refused=60)))
     assert found["blocked"].note == "59% of the pages are refused, usually 0%"
 
 
 def test_a_source_that_robots_txt_closes_is_told_as_a_block() -> None:
     found = record(usual(MONDAY))
     closed = replace(found, coverage={**found.coverage, MONDAY: "blocked_by_robots"})
-    assert set(troubles(closed)) == {"blocked"}
+    assert set(incidents(closed)) == {"blocked"}
 
 
 @pytest.mark.parametrize(
@@ -192,20 +194,20 @@ def test_a_source_that_robots_txt_closes_is_told_as_a_block() -> None:
 )
 def test_crawls_that_fail_in_a_row_are_told(failures: int, told: bool, over: bool) -> None:
     found = record(usual(MONDAY), failures=failures, note="no feed could be read")
-    assert ("unreachable" in troubles(found)) is told
+    assert ("unreachable" in incidents(found)) is told
     assert ("unreachable" in cleared(found)) is over
 
 
 def test_a_source_that_nobody_looked_at_since_saturday_is_told() -> None:
     known = record()
     days = {day: state for day, state in known.coverage.items() if day < SUNDAY}
-    found = troubles(replace(known, coverage=days))
+    found = incidents(replace(known, coverage=days))
     assert found["not_crawled"].note == "no crawl has ended since 2026-11-21"
 
 
 def test_a_new_source_was_never_left_out() -> None:
     new = SourceRecord(slug="x", days=[usual(MONDAY)], coverage={MONDAY: "ok"})
-    assert troubles(new) == {}
+    assert incidents(new) == {}
 
 
 def test_chance_alone_seldom_makes_an_alarm() -> None:
@@ -216,7 +218,7 @@ def test_chance_alone_seldom_makes_an_alarm() -> None:
         today = days[number].day
         past = days[number - 56 : number + 1]
         found = SourceRecord(slug="x", days=past, coverage={one.day: "ok" for one in past})
-        alarms += len(troubles(found, today))
+        alarms += len(incidents(found, today))
         judged += 1
     assert judged == 364
     assert alarms <= 1
@@ -225,7 +227,7 @@ def test_chance_alone_seldom_makes_an_alarm() -> None:
 @given(
     st.lists(
         st.builds(
-            DayVitals,
+            DailySourceStats,
             day=st.dates(MONDAY - timedelta(days=30), MONDAY),
             runs=st.integers(0, 5),
             failed_runs=st.integers(0, 5),
@@ -245,7 +247,7 @@ def test_chance_alone_seldom_makes_an_alarm() -> None:
     ),
     st.integers(0, 10),
 )
-def test_any_past_is_judged(days: list[DayVitals], failures: int) -> None:
+def test_any_past_is_judged(days: list[DailySourceStats], failures: int) -> None:
     ordered = sorted(days, key=lambda one: one.day)
     found = SourceRecord(
         slug="x", days=ordered, coverage={one.day: "ok" for one in days}, failures=failures

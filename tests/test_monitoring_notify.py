@@ -230,7 +230,7 @@ def test_a_server_in_trouble_is_asked_again(hook: Hook) -> None:
         ([302], "the server answered 302", 1),
         ([500] * 3, "the server answered 500, 3 times", 3),
     ],
-    ids=["refused", "redirect", "in trouble for long"],
+    ids=["refused", "redirect", "in incident for long"],
 )
 def test_a_refusal_is_told_without_the_path(
     hook: Hook, caplog: pytest.LogCaptureFixture, answers: list[int], told: str, times: int

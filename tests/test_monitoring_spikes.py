@@ -13,7 +13,7 @@ from newscrawl.monitoring.notify import LogChannel
 from newscrawl.monitoring.spikes import articles_behind, judge, notice_all
 from newscrawl.monitoring.telling import look_and_tell, tell_all
 from newscrawl.monitoring.webhook import WebhookChannel
-from newscrawl.storage import Database, noticing
+from newscrawl.storage import Database, company_alerts
 from tests.receiving import Inbox, mail_server, webhook
 from tests.worlds import body, day, document, headline, moment, register
 
@@ -75,7 +75,7 @@ def receivers() -> Iterator[tuple[Inbox, MailChannel, list[dict[str, object]], W
 
 
 def test_a_spike_of_a_watched_company_is_told_once_with_its_articles(world):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world, title=HOSTILE)
     with receivers() as (inbox, mailing, taken, hooking):
         channels = (LogChannel(), mailing, hooking)
@@ -111,7 +111,7 @@ def test_a_company_that_nobody_watches_is_told_of_only_if_all_are(world):
 
 
 def test_a_burst_that_goes_on_is_one(world):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world)
     assert len(notice_all(world, today=TODAY)) == 1
     burst(world, on=1, articles=10)
@@ -154,8 +154,8 @@ def test_a_gap_of_coverage_is_no_history_of_zeros(database):
 
 
 def test_the_first_article_that_names_a_watched_company_is_told(world):
-    noticing.watch(world, "Bosch")
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Bosch")
+    company_alerts.watch_company(world, "Siemens")
     assert notice_all(world, today=TODAY) == []
     run = register(world)
     now = datetime.now(UTC)
@@ -169,7 +169,7 @@ def test_the_first_article_that_names_a_watched_company_is_told(world):
 
 
 def test_the_first_article_that_names_a_watched_pair_is_told(world):
-    noticing.watch(world, "Siemens", "Alstom")
+    company_alerts.watch_company(world, "Siemens", "Alstom")
     run = register(world)
     now = datetime.now(UTC)
     alone = document("a", text="Alstom alone.", mentions=[body("Alstom")], fetched_at=now)
@@ -187,32 +187,32 @@ def test_the_first_article_that_names_a_watched_pair_is_told(world):
 
 
 def test_a_channel_that_fails_is_tried_again_and_no_other(world):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world)
     notice_all(world, today=TODAY)
     with receivers() as (inbox, mailing, taken, hooking):
         inbox.refuse = True
         told = tell_all(world, (mailing, hooking))
         assert (told.alerts, len(told.failed), len(taken)) == (0, 1, 1)
-        (kept,) = noticing.notices(world)
+        (kept,) = company_alerts.list_alerts(world)
         assert kept.told_at is None
         inbox.refuse = False
         assert tell_all(world, (mailing, hooking)).alerts == 1
         assert (len(inbox.messages), len(taken)) == (1, 1)
-        (kept,) = noticing.notices(world)
+        (kept,) = company_alerts.list_alerts(world)
         assert kept.told_at is not None
 
 
 def test_what_one_worker_tells_no_other_does(world):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world)
     notice_all(world, today=TODAY)
-    assert len(noticing.claim(world)) == 1
-    assert noticing.claim(world) == []
+    assert len(company_alerts.claim_alerts(world)) == 1
+    assert company_alerts.claim_alerts(world) == []
 
 
 def test_workers_at_the_same_moment_tell_it_once(world):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world)
 
     def work(_number: int) -> int:
@@ -231,7 +231,7 @@ def test_an_inspection_tells_what_is_watched(database):
     bosch = document("b", text="Bosch.", mentions=[body("Bosch")], published=now, fetched_at=now)
     with webhook() as (taken, url):
         look_and_tell(database, (hook(url),))
-        noticing.watch(database, "Bosch")
+        company_alerts.watch_company(database, "Bosch")
         later = datetime.now(UTC)
         bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
         database.save(bosch, run)
@@ -240,19 +240,19 @@ def test_an_inspection_tells_what_is_watched(database):
 
 
 def test_what_was_noticed_too_long_ago_is_no_news(world, monkeypatch):
-    noticing.watch(world, "Siemens")
+    company_alerts.watch_company(world, "Siemens")
     burst(world)
     notice_all(world, today=TODAY)
-    monkeypatch.setattr(noticing, "STALE", timedelta(0))
-    assert noticing.claim(world) == []
+    monkeypatch.setattr(company_alerts, "STALE", timedelta(0))
+    assert company_alerts.claim_alerts(world) == []
 
 
 def test_a_pair_is_watched_in_either_order(database):
-    assert noticing.watch(database, "Siemens", "Alstom")
-    assert not noticing.watch(database, "Alstom", "Siemens")
-    assert [(one.company, one.other) for one in noticing.watched(database)] == [
+    assert company_alerts.watch_company(database, "Siemens", "Alstom")
+    assert not company_alerts.watch_company(database, "Alstom", "Siemens")
+    assert [(one.company, one.other) for one in company_alerts.watched_companies(database)] == [
         ("Alstom", "Siemens")
     ]
-    assert noticing.unwatch(database, "Siemens", "Alstom")
-    assert not noticing.unwatch(database, "Siemens", "Alstom")
-    assert noticing.watched(database) == []
+    assert company_alerts.unwatch_company(database, "Siemens", "Alstom")
+    assert not company_alerts.unwatch_company(database, "Siemens", "Alstom")
+    assert company_alerts.watched_companies(database) == []

@@ -123,7 +123,7 @@ def test_what_is_needed_no_more_is_forgotten_once_a_day(room: Newsroom) -> None:
     with sqlite3.connect(room.database) as connection:
         connection.execute("UPDATE progress SET started_at = '2026-01-01 00:00:00.000000'")
     connection.close()
-    told = "INFO Forgotten: 0 pages, 0 listings, 0 runs, 1 monitors, 0 findings"
+    told = "INFO Forgotten: 0 pages, 0 listings, 0 runs, 1 monitors, 0 incidents"
     assert told in once(room, "one").stderr
 
 

@@ -13,8 +13,8 @@ from newscrawl.storage.frontier import Frontier, Offered
 from newscrawl.storage.models import (
     ArticleUrl,
     Base,
-    Finding,
     FrontierUrl,
+    Incident,
     Listing,
     Poll,
     Run,
@@ -162,21 +162,21 @@ def test_the_last_run_of_a_source_is_kept(
 def test_monitors_and_findings_that_are_over_are_forgotten(database: Database) -> None:
     old = now() - 100 * DAY
     monitor = {"host": "h", "pid": 1, "slots": 1, "version": "1", "started_at": old}
-    finding = {"kind": "stale", "note": "", "facts": {}, "opened_at": old, "seen_at": old}
+    incident = {"kind": "stale", "note": "", "facts": {}, "opened_at": old, "seen_at": old}
 
     def fill(session: object) -> None:
         connection = session.connection()  # type: ignore[attr-defined]
         for name, seen in (("gone", old), ("up", now())):
             connection.execute(insert(Worker), {**monitor, "name": name, "seen_at": seen})
         for cause, end in (("over", old), ("open", None)):
-            connection.execute(insert(Finding), {**finding, "cause": cause, "recovered_at": end})
+            connection.execute(insert(Incident), {**incident, "cause": cause, "recovered_at": end})
 
     database.write(fill)
     found = prune(database)
-    assert (found.monitors, found.findings) == (1, 1)
+    assert (found.monitors, found.incidents) == (1, 1)
     with database.reading() as session:
         assert session.scalars(select(Worker.name)).all() == ["up"]
-        assert session.scalars(select(Finding.cause)).all() == ["open"]
+        assert session.scalars(select(Incident.cause)).all() == ["open"]
 
 
 def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
@@ -228,7 +228,7 @@ def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
         at(now(), next_run(database)).finish([])
     ran = newscrawl("db", "prune", "--keep", "30d")
     assert ran.code == 0
-    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 findings, " in ran.err
+    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 incidents, " in ran.err
 
 
 @pytest.mark.parametrize(

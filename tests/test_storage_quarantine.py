@@ -16,7 +16,7 @@ from newscrawl.storage import Database, Saved, open_database, queries
 from newscrawl.storage.arrivals import Arrival, write_arrivals
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
-from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.intake import Intake
 from newscrawl.storage.models import Article, QuarantinedRevision, Run
 from newscrawl.storage.models import Mention as StoredMention
@@ -153,15 +153,15 @@ def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(
 
 
 def test_while_layout_changed_is_open_revisions_wait(database: Database, run: int) -> None:
-    trouble = Trouble(kind="layout_changed", source="ft", note="texts are short")
-    record_findings(database, [trouble], ())
+    incident = Incident(kind="layout_changed", source="ft", note="texts are short")
+    record_incidents(database, [incident], ())
     with database.reading() as session:
         now = session.scalars(select(func.max(Article.last_seen_at))).one() + timedelta(days=9999)
     later = good(TEXT + " More.", fetched_at=now)
     # What was fetched before it was found is judged by itself.
     assert database.save(good(TEXT + " Less."), run).outcome == "revised"
     assert database.save(later, run) == Saved("quarantined", 0, "layout_changed")
-    record_findings(database, [], {trouble.cause})
+    record_incidents(database, [], {incident.cause})
     assert database.save(later, run).outcome == "revised"
     assert queries.quarantined(database) == []
 

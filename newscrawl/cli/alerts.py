@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.storage import Database
-    from newscrawl.storage.noticing import KeptNotice
+    from newscrawl.storage.company_alerts import StoredAlert
 
 app = typer.Typer(
     help="Be told of spikes of a company, and of first mentions of it or of a pair.",
@@ -45,11 +45,11 @@ def watch(
     A pair is told of once, when the first article names both.
     """
     from newscrawl.cli.output import say
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        fresh = noticing.watch(store, name, beside)
+        fresh = company_alerts.watch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
     say(f"{names}: {'watched from now on' if fresh else 'watched already'}.")
 
@@ -66,11 +66,11 @@ def unwatch(
     Exit code 1 where it was not watched.
     """
     from newscrawl.cli.output import say
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        gone = noticing.unwatch(store, name, beside)
+        gone = company_alerts.unwatch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
     say(f"{names}: {'watched no more' if gone else 'was not watched'}.")
     if not gone:
@@ -84,10 +84,10 @@ def watched(form: FormatOption = "table", database: DatabaseOption = None) -> No
     Exit code 1 where there are none.
     """
     from newscrawl.cli.output import Column, render, say
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
-        found = noticing.watched(store)
+        found = company_alerts.watched_companies(store)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="with", heading="with", wide=True),
@@ -121,12 +121,12 @@ def run(
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.spikes import notice_all
     from newscrawl.monitoring.telling import tell_all
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     channels = configured_channels()
     today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
     with open_for_reading(database) as store:
-        if not everyone and not noticing.watched(store):
+        if not everyone and not company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
         fresh = notice_all(store, today=today, everyone=everyone)
         told = tell_all(store, channels)
@@ -148,11 +148,11 @@ def list_alerts(
     Exit code 1 where there were none.
     """
     from newscrawl.cli.output import Column, render, say
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
-        kinds: tuple[noticing.NoticeKind, ...] = ("spike", "first mention", "first pair")
-        found = noticing.notices(store, kinds=kinds, limit=limit)
+        kinds: tuple[company_alerts.AlertKind, ...] = ("spike", "first mention", "first pair")
+        found = company_alerts.list_alerts(store, kinds=kinds, limit=limit)
     columns = (
         Column(key="day", heading="day"),
         Column(key="kind", heading="kind"),
@@ -161,7 +161,7 @@ def list_alerts(
         Column(key="articles", heading="articles", number=True),
         Column(key="expected", heading="expected", number=True),
         Column(key="chance", heading="chance", table=False),
-        Column(key="noticed_at", heading="noticed", table=False),
+        Column(key="raised_at", heading="raised", table=False),
         Column(key="told_at", heading="told", table=False),
         Column(key="told_by", heading="told by", table=False),
         Column(key="told", heading="told", show=lambda told: "yes" if told else "not yet"),
@@ -222,8 +222,8 @@ def _names(
     return name, beside
 
 
-def _row(kept: "KeptNotice") -> dict[str, object]:
-    one = kept.noticed
+def _row(kept: "StoredAlert") -> dict[str, object]:
+    one = kept.alert
     return {
         "day": one.day,
         "kind": one.kind,
@@ -232,7 +232,7 @@ def _row(kept: "KeptNotice") -> dict[str, object]:
         "articles": one.facts.get("articles"),
         "expected": one.facts.get("expected"),
         "chance": one.facts.get("chance"),
-        "noticed_at": kept.noticed_at,
+        "raised_at": kept.raised_at,
         "told_at": kept.told_at,
         "told_by": ", ".join(kept.told),
         "told": kept.told_at is not None,

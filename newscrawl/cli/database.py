@@ -64,7 +64,7 @@ def prune(
 
     That are pages of the queue that are done with and that no feed has named for so long or that
     are stored as articles, feeds of days gone by, runs without articles, monitors that are gone,
-    findings that are over, copies of robots.txt that were read long ago, revisions that have left
+    incidents that are over, copies of robots.txt that were read long ago, revisions that have left
     the quarantine. No article is fetched again for it. `newscrawl monitor` does the same once a
     day; crawls may go on meanwhile.
     """

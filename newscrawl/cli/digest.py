@@ -73,16 +73,16 @@ def _send(store: "Database", made: "Digest", *, again: bool) -> None:
     from newscrawl.monitoring.digest_letter import digest_letter, title
     from newscrawl.monitoring.notify import LogChannel
     from newscrawl.monitoring.telling import tell_digest
-    from newscrawl.storage import noticing
+    from newscrawl.storage import company_alerts
 
     # The log is no place for a letter.
     channels = [one for one in configured_channels() if not isinstance(one, LogChannel)]
     if not channels:
         raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
     if again:
-        noticing.forget(store, made.cause)
-    noticed = noticing.Noticed(cause=made.cause, kind="digest", company="", day=made.last)
-    told = tell_digest(store, noticed, digest_letter(made), channels)
+        company_alerts.delete_alert(store, made.cause)
+    alert = company_alerts.CompanyAlert(cause=made.cause, kind="digest", company="", day=made.last)
+    told = tell_digest(store, alert, digest_letter(made), channels)
     if told is None:
         say(f"{title(made)}: sent before (--again sends it again).")
         return

@@ -47,7 +47,7 @@ def status(
     check: Annotated[
         bool,
         typer.Option(
-            "--check", help="Exit code 1 where something is wrong: a finding, or no worker."
+            "--check", help="Exit code 1 where something is wrong: an incident, or no worker."
         ),
     ] = False,
     source: Annotated[
@@ -76,7 +76,7 @@ def status(
         found = _status(store, slugs)
     _show(found, form, everything=everything)
     crawled = any(one.last_start for one in found.sources)
-    if not crawled or (check and (found.findings or all(one.silent for one in found.workers))):
+    if not crawled or (check and (found.incidents or all(one.silent for one in found.workers))):
         raise typer.Exit(1)
 
 
@@ -148,7 +148,7 @@ def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
         left = _number(len(found.sources) - len(shown), "source")
         left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
         parts.append(Text(left, style="dim"))
-    if found.findings:
+    if found.incidents:
         columns = (
             Column(key="since", heading="since", show=lambda at: _ago(at, found.moment)),
             Column(key="source", heading="source", wide=True),
@@ -157,7 +157,7 @@ def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
         )
         rows = [
             {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
-            for one in found.findings[:_ROWS]
+            for one in found.incidents[:_ROWS]
         ]
         parts.append(table_of(rows, columns))
     return Group(*parts)  # type: ignore[arg-type]
@@ -268,7 +268,10 @@ def _record(found: "WatchStatus") -> dict[str, object]:
         "quarantined": sum(one.quarantined for one in found.sources),
         "workers": [asdict(one) for one in found.workers],
         "sources": [{**_row(one), "causes": dict(one.causes)} for one in found.sources],
-        "findings": [asdict(one) for one in found.findings],
+        "incidents": [
+            {"source": one.source, "kind": one.kind, "note": one.note, "opened_at": one.opened_at}
+            for one in found.incidents
+        ],
     }
 
 

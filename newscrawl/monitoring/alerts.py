@@ -1,13 +1,13 @@
-"""Alerts: people are told of a trouble once, and once more when it is over."""
+"""Alerts: people are told of an incident once, and once more when it is over."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from newscrawl.monitoring.notify import Channel, LogChannel, Notice, send
 from newscrawl.storage import Database
-from newscrawl.storage.findings import KnownFinding, claim_untold, give_back_untold
+from newscrawl.storage.incidents import Incident, claim_unreported, release_unreported
 
-# More findings of one kind than this at once are told in one notice.
+# More incidents of one kind than this at once are told in one notice.
 _TOGETHER = 5
 _NAMED = 30
 # How each kind is told, and its end.
@@ -30,13 +30,13 @@ def tell(database: Database, channels: Sequence[Channel]) -> int:
 
     What no channel but the log could pass on is told again at the next inspection.
     """
-    opened, recovered = claim_untold(database)
+    opened, recovered = claim_unreported(database)
     notices = 0
-    for findings, over in ((opened, False), (recovered, True)):
-        for group in _groups(findings):
+    for incidents, over in ((opened, False), (recovered, True)):
+        for group in _groups(incidents):
             notices += 1
             if not _sent(_notice(group, over=over), channels):
-                give_back_untold(database, [one.id for one in group], recoveries=over)
+                release_unreported(database, group, recoveries=over)
     return notices
 
 
@@ -46,10 +46,10 @@ def _sent(notice: Notice, channels: Sequence[Channel]) -> bool:
     return not far or len(failed) < len(far)
 
 
-def _groups(findings: Iterable[KnownFinding]) -> list[list[KnownFinding]]:
-    """Findings that are told together: each by itself, or many of a kind at once."""
-    ordered = sorted(findings, key=lambda one: (one.kind, one.id))
-    groups: list[list[KnownFinding]] = []
+def _groups(incidents: Iterable[Incident]) -> list[list[Incident]]:
+    """Incidents that are told together: each by itself, or many of a kind at once."""
+    ordered = sorted(incidents, key=lambda one: (one.kind, one.id))
+    groups: list[list[Incident]] = []
     for _, alike in groupby(ordered, key=lambda one: one.kind):
         together = list(alike)
         many = len(together) > _TOGETHER
@@ -57,10 +57,10 @@ def _groups(findings: Iterable[KnownFinding]) -> list[list[KnownFinding]]:
     return groups
 
 
-def _notice(group: Sequence[KnownFinding], *, over: bool) -> Notice:
+def _notice(group: Sequence[Incident], *, over: bool) -> Notice:
     first = group[0]
     words = _WORDS.get(first.kind, (first.kind.replace("_", " "), "is well again"))[over]
-    facts = {"kind": first.kind, "findings": [_facts(one) for one in group]}
+    facts = {"kind": first.kind, "incidents": [_facts(one) for one in group]}
     if len(group) > 1:
         named = [f"{one.source or 'the watch'}: {one.note}" for one in group[:_NAMED]]
         rest = len(group) - len(named)
@@ -80,21 +80,21 @@ def _notice(group: Sequence[KnownFinding], *, over: bool) -> Notice:
     )
 
 
-def _text(finding: KnownFinding, *, over: bool) -> str:
-    if over and finding.recovered_at:
-        lasted = finding.recovered_at - finding.opened_at
+def _text(incident: Incident, *, over: bool) -> str:
+    if over and incident.recovered_at and incident.opened_at:
+        lasted = incident.recovered_at - incident.opened_at
         hours = lasted.total_seconds() / 3600
-        return f"It was so for {hours:.1f} hours. What it was: {finding.note}"
-    see = f"newscrawl status --source {finding.source}" if finding.source else "newscrawl status"
-    return f"{finding.note}.\nSeen first at {finding.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
+        return f"It was so for {hours:.1f} hours. What it was: {incident.note}"
+    see = f"newscrawl status --source {incident.source}" if incident.source else "newscrawl status"
+    return f"{incident.note}.\nSeen first at {incident.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
 
 
-def _facts(finding: KnownFinding) -> dict[str, object]:
+def _facts(incident: Incident) -> dict[str, object]:
     return {
-        "source": finding.source,
-        "cause": finding.cause,
-        "note": finding.note,
-        "opened_at": finding.opened_at,
-        "recovered_at": finding.recovered_at,
-        **finding.facts,
+        "source": incident.source,
+        "cause": incident.cause,
+        "note": incident.note,
+        "opened_at": incident.opened_at,
+        "recovered_at": incident.recovered_at,
+        **incident.facts,
     }

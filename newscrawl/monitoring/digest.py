@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from newscrawl.storage import Database, noticing, queries
-from newscrawl.storage.noticing import KeptNotice
+from newscrawl.storage import Database, company_alerts, queries
+from newscrawl.storage.company_alerts import StoredAlert
 from newscrawl.storage.queries import FoundArticle, MentionCount, Reach, Scope, StoryRow
 
 Span = Literal["daily", "weekly"]
@@ -49,7 +49,7 @@ class Digest:
     companies: tuple[CompanyDigest, ...]
     quiet: tuple[str, ...]
     stories: tuple[StoryRow, ...]
-    alerts: tuple[KeptNotice, ...]
+    alerts: tuple[StoredAlert, ...]
 
     @property
     def cause(self) -> str:
@@ -68,7 +68,11 @@ def make_digest(database: Database, span: Span, last: date) -> Digest:
     """The digest of the day, or of the seven days, that end with `last`."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
     scope = Scope(since=first, until=last)
-    watched = {name for one in noticing.watched(database) for name in (one.company, one.other)}
+    watched = {
+        name
+        for one in company_alerts.watched_companies(database)
+        for name in (one.company, one.other)
+    }
     chosen = sorted(watched - {""})
     names = chosen or [row.company for row in queries.company_ranking(database, scope=scope)]
     found = [_company(database, name, scope) for name in (chosen or names[:COMPANIES])]
@@ -77,8 +81,8 @@ def make_digest(database: Database, span: Span, last: date) -> Digest:
     )
     alerts = [
         kept
-        for kept in noticing.notices(database, since=first)
-        if kept.noticed.kind != "digest" and kept.noticed.day <= last
+        for kept in company_alerts.list_alerts(database, since=first)
+        if kept.alert.kind != "digest" and kept.alert.day <= last
     ]
     return Digest(
         span=span,

@@ -8,7 +8,7 @@ from lxml.builder import E
 from newscrawl.monitoring import markup
 from newscrawl.monitoring.digest import CompanyDigest, Digest
 from newscrawl.monitoring.notify import Notice
-from newscrawl.storage.noticing import KeptNotice
+from newscrawl.storage.company_alerts import StoredAlert
 
 _HEADINGS = ("company", "articles", "change", "in headlines", "stories", "two weeks")
 
@@ -127,8 +127,8 @@ def _change(one: CompanyDigest) -> str:
     return f"{one.articles / one.before - 1:+.0%}"
 
 
-def _alert(kept: KeptNotice) -> str:
-    one = kept.noticed
+def _alert(kept: StoredAlert) -> str:
+    one = kept.alert
     if one.kind == "spike":
         return (
             f"{one.company}: {one.facts['articles']} articles on {one.day}, "

@@ -10,7 +10,7 @@ from datetime import date
 from math import sqrt
 from statistics import median
 
-from newscrawl.storage.vitals import DayVitals
+from newscrawl.storage.source_stats import DailySourceStats
 
 # Days of history without which nothing is expected, and equal weekdays without which weekdays
 # are not told apart.
@@ -21,7 +21,7 @@ LEAST_PAGES = 10
 # Standard deviations beyond which a number of articles, or a measure of pages, is no chance.
 ARTICLE_SIGMAS = 3.0
 PAGE_SIGMAS = 4.0
-# Smaller changes are no trouble, however certain: half of the articles, a fifth of the pages,
+# Smaller changes are no incident, however certain: half of the articles, a fifth of the pages,
 # a factor of two in lengths.
 ARTICLE_PART = 0.5
 PAGE_PART = 0.2
@@ -43,7 +43,7 @@ class Expected:
         return found < low and found < self.number * ARTICLE_PART
 
 
-def expected_articles(history: Sequence[DayVitals], day: date) -> Expected | None:
+def expected_articles(history: Sequence[DailySourceStats], day: date) -> Expected | None:
     """The new articles to be expected of a full day: the median of equal weekdays, or of all
     days. Days without a run say nothing. None where the history is too short."""
     known = [one for one in history if one.day < day and one.runs > one.failed_runs]

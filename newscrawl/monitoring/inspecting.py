@@ -8,9 +8,14 @@ from newscrawl.monitoring.alerts import tell
 from newscrawl.monitoring.judging import SourceRecord, Verdict, judge
 from newscrawl.monitoring.notify import Channel
 from newscrawl.storage import Database
-from newscrawl.storage.findings import Trouble, record_findings
+from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.listing_health import ListingHealth, listing_health
-from newscrawl.storage.vitals import HISTORY_DAYS, coverage_by_day, refresh_vitals, vitals
+from newscrawl.storage.source_stats import (
+    HISTORY_DAYS,
+    coverage_by_day,
+    daily_source_stats,
+    refresh_source_stats,
+)
 from newscrawl.storage.watching import SourceStatus, watch_status
 
 # Ours: what more than half of the sources have at once, and no fewer than five, is not the
@@ -47,16 +52,16 @@ class Inspector:
         """Inspect the sources."""
         now = self._clock()
         since = self._last and self._last - _OVERLAP
-        refresh_vitals(self._database, now, ended_after=since)
+        refresh_source_stats(self._database, now, ended_after=since)
         self._last = now
         statuses = watch_status(self._database, self._slugs).sources
         records = _records(self._database, statuses, now)
-        troubles, cleared = weigh(
+        incidents, cleared = weigh(
             [verdict for record in records for verdict in judge(record, now.date())],
             [record.slug for record in records],
             statuses,
         )
-        record_findings(self._database, troubles, cleared)
+        record_incidents(self._database, incidents, cleared)
         tell(self._database, self._channels)
 
 
@@ -64,7 +69,7 @@ def _records(
     database: Database, statuses: Iterable[SourceStatus], now: datetime
 ) -> list[SourceRecord]:
     since = now.date() - timedelta(days=HISTORY_DAYS)
-    days, coverage = vitals(database, since), coverage_by_day(database, since)
+    days, coverage = daily_source_stats(database, since), coverage_by_day(database, since)
     listings = listing_health(database, now)
     return [
         SourceRecord(
@@ -83,19 +88,19 @@ def _records(
 
 def weigh(
     verdicts: Iterable[Verdict], slugs: Sequence[str], statuses: Iterable[SourceStatus]
-) -> tuple[list[Trouble], set[str]]:
-    """The troubles to be written down, and the causes that are over.
+) -> tuple[list[Incident], set[str]]:
+    """The incidents to be written down, and the causes that are over.
 
-    A trouble of most sources becomes one of the watch: then nothing is said of each of them.
+    An incident of most sources becomes one of the watch: then nothing is said of each of them.
     """
     verdicts = list(verdicts)
-    troubles = [one.trouble for one in verdicts if one.trouble]
-    number = Counter(trouble.kind for trouble in troubles)
+    incidents = [one.incident for one in verdicts if one.incident]
+    number = Counter(incident.kind for incident in incidents)
     least = max(_LEAST, len(slugs) * _COMMON_PART)
     common = {kind for kind, sources in number.items() if sources >= least}
-    own = [trouble for trouble in troubles if trouble.kind not in common]
+    own = [incident for incident in incidents if incident.kind not in common]
     of_watch = [
-        Trouble(
+        Incident(
             kind=kind,
             source=None,
             note=f"{number[kind]} of {len(slugs)} sources at once: the network, or this machine?",
@@ -104,16 +109,16 @@ def weigh(
         for kind in sorted(common)
     ]
     of_watch += _behind(slugs, statuses)
-    cleared = {f"{one.source}/{one.kind}" for one in verdicts if not one.trouble}
+    cleared = {f"{one.source}/{one.kind}" for one in verdicts if not one.incident}
     cleared |= {f"watch/{kind}" for kind in {one.kind for one in verdicts} | {"behind"}}
-    return own + of_watch, cleared - {trouble.cause for trouble in of_watch}
+    return own + of_watch, cleared - {incident.cause for incident in of_watch}
 
 
-def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Trouble]:
+def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
     late = [one.slug for one in statuses if one.late and not one.running_since]
     if len(late) < max(_LEAST, len(slugs) * _BEHIND_PART):
         return []
     note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
     return [
-        Trouble(kind="behind", source=None, note=note, facts={"late": len(late), "of": len(slugs)})
+        Incident(kind="behind", source=None, note=note, facts={"late": len(late), "of": len(slugs)})
     ]

@@ -12,9 +12,9 @@ from newscrawl.monitoring.expecting import (
     changed_share,
     expected_articles,
 )
-from newscrawl.storage.findings import Trouble
+from newscrawl.storage.incidents import Incident
 from newscrawl.storage.listing_health import ListingHealth
-from newscrawl.storage.vitals import DayVitals
+from newscrawl.storage.source_stats import DailySourceStats
 
 Kind = Literal[
     "unreachable",
@@ -55,7 +55,7 @@ class SourceRecord:
     revisions are in the quarantine."""
 
     slug: str
-    days: Sequence[DayVitals] = ()
+    days: Sequence[DailySourceStats] = ()
     coverage: Mapping[date, str] = field(default_factory=dict)
     failures: int = 0
     note: str = ""
@@ -65,15 +65,15 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`trouble` is None where all is well."""
+    """`incident` is None where all is well."""
 
     source: str
     kind: Kind
-    trouble: Trouble | None = None
+    incident: Incident | None = None
 
 
 def judge(record: SourceRecord, today: date) -> list[Verdict]:
-    """The verdict on each kind of trouble that can be told; kinds that can't are left out."""
+    """The verdict on each kind of incident that can be told; kinds that can't are left out."""
     judges: tuple[Callable[[SourceRecord, date], list[Verdict]], ...] = (
         _unreachable,
         _feed_failed,
@@ -93,7 +93,7 @@ def _verdict(
     if note is None:
         return Verdict(record.slug, kind)
     return Verdict(
-        record.slug, kind, Trouble(kind=kind, source=record.slug, note=note, facts=facts or {})
+        record.slug, kind, Incident(kind=kind, source=record.slug, note=note, facts=facts or {})
     )
 
 
@@ -209,14 +209,14 @@ def _quarantined(record: SourceRecord, _today: date) -> list[Verdict]:
     return [_verdict("quarantined", record, note, {"revisions": number})]
 
 
-def _changes(now: DayVitals, before: Sequence[DayVitals]) -> list[Change]:
+def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:
     def level(name: str) -> Change | None:
         values = [getattr(one, name) for one in before if one.read >= LEAST_PAGES]
         known = [value for value in values if value is not None]
         value = getattr(now, name) if now.read >= LEAST_PAGES else None
         return changed_level(name, value, known)
 
-    def share(name: str, whole: Callable[[DayVitals], int]) -> Change | None:
+    def share(name: str, whole: Callable[[DailySourceStats], int]) -> Change | None:
         pairs = [(getattr(one, name), whole(one)) for one in before]
         return changed_share(name, getattr(now, name), whole(now), pairs)
 
@@ -241,13 +241,13 @@ def _facts(change: Change) -> dict[str, object]:
     return {change.measure: {"now": change.now, "before": change.before}}
 
 
-def _before(record: SourceRecord, day: date) -> list[DayVitals]:
+def _before(record: SourceRecord, day: date) -> list[DailySourceStats]:
     return [one for one in record.days if one.day < day]
 
 
 def _telling_day(
-    record: SourceRecord, today: date, pages: Callable[[DayVitals], int]
-) -> DayVitals | None:
+    record: SourceRecord, today: date, pages: Callable[[DailySourceStats], int]
+) -> DailySourceStats | None:
     """Today or yesterday, the newer of them that has pages enough to tell anything."""
     recent = [one for one in record.days if today - one.day <= timedelta(days=1)]
     return next((one for one in reversed(recent) if pages(one) >= LEAST_PAGES), None)

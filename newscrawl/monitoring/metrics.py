@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from newscrawl.storage import Database, StorageError
-from newscrawl.storage.vitals import articles_so_far
+from newscrawl.storage.source_stats import articles_so_far
 from newscrawl.storage.watching import SourceStatus, WatchStatus, watch_status
 
 _STATES = ("running", "failing", "late", "never", "ok")
@@ -130,13 +130,13 @@ def _watch(found: WatchStatus) -> Iterable[Metric]:
         family = GaugeMetricFamily(f"newscrawl_{name}", help_text)
         family.add_metric([], value)
         yield family
-    findings = GaugeMetricFamily(
-        "newscrawl_findings", "Open findings: what is wrong now", labels=["source", "kind"]
+    incidents = GaugeMetricFamily(
+        "newscrawl_incidents", "Open incidents: what is wrong now", labels=["source", "kind"]
     )
-    open_now = Counter((one.source or "", one.kind) for one in found.findings)
+    open_now = Counter((one.source or "", one.kind) for one in found.incidents)
     for labels, number in sorted(open_now.items()):
-        findings.add_metric(list(labels), number)
-    yield findings
+        incidents.add_metric(list(labels), number)
+    yield incidents
 
 
 def _seconds(moment: datetime | None) -> float | None:

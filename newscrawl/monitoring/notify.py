@@ -14,7 +14,7 @@ Event = Literal["opened", "recovered", "report"]
 class Notice:
     """What is to be told: `subject` in one line, `text` in plain words, `facts` for programs.
 
-    A trouble's notice ("opened") and that of its end ("recovered") bear the same `cause`.
+    An incident's notice ("opened") and that of its end ("recovered") bear the same `cause`.
     `html`, where given, is what e-mail shows in place of the text; the caller escapes it.
     """
 
@@ -51,7 +51,7 @@ class Undelivered:
 
 @dataclass(frozen=True, slots=True)
 class LogChannel:
-    """Notices in the log: troubles as warnings, all else for information."""
+    """Notices in the log: incidents as warnings, all else for information."""
 
     name: str = "log"
 

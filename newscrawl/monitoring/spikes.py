@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from newscrawl.monitoring.surprise import FEWEST, HISTORY_DAYS, DayCount, Surprise, surprise
-from newscrawl.storage import Database, noticing, queries
-from newscrawl.storage.noticing import KeptNotice, Noticed, Watched
+from newscrawl.storage import Database, company_alerts, queries
+from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert, WatchedCompany
 from newscrawl.storage.queries import FoundArticle, Scope
 
 # All ours. One burst is told once: within so many days another spike must be so much higher.
@@ -29,30 +29,30 @@ class Behind:
 
 def notice_all(
     database: Database, *, today: date | None = None, everyone: bool = False
-) -> list[Noticed]:
+) -> list[CompanyAlert]:
     """Looks at what is watched, or at every company, and keeps what is new; gives that.
 
     Spikes are looked for on the UTC day before `today`, and on `today` as far as it is read.
     """
     today = today or datetime.now(UTC).date()
-    watched = noticing.watched(database)
+    watched = company_alerts.watched_companies(database)
     single = [one.company for one in watched if not one.other]
     names = _named_on(database, today) if everyone else single
     found = [*_firsts(database, watched)]
     for company in names:
         found += _spikes(database, company, (today - timedelta(days=1), today))
-    return noticing.notice(database, found)
+    return company_alerts.record_alerts(database, found)
 
 
-def articles_behind(database: Database, noticed: Noticed) -> Behind:
+def articles_behind(database: Database, alert: CompanyAlert) -> Behind:
     """The articles of a notice's day, newest first; for a pair those that name both."""
-    scope = Scope(since=noticed.day, until=noticed.day)
-    limit = _ARTICLES_SEARCHED if noticed.other else _ARTICLES_SHOWN
-    found = queries.company_articles(database, noticed.company, scope=scope, limit=limit, each=2)
-    if noticed.other:
-        found = [one for one in found if noticed.other in one.article.companies]
+    scope = Scope(since=alert.day, until=alert.day)
+    limit = _ARTICLES_SEARCHED if alert.other else _ARTICLES_SHOWN
+    found = queries.company_articles(database, alert.company, scope=scope, limit=limit, each=2)
+    if alert.other:
+        found = [one for one in found if alert.other in one.article.companies]
         return Behind(articles=tuple(found[:_ARTICLES_SHOWN]), number=len(found))
-    rows = queries.mention_counts(database, "day", company=noticed.company, scope=scope)
+    rows = queries.mention_counts(database, "day", company=alert.company, scope=scope)
     number = sum(row.hits.articles for row in rows if row.hits)
     return Behind(articles=tuple(found), number=number)
 
@@ -77,27 +77,29 @@ def judge(
     return surprise(history, count)
 
 
-def _firsts(database: Database, watched: Sequence[Watched]) -> Iterator[Noticed]:
-    told = {kept.noticed.cause for kept in noticing.notices(database, kinds=_FIRSTS)}
+def _firsts(database: Database, watched: Sequence[WatchedCompany]) -> Iterator[CompanyAlert]:
+    told = {kept.alert.cause for kept in company_alerts.list_alerts(database, kinds=_FIRSTS)}
     for one in watched:
         cause = f"first/{one.company}" + (f"/{one.other}" if one.other else "")
         # Who is waited for again, after all, is waited for anew.
         cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
         if cause in told:
             continue
-        day = noticing.first_day(database, one)
+        day = company_alerts.first_mention_day(database, one)
         if day is not None:
-            kind: noticing.NoticeKind = "first pair" if one.other else "first mention"
-            yield Noticed(cause=cause, kind=kind, company=one.company, other=one.other, day=day)
+            kind: company_alerts.AlertKind = "first pair" if one.other else "first mention"
+            yield CompanyAlert(
+                cause=cause, kind=kind, company=one.company, other=one.other, day=day
+            )
 
 
-_FIRSTS: tuple[noticing.NoticeKind, ...] = ("first mention", "first pair")
+_FIRSTS: tuple[company_alerts.AlertKind, ...] = ("first mention", "first pair")
 
 
-def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[Noticed]:
+def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[CompanyAlert]:
     since = days[0] - timedelta(days=HISTORY_DAYS)
-    past = noticing.notices(database, kinds=("spike",), company=company, since=since)
-    told = {kept.noticed.day for kept in past}
+    past = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
+    told = {kept.alert.day for kept in past}
     # A burst and its days after are not what is usual.
     bursts = {day + timedelta(days=after) for day in told for after in range(SAME_BURST.days + 1)}
     for day in days:
@@ -113,15 +115,15 @@ def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[
             "history_days": found.history,
         }
         cause = f"spike/{company}/{day}"
-        yield Noticed(cause=cause, kind="spike", company=company, day=day, facts=facts)
+        yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
         # A burst that goes on today is that of yesterday.
         return
 
 
-def _is_same_burst(found: Surprise, day: date, past: Sequence[KeptNotice]) -> bool:
+def _is_same_burst(found: Surprise, day: date, past: Sequence[StoredAlert]) -> bool:
     return any(
-        timedelta(0) < day - kept.noticed.day <= SAME_BURST
-        and found.articles < HIGHER * kept.noticed.facts["articles"]
+        timedelta(0) < day - kept.alert.day <= SAME_BURST
+        and found.articles < HIGHER * kept.alert.facts["articles"]
         for kept in past
     )
 

@@ -9,8 +9,8 @@ from lxml.builder import E
 from newscrawl.monitoring import markup
 from newscrawl.monitoring.notify import Channel, DeliveryError, Notice, Undelivered
 from newscrawl.monitoring.spikes import Behind, articles_behind, notice_all
-from newscrawl.storage import Database, noticing
-from newscrawl.storage.noticing import KeptNotice, Noticed
+from newscrawl.storage import Database, company_alerts
+from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ def tell_all(database: Database, channels: Iterable[Channel]) -> Told:
     """Sends what is still to be told.
 
     A channel that fails gets the alert again when this is called again, for as long as
-    `noticing.STALE`; one that passed it on does not.
+    `company_alerts.STALE`; one that passed it on does not.
     """
     named = _named(channels)
     alerts, failed = 0, []
-    for kept in noticing.claim(database):
-        letter = alert_letter(kept.noticed, articles_behind(database, kept.noticed))
+    for kept in company_alerts.claim_alerts(database):
+        letter = alert_letter(kept.alert, articles_behind(database, kept.alert))
         missed = _pass_on(database, kept, letter, named)
         alerts += not missed
         failed += missed
@@ -39,17 +39,17 @@ def tell_all(database: Database, channels: Iterable[Channel]) -> Told:
 
 def look_and_tell(database: Database, channels: Iterable[Channel]) -> None:
     """What `newscrawl monitor` does with each inspection, where anything is watched."""
-    if noticing.watched(database):
+    if company_alerts.watched_companies(database):
         notice_all(database)
         tell_all(database, channels)
 
 
 def tell_digest(
-    database: Database, noticed: Noticed, letter: Notice, channels: Iterable[Channel]
+    database: Database, alert: CompanyAlert, letter: Notice, channels: Iterable[Channel]
 ) -> Told | None:
     """Sends a digest over the channels that have not passed it on yet; None where all have."""
-    noticing.notice(database, [noticed])
-    kept = noticing.kept(database, noticed.cause)
+    company_alerts.record_alerts(database, [alert])
+    kept = company_alerts.find_alert(database, alert.cause)
     named = _named(channels)
     if kept is None or set(named) <= set(kept.told):
         return None
@@ -58,7 +58,7 @@ def tell_digest(
 
 
 def _pass_on(
-    database: Database, kept: KeptNotice, letter: Notice, named: Mapping[str, Channel]
+    database: Database, kept: StoredAlert, letter: Notice, named: Mapping[str, Channel]
 ) -> list[Undelivered]:
     told, missed = list(kept.told), []
     for name, channel in named.items():
@@ -70,13 +70,13 @@ def _pass_on(
             missed.append(Undelivered(channel.name, str(error)))
         else:
             told.append(name)
-    noticing.settle(database, kept.number, told, done=not missed)
+    company_alerts.mark_delivered(database, kept.number, told, done=not missed)
     return missed
 
 
-def alert_letter(noticed: Noticed, behind: Behind) -> Notice:
+def alert_letter(alert: CompanyAlert, behind: Behind) -> Notice:
     """The alert as people and programs get it, with the articles behind it."""
-    subject, why = _said(noticed)
+    subject, why = _said(alert)
     more = behind.number - len(behind.articles)
     lines = [why, "", *markup.markdown_articles(behind.articles)]
     if more > 0:
@@ -88,13 +88,13 @@ def alert_letter(noticed: Noticed, behind: Behind) -> Notice:
         subject=subject,
         text="\n".join(lines),
         html=markup.page(subject, *parts),
-        cause=noticed.cause,
+        cause=alert.cause,
         facts={
-            "kind": noticed.kind,
-            "company": noticed.company,
-            "other": noticed.other,
-            "day": noticed.day,
-            **noticed.facts,
+            "kind": alert.kind,
+            "company": alert.company,
+            "other": alert.other,
+            "day": alert.day,
+            **alert.facts,
             "articles_behind": [
                 {
                     "title": one.article.title,
@@ -107,15 +107,15 @@ def alert_letter(noticed: Noticed, behind: Behind) -> Notice:
     )
 
 
-def _said(noticed: Noticed) -> tuple[str, str]:
+def _said(alert: CompanyAlert) -> tuple[str, str]:
     """The subject, and a sentence that says why."""
-    company, day = noticed.company, noticed.day.isoformat()
-    if noticed.kind == "first pair":
-        both = f"{company} and {noticed.other}"
+    company, day = alert.company, alert.day.isoformat()
+    if alert.kind == "first pair":
+        both = f"{company} and {alert.other}"
         return f"First article that names {both}", f"{both} are named together since {day}."
-    if noticed.kind == "first mention":
+    if alert.kind == "first mention":
         return f"First article that names {company}", f"{company} is in the news since {day}."
-    facts = noticed.facts
+    facts = alert.facts
     articles, expected = facts["articles"], facts["expected"]
     why = (
         f"{company} is named in {articles} articles of {day}; its own history of "

@@ -25,7 +25,7 @@ from newscrawl.monitoring.notify import DeliveryError, Notice, one_line
 from newscrawl.sources.addresses import is_public
 
 SECONDS = 10
-# Ours: pauses before the second and third try, where the server is in trouble.
+# Ours: pauses before the second and third try, where the server is in incident.
 PAUSES = (1.0, 4.0)
 _PORTS = {"http": 80, "https": 443}
 SIGNATURE = "X-Newscrawl-Signature"

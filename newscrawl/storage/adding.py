@@ -14,7 +14,7 @@ from newscrawl.storage.documents import Record, day_of, minute_of
 from newscrawl.storage.models import Base
 from newscrawl.storage.occurrences import write_occurrences
 from newscrawl.storage.prepared import Prepared
-from newscrawl.storage.tallies import Tally, counts
+from newscrawl.storage.rollups import Tally, counts
 
 _ARTICLES: Table = Base.metadata.tables["articles"]
 _NUMBERS = Numbers(_ARTICLES)

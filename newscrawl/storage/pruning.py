@@ -7,8 +7,8 @@
 - A **feed or sitemap** that no crawl of its source has asked for since, as those of a day gone by.
 - A **run** without an article of its own; one with articles loses its counts, which the days of its
   source hold added up.
-- A **monitor** that is gone, a **finding** that is over, a copy of a **robots.txt** that nobody has
-  read since, a **revision** that has left the quarantine.
+- A **monitor** that is gone, an **incident** that is over, a copy of a **robots.txt** that nobody
+  has read since, a **revision** that has left the quarantine.
 
 Rows are looked for a piece at a time, by their numbers, and dropped in short transactions: crawls
 go on meanwhile, and who is broken off begins anew the next day.
@@ -29,8 +29,8 @@ from newscrawl.storage.frontier.queue import NAMED_AGAIN
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
-    Finding,
     FrontierUrl,
+    Incident,
     Listing,
     Poll,
     QuarantinedRevision,
@@ -57,7 +57,7 @@ class Pruned:
     listings: int = 0
     runs: int = 0
     monitors: int = 0
-    findings: int = 0
+    incidents: int = 0
     robots_policies: int = 0
     revisions: int = 0
 
@@ -89,7 +89,7 @@ class Pruning:
             listings=self._drop(Listing, self._forgotten_listing(), at_once=1),
             runs=self._drop(Run, self._empty_run()) + self._clear_runs(),
             monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
-            findings=self._drop(Finding, Finding.recovered_at < self._limit),
+            incidents=self._drop(Incident, Incident.recovered_at < self._limit),
             robots_policies=self._drop_all(
                 models.RobotsPolicy, models.RobotsPolicy.fetched_at < self._limit
             ),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from newscrawl.items import Mention
 from newscrawl.storage.documents import Record, clean
-from newscrawl.storage.models import Article, Finding, QuarantinedRevision, Source
+from newscrawl.storage.models import Article, Incident, QuarantinedRevision, Source
 from newscrawl.storage.revision_check import (
     Reason,
     SourceContext,
@@ -106,10 +106,10 @@ def reason_to_hold(
 def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
     """Return since when the watch has known that the source's pages have changed, or those of most
     sources; None where they are as they were."""
-    query = select(func.min(Finding.opened_at)).where(
-        Finding.kind == "layout_changed",
-        or_(Finding.source_id == source_id, Finding.source_id.is_(None)),
-        Finding.recovered_at.is_(None),
+    query = select(func.min(Incident.opened_at)).where(
+        Incident.kind == "layout_changed",
+        or_(Incident.source_id == source_id, Incident.source_id.is_(None)),
+        Incident.recovered_at.is_(None),
     )
     return connection.execute(query).scalar()
 

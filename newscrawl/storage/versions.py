@@ -30,7 +30,7 @@ class StoredVersion:
     `facts` are what its page or its feed told of it, `companies` the mentions of each, `rank`
     says how much of the article it holds (see documents.rank). `kept` is what the rule for
     revisions compares, `names` are those of the site, and `layout_changed` is since when the
-    finding of this name has been open for the source.
+    incident of this name has been open for the source.
     """
 
     source: str

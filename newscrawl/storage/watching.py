@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.incidents import Incident, open_incidents
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import (
     Article,
     Coverage,
-    Finding,
     Lease,
     QuarantinedRevision,
     Run,
@@ -45,16 +45,6 @@ class WorkerStatus:
     started_at: datetime
     seen_at: datetime
     silent: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFinding:
-    """Something that is wrong, of a source or (None) of the watch itself."""
-
-    source: str | None
-    kind: str
-    note: str
-    opened_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +93,7 @@ class WatchStatus:
     queued: int
     workers: tuple[WorkerStatus, ...]
     sources: tuple[SourceStatus, ...]
-    findings: tuple[OpenFinding, ...]
+    incidents: tuple[Incident, ...]
 
 
 def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
@@ -118,7 +108,7 @@ def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
             _causes(session, now),
             _quarantined(session),
         ]
-        workers, findings = _workers(session, now), _findings(session)
+        workers, incidents = _workers(session, now), open_incidents(session)
         waiting = select(func.count()).where(Lease.queued_until > now)
         queued = session.scalars(waiting).one()
     parts.append(_due(database, slugs, now))
@@ -127,7 +117,7 @@ def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
         for slug in slugs
     )
     return WatchStatus(
-        moment=now, queued=queued, workers=workers, sources=sources, findings=findings
+        moment=now, queued=queued, workers=workers, sources=sources, incidents=incidents
     )
 
 
@@ -284,18 +274,4 @@ def _workers(session: Session, now: datetime) -> tuple[WorkerStatus, ...]:
             silent=now - worker.seen_at > SILENT,
         )
         for worker, crawls in session.execute(query)
-    )
-
-
-def _findings(session: Session) -> tuple[OpenFinding, ...]:
-    query = (
-        select(Source.slug, Finding.kind, Finding.note, Finding.opened_at)
-        .select_from(Finding)
-        .outerjoin(Source, Source.id == Finding.source_id)
-        .where(Finding.recovered_at.is_(None))
-        .order_by(Finding.opened_at.desc(), Finding.id.desc())
-    )
-    return tuple(
-        OpenFinding(source=slug, kind=kind, note=note, opened_at=opened)
-        for slug, kind, note, opened in session.execute(query)
     )

@@ -72,7 +72,7 @@ def sources(request: Request) -> HTMLResponse:
             choices=choices(database),
             sources=_health(found, now.date()),
             watch={status.slug: status for status in watch.sources},
-            findings=watch.findings,
+            incidents=watch.incidents,
             number=min(SHOWN_DAYS, filters.length),
         )
 

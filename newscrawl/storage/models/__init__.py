@@ -31,7 +31,7 @@ from newscrawl.storage.models.progress import Progress
 from newscrawl.storage.models.quarantine import QuarantinedRevision
 from newscrawl.storage.models.robots import RobotsPolicy
 from newscrawl.storage.models.sources_health import SourceHealth
-from newscrawl.storage.models.watch import Finding, Lease, Vitals, Worker
+from newscrawl.storage.models.watch import Incident, Lease, SourceStats, Worker
 
 __all__ = [
     "Appearance",
@@ -46,8 +46,8 @@ __all__ = [
     "DailyCompanySource",
     "DailySource",
     "DailyTotal",
-    "Finding",
     "FrontierUrl",
+    "Incident",
     "Lease",
     "Listing",
     "Mention",
@@ -63,9 +63,9 @@ __all__ = [
     "SketchValue",
     "Source",
     "SourceHealth",
+    "SourceStats",
     "Story",
     "TemplateMemory",
-    "Vitals",
     "Watch",
     "Worker",
 ]

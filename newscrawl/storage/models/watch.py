@@ -49,7 +49,7 @@ class Worker(Base):
     stopped_at: Mapped[datetime | None]
 
 
-class Vitals(Base):
+class SourceStats(Base):
     """How a source fared on a UTC day: what its crawls of that day counted, added up.
 
     `characters` is the median length of the articles' texts, `page_characters` and
@@ -76,7 +76,7 @@ class Vitals(Base):
     text_characters: Mapped[int] = mapped_column(BigInteger)
 
 
-class Finding(Base):
+class Incident(Base):
     """Something that is wrong with a source, or with the watch itself (no source).
 
     It is open until `recovered_at`; of one cause only one is open at a time. `told_at` and

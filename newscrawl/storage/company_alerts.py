@@ -13,8 +13,8 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Appearance, Article, Company, Notice, Watch
 
-NoticeKind = Literal["spike", "first mention", "first pair", "digest"]
-NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+AlertKind = Literal["spike", "first mention", "first pair", "digest"]
+ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
 
 # Ours: a worker that took a notice and was not heard of again loses it after so long, and what
 # could not be told for so long is history, not news.
@@ -23,7 +23,7 @@ STALE = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class WatchedCompany:
     """A company that somebody waits for, or with `other` a pair."""
 
     company: str
@@ -32,11 +32,11 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
-    """What was noticed; `cause` is what makes it one and the same."""
+class CompanyAlert:
+    """What was alert; `cause` is what makes it one and the same."""
 
     cause: str
-    kind: NoticeKind
+    kind: AlertKind
     company: str
     day: date
     other: str = ""
@@ -44,17 +44,17 @@ class Noticed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptNotice:
+class StoredAlert:
     """A notice in the database; `told` names the channels that passed it on."""
 
     number: int
-    noticed: Noticed
-    noticed_at: datetime
+    alert: CompanyAlert
+    raised_at: datetime
     told: tuple[str, ...]
     told_at: datetime | None
 
 
-def watch(database: Database, company: str, other: str = "") -> bool:
+def watch_company(database: Database, company: str, other: str = "") -> bool:
     """Waits for a company, or a pair, from now on; False where it is waited for already."""
     company, other = _pair(company, other)
 
@@ -67,7 +67,7 @@ def watch(database: Database, company: str, other: str = "") -> bool:
     return database.write(work)
 
 
-def unwatch(database: Database, company: str, other: str = "") -> bool:
+def unwatch_company(database: Database, company: str, other: str = "") -> bool:
     """Waits no more; False where nobody did."""
     company, other = _pair(company, other)
 
@@ -78,18 +78,18 @@ def unwatch(database: Database, company: str, other: str = "") -> bool:
     return database.write(work)
 
 
-def watched(database: Database) -> list[Watched]:
+def watched_companies(database: Database) -> list[WatchedCompany]:
     """All that is waited for, by name."""
     query = select(Watch).order_by(Watch.company, Watch.other)
     with database.reading() as session:
         rows = [
-            Watched(company=row.company, other=row.other, added_at=row.added_at)
+            WatchedCompany(company=row.company, other=row.other, added_at=row.added_at)
             for row in session.scalars(query)
         ]
     return sorted(rows, key=lambda row: (row.company, row.other))
 
 
-def first_day(database: Database, watch: Watched) -> date | None:
+def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
     """The day of the first article that names the company, or the pair, if it came in since it
     is waited for; None where there is none, or one was there before."""
     query = select(Article.day, Article.first_seen_at).join(
@@ -110,11 +110,11 @@ def first_day(database: Database, watch: Watched) -> date | None:
     return found[0] if found else None
 
 
-def notice(database: Database, found: Iterable[Noticed]) -> list[Noticed]:
-    """Keeps what is new among the things noticed, and gives that."""
+def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[CompanyAlert]:
+    """Keeps what is new among the things alert, and gives that."""
     wanted = {one.cause: one for one in found}
 
-    def work(session: Session) -> list[Noticed]:
+    def work(session: Session) -> list[CompanyAlert]:
         known = set(session.scalars(select(Notice.cause).where(Notice.cause.in_(wanted))))
         now = clock(session)
         return [
@@ -124,7 +124,7 @@ def notice(database: Database, found: Iterable[Noticed]) -> list[Noticed]:
     return database.write(work) if wanted else []
 
 
-def _keep(session: Session, one: Noticed, now: datetime) -> bool:
+def _keep(session: Session, one: CompanyAlert, now: datetime) -> bool:
     row = Notice(
         cause=one.cause,
         kind=one.kind,
@@ -139,15 +139,15 @@ def _keep(session: Session, one: Noticed, now: datetime) -> bool:
         with session.begin_nested():
             session.add(row)
     except IntegrityError:
-        # Another worker noticed it at the same moment.
+        # Another worker alert it at the same moment.
         return False
     return True
 
 
-def claim(database: Database) -> list[KeptNotice]:
+def claim_alerts(database: Database) -> list[StoredAlert]:
     """The alerts that are still to be told, taken from all other workers for a while."""
 
-    def work(session: Session) -> list[KeptNotice]:
+    def work(session: Session) -> list[StoredAlert]:
         now = clock(session)
         free = or_(Notice.claimed_until.is_(None), Notice.claimed_until < now)
         taken = session.scalars(
@@ -162,7 +162,7 @@ def claim(database: Database) -> list[KeptNotice]:
     return sorted(database.write(work), key=lambda kept: kept.number)
 
 
-def settle(database: Database, number: int, told: Sequence[str], *, done: bool) -> None:
+def mark_delivered(database: Database, number: int, told: Sequence[str], *, done: bool) -> None:
     """Notes the channels that have passed a notice on, and gives it free; `done`: for good."""
 
     def work(session: Session) -> None:
@@ -175,27 +175,27 @@ def settle(database: Database, number: int, told: Sequence[str], *, done: bool) 
     database.write(work)
 
 
-def forget(database: Database, cause: str) -> None:
-    """Drops a notice, so that it may be noticed again."""
+def delete_alert(database: Database, cause: str) -> None:
+    """Drops a notice, so that it may be alert again."""
     database.write(lambda session: session.execute(delete(Notice).where(Notice.cause == cause)))
 
 
-def kept(database: Database, cause: str) -> KeptNotice | None:
-    """The notice of this cause, or None where nothing was noticed."""
+def find_alert(database: Database, cause: str) -> StoredAlert | None:
+    """The notice of this cause, or None where nothing was alert."""
     with database.reading() as session:
         row = session.scalar(select(Notice).where(Notice.cause == cause))
         return None if row is None else _kept(row)
 
 
-def notices(
+def list_alerts(
     database: Database,
     *,
-    kinds: Sequence[NoticeKind] | None = None,
+    kinds: Sequence[AlertKind] | None = None,
     company: str | None = None,
     since: date | None = None,
     limit: int | None = None,
-) -> list[KeptNotice]:
-    """What was noticed, the newest first; `since` is the first day it may be about."""
+) -> list[StoredAlert]:
+    """What was alert, the newest first; `since` is the first day it may be about."""
     query = select(Notice).order_by(Notice.noticed_at.desc(), Notice.id.desc())
     if kinds is not None:
         query = query.where(Notice.kind.in_(kinds))
@@ -217,11 +217,11 @@ def _pair(company: str, other: str) -> tuple[str, str]:
     return first, second
 
 
-def _kept(row: Notice) -> KeptNotice:
-    kind = next(kind for kind in NOTICE_KINDS if kind == row.kind)
-    return KeptNotice(
+def _kept(row: Notice) -> StoredAlert:
+    kind = next(kind for kind in ALERT_KINDS if kind == row.kind)
+    return StoredAlert(
         number=row.id,
-        noticed=Noticed(
+        alert=CompanyAlert(
             cause=row.cause,
             kind=kind,
             company=row.company,
@@ -229,7 +229,7 @@ def _kept(row: Notice) -> KeptNotice:
             day=row.day,
             facts=row.facts,
         ),
-        noticed_at=row.noticed_at,
+        raised_at=row.noticed_at,
         told=tuple(row.told),
         told_at=row.told_at,
     )

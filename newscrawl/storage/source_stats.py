@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
-from newscrawl.storage.models import Coverage, Run, Source, Vitals
+from newscrawl.storage.models import Coverage, Run, Source, SourceStats
 
 # Ours: as far back as a source's own habits are looked for.
 HISTORY_DAYS = 56
@@ -23,7 +23,7 @@ _REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayVitals:
+class DailySourceStats:
     """A source on a UTC day. `new` articles were found, `read` pages gave an article (without
     teasers of paywalled ones), `dropped` ones none, `failed` ones didn't come, `refused` ones
     may not be read. `characters` is the median length of texts, `text_share` their part of the
@@ -45,7 +45,7 @@ class DayVitals:
     text_share: float | None = None
 
 
-def refresh_vitals(
+def refresh_source_stats(
     database: Database, now: datetime, *, ended_after: datetime | None = None
 ) -> int:
     """Adds up the runs of the newest days again; gives the number of source-days written.
@@ -71,7 +71,7 @@ def _added_up(
     oldest = now.date() - timedelta(days=HISTORY_DAYS)
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
     with database.reading() as session:
-        last = session.scalar(select(func.max(Vitals.day)))
+        last = session.scalar(select(func.max(SourceStats.day)))
         first = max(last - timedelta(days=1), oldest) if last else oldest
         begin = datetime.combine(first, time(), UTC)
         query = select(Run.source_id, Run.started_at, Run.finished_at, Run.counts)
@@ -90,28 +90,30 @@ def _added_up(
 
 def _replace(session: Session, day: date, rows: list[dict[str, object]]) -> None:
     sources = [row["source_id"] for row in rows]
-    session.execute(delete(Vitals).where(Vitals.day == day, Vitals.source_id.in_(sources)))
-    session.execute(insert(Vitals), rows)
+    session.execute(
+        delete(SourceStats).where(SourceStats.day == day, SourceStats.source_id.in_(sources))
+    )
+    session.execute(insert(SourceStats), rows)
 
 
-def vitals(database: Database, since: date) -> dict[str, list[DayVitals]]:
+def daily_source_stats(database: Database, since: date) -> dict[str, list[DailySourceStats]]:
     """Each source's days, the oldest first."""
     query = (
-        select(Source.slug, Vitals)
-        .join(Vitals, Vitals.source_id == Source.id)
-        .where(Vitals.day >= since)
-        .order_by(Vitals.day)
+        select(Source.slug, SourceStats)
+        .join(SourceStats, SourceStats.source_id == Source.id)
+        .where(SourceStats.day >= since)
+        .order_by(SourceStats.day)
     )
-    found: dict[str, list[DayVitals]] = defaultdict(list)
+    found: dict[str, list[DailySourceStats]] = defaultdict(list)
     with database.reading() as session:
         for slug, row in session.execute(query):
             found[slug].append(_day(row))
     return dict(found)
 
 
-def _day(row: Vitals) -> DayVitals:
+def _day(row: SourceStats) -> DailySourceStats:
     share = row.text_characters / row.page_characters if row.page_characters else None
-    return DayVitals(
+    return DailySourceStats(
         day=row.day,
         runs=row.runs,
         failed_runs=row.failed_runs,
@@ -207,8 +209,8 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
 def articles_so_far(database: Database) -> dict[str, int]:
     """How many new articles each source has brought since its days are kept."""
     query = (
-        select(Source.slug, func.sum(Vitals.new))
-        .join(Vitals, Vitals.source_id == Source.id)
+        select(Source.slug, func.sum(SourceStats.new))
+        .join(SourceStats, SourceStats.source_id == Source.id)
         .group_by(Source.slug)
     )
     with database.reading() as session:
