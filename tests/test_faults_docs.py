@@ -7,7 +7,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 DOCUMENT = (TESTS.parent / "docs" / "faults.md").read_text("utf-8")
-NAMED = sorted(set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", DOCUMENT)))
+NAMED = sorted(set(re.findall(r"`((?:\w+/)*test_\w+\.py)::(test_\w+)`", DOCUMENT)))
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED, ids=[test for _, test in NAMED])

@@ -49,12 +49,17 @@ def monitor(
 
     Exit code 1 where a crawl failed (with --once).
     """
-    from newscrawl.monitoring.attending import Limits
     from newscrawl.monitoring.channels import configured_channels
-    from newscrawl.monitoring.crawling import Command
-    from newscrawl.monitoring.neighbours import neighbours
-    from newscrawl.monitoring.queue import QueueError, open_queue, queue_errors, told
-    from newscrawl.monitoring.watch import Plan, Watch
+    from newscrawl.monitoring.scheduler import (
+        Monitor,
+        MonitorPlan,
+        QueueError,
+        open_queue,
+        queue_error_line,
+        queue_errors,
+        same_host_sources,
+    )
+    from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.storage import open_database
     from newscrawl.storage.leases import Terms
 
@@ -62,7 +67,7 @@ def monitor(
     url = database or config.NEWSCRAWL_DATABASE_URL
     if logs is not None:
         _make(logs)
-    command = Command(
+    command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=dict(map(_pair, setting or ())),
         arguments=("polls=due",),
@@ -72,34 +77,34 @@ def monitor(
     known, channels = _known(), configured_channels()
     chosen = _chosen(source or (), known)
     with open_database(url) as store:
-        plan = Plan(
+        plan = MonitorPlan(
             sources=chosen,
-            neighbours=neighbours(known.values()),
+            same_host=same_host_sources(known.values()),
             workers=workers,
             command=command,
             terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
-            limits=Limits(
+            limits=CrawlLimits(
                 longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"),
                 stall=_seconds("NEWSCRAWL_STALL_TIMEOUT"),
             ),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
             inspect=_inspection(store, chosen, channels),
-            tidy=_tidying(store),
+            prune=_pruning(store),
         )
-        watch = Watch(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
+        monitor = Monitor(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
         try:
-            watch.run()
+            monitor.run()
         except queue_errors() as error:
-            raise QueueError(told(error)) from error
-    if once and watch.failed:
+            raise QueueError(queue_error_line(error)) from error
+    if once and monitor.failed:
         raise typer.Exit(1)
 
 
 def _inspection(
     store: "Database", chosen: "Sequence[SourceFacts]", channels: "Sequence[Channel]"
 ) -> "Callable[[], None]":
-    """Looks at how the sources fare, then at what analysts wait for."""
+    """Return the inspection: source health first, then company alerts."""
     from newscrawl.monitoring.inspecting import Inspector
     from newscrawl.monitoring.telling import look_and_tell
 
@@ -112,20 +117,20 @@ def _inspection(
     return inspect
 
 
-def _tidying(store: "Database") -> "Callable[[Callable[[], bool]], None]":
-    """Forgets once a day what the watch needs no more; SettingError for a time that can't be."""
+def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
+    """Return the daily pruning of the database; raise SettingError for an invalid time."""
     from newscrawl.cli.database import kept
     from newscrawl.storage.pruning import prune_daily
 
     keep = kept(config.NEWSCRAWL_KEEP)
 
-    def tidy(stopping: "Callable[[], bool]") -> None:
+    def prune(stopping: "Callable[[], bool]") -> None:
         pruned = prune_daily(store, keep, stopping)
         if pruned and any(pruned.counts.values()):
-            told = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
-            logging.getLogger("newscrawl.monitor").info("Forgotten: %s", told)
+            counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
+            logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
-    return tidy
+    return prune
 
 
 def _known() -> "Mapping[str, Source]":
@@ -171,7 +176,7 @@ def _seconds(name: str) -> float:
 
 
 def _log_to_stderr() -> None:
-    from newscrawl.monitoring.queue import OneLineFilter
+    from newscrawl.monitoring.scheduler import QueueErrorFilter
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
@@ -180,7 +185,7 @@ def _log_to_stderr() -> None:
     root.handlers = [handler]
     theirs = logging.StreamHandler(sys.stderr)
     theirs.setFormatter(handler.formatter)
-    theirs.addFilter(OneLineFilter())
+    theirs.addFilter(QueueErrorFilter())
     huey = logging.getLogger("huey")
     huey.setLevel(logging.WARNING)
     huey.handlers = [theirs]

@@ -37,7 +37,7 @@ def ask(url: str, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
-def test_what_a_killed_worker_began_another_ends(
+def test_another_monitor_ends_what_a_killed_one_began(
     sites: Sites, tmp_path: Path, postgres_url: str, dies: str
 ) -> None:
     urls = [url for slug in SLUGS for url in sites.add(slug, PAGES, delay=0.05)]
@@ -64,7 +64,7 @@ def test_what_a_killed_worker_began_another_ends(
     _assert_one_at_a_time(postgres_url)
 
 
-def test_a_monitor_outlives_a_database_that_restarts(
+def test_monitor_survives_a_restart_of_the_database(
     sites: Sites, tmp_path: Path, postgres_url: str
 ) -> None:
     sites.add("one", 1)

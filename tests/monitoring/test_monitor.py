@@ -89,7 +89,7 @@ def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
     assert sorted(told) == ["one", "three", "two"]
 
 
-def test_how_well_pages_are_read_is_counted_and_inspected(room: Newsroom) -> None:
+def test_extraction_quality_is_counted_by_source_and_day(room: Newsroom) -> None:
     room.sites.add("one")
     assert once(room, "one").returncode == 0
     ((counts,),) = room.rows("SELECT counts FROM runs")
@@ -104,7 +104,7 @@ def test_how_well_pages_are_read_is_counted_and_inspected(room: Newsroom) -> Non
     assert day == [(1, 4, 4, vitals["characters"])]
 
 
-def test_what_is_not_due_is_left(room: Newsroom) -> None:
+def test_source_that_is_not_due_is_not_crawled(room: Newsroom) -> None:
     room.sites.add("one")
     once(room, "one")
     seen = room.sites.visits
@@ -113,28 +113,28 @@ def test_what_is_not_due_is_left(room: Newsroom) -> None:
     assert room.sites.visits == seen
 
 
-def test_what_is_needed_no_more_is_forgotten_once_a_day(room: Newsroom) -> None:
+def test_old_rows_are_pruned_once_a_day(room: Newsroom) -> None:
     room.sites.add("one")
-    assert "Forgotten" not in once(room, "one").stderr
+    assert "Pruned" not in once(room, "one").stderr
     with sqlite3.connect(room.database) as connection:
         connection.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00.000000'")
     connection.close()
-    assert "Forgotten" not in once(room, "one").stderr
+    assert "Pruned" not in once(room, "one").stderr
     with sqlite3.connect(room.database) as connection:
         connection.execute("UPDATE progress SET started_at = '2026-01-01 00:00:00.000000'")
     connection.close()
-    told = "INFO Forgotten: 0 pages, 0 listings, 0 runs, 1 monitors, 0 incidents"
+    told = "INFO Pruned: 0 pages, 0 listings, 0 runs, 1 monitors, 0 incidents"
     assert told in once(room, "one").stderr
 
 
-def test_a_keep_that_cannot_be_meant_is_told_in_one_line(room: Newsroom) -> None:
+def test_invalid_keep_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_KEEP="1d")
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "NEWSCRAWL_KEEP=1d: too short" in done.stderr
 
 
-def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: Newsroom) -> None:
+def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> None:
     room.sites.add("good")
     done = once(room, "broken", "good")
     assert done.returncode == 1
@@ -146,7 +146,7 @@ def test_a_source_that_fails_is_told_and_keeps_no_other_from_its_turn(room: News
     assert (failures, code) == (1, 1)
 
 
-def test_the_third_failure_in_a_row_is_told(room: Newsroom) -> None:
+def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     with open_database(f"sqlite:///{room.database}") as database:
         terms = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
         leases = Leases(database, "before", terms)
@@ -164,13 +164,13 @@ def test_the_third_failure_in_a_row_is_told(room: Newsroom) -> None:
     assert "t0ken" not in done.stderr
 
 
-def test_each_source_has_a_log_of_its_own(room: Newsroom) -> None:
+def test_each_source_has_its_own_log(room: Newsroom) -> None:
     room.sites.add("one")
     once(room, "one")
     assert "state ok" in (room.folder / "logs" / "one.log").read_text()
 
 
-def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
+def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
     # Pages for minutes, so that it can't be through before somebody looks on a busy machine.
     room.sites.add("slow", 1500, delay=1.5)
     done = once(room, "slow", NEWSCRAWL_LONGEST_CRAWL="5")
@@ -179,7 +179,7 @@ def test_a_crawl_that_takes_too_long_is_ended(room: Newsroom) -> None:
     assert room.count("SELECT count(*) FROM leases WHERE failures = 1 AND holder IS NULL") == 1
 
 
-def test_a_crawl_that_crashes_is_a_failure_of_its_own(room: Newsroom) -> None:
+def test_crashed_crawl_fails_its_source_only(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--once")
     with started(command, room.folder, room.environment("long")) as monitor:
@@ -192,7 +192,7 @@ def test_a_crawl_that_crashes_is_a_failure_of_its_own(room: Newsroom) -> None:
     assert room.rows("SELECT failures, code FROM leases") == [(1, -9)]
 
 
-def test_a_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
+def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--once")
     settings = room.environment("long", NEWSCRAWL_LEASE="3")
@@ -206,7 +206,7 @@ def test_a_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     assert room.rows("SELECT holder, failures FROM leases") == [("thief", 0)]
 
 
-def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
+def test_sigterm_lets_running_crawls_end_in_order(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"])
     with started(command, room.folder, room.environment("long")) as monitor:
@@ -223,7 +223,7 @@ def test_a_stop_lets_running_crawls_end_in_order(room: Newsroom) -> None:
     assert worker == (1,)
 
 
-def test_a_crawl_ends_when_its_monitor_was_killed(room: Newsroom) -> None:
+def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
     room.sites.add("long", 300, delay=0.1)
     command = monitor_command(["long"], "--logs", ".")
     with started(command, room.folder, room.environment("long")) as monitor:
@@ -235,20 +235,20 @@ def test_a_crawl_ends_when_its_monitor_was_killed(room: Newsroom) -> None:
     assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]
 
 
-def test_a_wrong_setting_is_told_in_one_line(room: Newsroom) -> None:
+def test_invalid_setting_is_reported_in_one_line(room: Newsroom) -> None:
     done = once(room, "one", NEWSCRAWL_LEASE="soon")
     assert done.returncode == 2
     assert done.stderr == "newscrawl: NEWSCRAWL_LEASE=soon: not a number of seconds, 0 or above\n"
 
 
-def test_logs_that_cannot_be_kept_are_told_in_one_line(room: Newsroom) -> None:
+def test_unusable_log_folder_is_reported_in_one_line(room: Newsroom) -> None:
     (room.folder / "file").write_text("no folder")
     done = once(room, "one", logs="file/logs")
     assert done.returncode == 2
     assert done.stderr == "newscrawl: --logs file/logs: Not a directory; name a folder of yours\n"
 
 
-def test_an_unknown_source_is_answered_by_its_likes(room: Newsroom) -> None:
+def test_unknown_source_is_answered_with_similar_names(room: Newsroom) -> None:
     room.sites.add("one")
     command = monitor_command(["onne"], "--once")
     done = subprocess.run(

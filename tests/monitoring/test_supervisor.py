@@ -1,4 +1,4 @@
-"""A crawl that hangs is ended, and its source is free again: tried with real crawls."""
+"""Crawls under supervision: ended where they hang, and summed up in a line."""
 
 import json
 import os
@@ -13,13 +13,26 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.crawl.progress import counted
-from newscrawl.monitoring.attending import Attendant, Ended, Limits
-from newscrawl.monitoring.crawling import Command
+from newscrawl.monitoring.supervisor import (
+    CrawlCommand,
+    CrawlLimits,
+    CrawlResult,
+    Supervisor,
+    log_summary,
+)
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
 from tests.watching import Sites, environment
+
+AT = "2026-11-22 13:55:47"
+START = f"{AT} [scrapy.core.engine] INFO: Spider opened"
+STOPS = f"{AT} [pipelines.storage] CRITICAL: The crawl stops: the disk is full"
+AGAIN = f"{AT} [pipelines.storage] CRITICAL: The end of the run is not recorded: the disk is full"
+SUMMARY = f"{AT} [pipelines.storage] INFO: ft: 4 found, 4 new; state ok"
+WARNING = f"{AT} [ft] WARNING: Can't read https://ft.example/feed: no whole answer"
+CLOSED = f"{AT} [scrapy.core.engine] INFO: Spider closed (finished)"
 
 SLUG = "quay"
 TERMS = Terms(length=timedelta(seconds=60))
@@ -32,7 +45,9 @@ def sites() -> Iterator[Sites]:
         yield opened
 
 
-def attended(sites: Sites, database: Database, folder: Path, limits: Limits, *more: str) -> Ended:
+def supervised(
+    sites: Sites, database: Database, folder: Path, limits: CrawlLimits, *more: str
+) -> CrawlResult:
     """What came of a crawl with some more extensions, with its lease taken and given back."""
     leases = Leases(database, "here", TERMS)
     leases.enrol([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
@@ -40,13 +55,13 @@ def attended(sites: Sites, database: Database, folder: Path, limits: Limits, *mo
     extensions = {"spiders.leash.Leash": 0, "newscrawl.crawl.progress.ProgressReport": 0}
     extensions |= dict.fromkeys(more, 1)
     given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
-    command = Command(
+    command = CrawlCommand(
         environment={**given, "NEWSCRAWL_READERS": "0"},
         settings={**HASTE, "EXTENSIONS": json.dumps(extensions)},
         arguments=("polls=due",),
         logs=folder,
     )
-    ended = Attendant(leases, command, limits, lambda: False).run(SLUG)
+    ended = Supervisor(leases, command, limits, lambda: False).run(SLUG)
     leases.release(SLUG, ended.outcome, ended.code, ended.note)
     return ended
 
@@ -58,13 +73,13 @@ def lease_of(database: Database) -> tuple[str | None, int, str]:
 
 
 @pytest.mark.parametrize("hanging", ["HangingLoop", "HangingCrawl"])
-def test_a_crawl_that_hangs_is_ended_and_its_source_free(
+def test_hanging_crawl_is_ended_and_its_source_released(
     sites: Sites, tmp_path: Path, hanging: str
 ) -> None:
     # Long enough for a crawl to start on a busy machine, without any progress to report yet.
-    limits = Limits(longest=600.0, stall=20.0, last_orders=2.0)
+    limits = CrawlLimits(longest=600.0, stall=20.0, shutdown=2.0)
     with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
-        ended = attended(sites, database, tmp_path, limits, f"tests.dying.{hanging}")
+        ended = supervised(sites, database, tmp_path, limits, f"tests.dying.{hanging}")
         assert ended.outcome == "failed"
         assert ended.note.startswith("no progress for 20 seconds")
         holder, failures, note = lease_of(database)
@@ -72,23 +87,23 @@ def test_a_crawl_that_hangs_is_ended_and_its_source_free(
     assert note.startswith("no progress for 20 seconds")
 
 
-def test_a_crawl_that_goes_on_is_left_to_it(sites: Sites, tmp_path: Path) -> None:
+def test_slow_crawl_that_makes_progress_is_not_ended(sites: Sites, tmp_path: Path) -> None:
     """It takes longer as a whole than it may be silent: two pages at a time, two seconds each."""
     with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
-        limits = Limits(longest=600.0, stall=15.0, last_orders=2.0)
-        slow = attended(sites, database, tmp_path, limits)
+        limits = CrawlLimits(longest=600.0, stall=15.0, shutdown=2.0)
+        slow = supervised(sites, database, tmp_path, limits)
     assert (slow.outcome, slow.code) == ("done", 0), slow.note
     assert "24 new" in slow.note
 
 
-def test_what_changes_with_time_alone_is_no_progress() -> None:
+def test_stats_that_change_with_time_are_no_progress() -> None:
     before = {"log_count/INFO": 1, "memusage/max": 5, "newscrawl/found": 1, "newscrawl/newest": "x"}
     assert counted(before | {"log_count/INFO": 2, "memusage/max": 6}) == counted(before)
     for name in ("downloader/request_count", "newscrawl/found", "item_scraped_count"):
         assert counted(before | {name: 7}) != counted(before)
 
 
-def test_a_crawl_reports_until_the_monitor_is_gone(tmp_path: Path) -> None:
+def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:
     """The way is a socket: whoever starts a crawl with something else hears nothing."""
     code = (
         "import sys\n"
@@ -108,3 +123,34 @@ def test_a_crawl_reports_until_the_monitor_is_gone(tmp_path: Path) -> None:
                 env=dict(os.environ),
             )
             assert done.stdout.strip() == told
+
+
+@pytest.mark.parametrize(
+    ("lines", "summary"),
+    [
+        ([START, WARNING, SUMMARY, CLOSED], "ft: 4 found, 4 new; state ok"),
+        (
+            [START, STOPS, AGAIN, SUMMARY, CLOSED],
+            "The crawl stops: the disk is full; ft: 4 found, 4 new; state ok",
+        ),
+        ([START], ""),
+        ([START, WARNING, START], "Can't read https://ft.example/feed: no whole answer"),
+        (
+            ["newscrawl: NEWSCRAWL_METHOD=magic: use one of", ""],
+            "NEWSCRAWL_METHOD=magic: use one of",
+        ),
+        ([START, "Traceback (most recent call last):", "MemoryError"], "MemoryError"),
+        ([], ""),
+    ],
+    ids=[
+        "in order",
+        "broken off",
+        "killed",
+        "killed after a fault",
+        "refused",
+        "crashed",
+        "silent",
+    ],
+)
+def test_log_summary_has_reason_and_result(lines: list[str], summary: str) -> None:
+    assert log_summary(lines) == summary

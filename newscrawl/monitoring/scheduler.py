@@ -1,0 +1,380 @@
+"""Put sources that are due into a queue, and crawl what workers take from it.
+
+The queue is kept by huey: in a file, in PostgreSQL or in Redis.
+"""
+
+import json
+import logging
+import os
+import platform
+import re
+import signal
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from huey import PostgresHuey, RedisHuey, SqliteHuey
+from huey.api import Huey
+from huey.consumer import Consumer, ConsumerStopped
+from huey.exceptions import ConfigurationError
+from huey.registry import Message
+from huey.serializer import Serializer
+
+from newscrawl.config import SettingError
+from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Supervisor
+from newscrawl.sources import Source
+from newscrawl.storage import Database, StorageError
+from newscrawl.storage.frontier import due_sources
+from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign, sign_on
+
+logger = logging.getLogger(__name__)
+
+# Ours: a short queue follows what is most overdue, and one of twice the workers keeps them busy
+# between two rounds.
+_QUEUED_PER_WORKER = 2
+_QUEUE_NAME = "newscrawl"
+_POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")
+_REDIS = re.compile(r"(?:rediss?|unix)://")
+_SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
+# Seconds that a worker waits at the queue before it checks whether it is to stop.
+_READ_TIMEOUT = 1
+_RETRY_PAUSE = 0.2
+
+
+def _inspect_nothing() -> None:
+    """Do nothing: the default of a plan without inspections."""
+
+
+def _prune_nothing(_stopping: Callable[[], bool]) -> None:
+    """Do nothing: the default of a plan without pruning."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorPlan:
+    """What a monitor does.
+
+    `workers` is the number of sources crawled at a time; `same_host` maps a source to the sources
+    that share a host with it. `pause` and `inspect_every` are the seconds between two rounds, and
+    between two calls of `inspect` and `prune`; `prune` receives a function that returns whether it
+    must stop. With `once`, the monitor ends when no source is due any more.
+    """
+
+    sources: Sequence[SourceFacts]
+    same_host: Mapping[str, Collection[str]]
+    workers: int
+    command: CrawlCommand
+    terms: Terms
+    limits: CrawlLimits = field(default_factory=CrawlLimits)
+    once: bool = False
+    pause: float = 10.0
+    inspect_every: float = 300.0
+    inspect: Callable[[], None] = _inspect_nothing
+    prune: Callable[[Callable[[], bool]], None] = _prune_nothing
+
+
+class Monitor:
+    """Schedules and crawls sources until SIGTERM or SIGINT; with `once`, until none is due."""
+
+    def __init__(self, database: Database, queue: Huey, plan: MonitorPlan) -> None:
+        self.name = f"{platform.node()}:{os.getpid()}:{uuid4().hex[:8]}"
+        self.failed: list[str] = []
+        self._database = database
+        self._plan = plan
+        self._slugs = [source.slug for source in plan.sources]
+        self._leases = Leases(database, self.name, plan.terms, plan.same_host)
+        self._queue = queue
+        self._crawl_later = queue.task(name="crawl")(self.crawl)
+        self._inspect_later = queue.task(name="inspect", priority=1)(self.inspect)
+        self._prune_later = queue.task(name="prune")(self.prune)
+        self._next_inspection = 0.0
+        self._consumer = _Consumer(queue, self.schedule, plan)
+        self._stopping: Callable[[], bool] = self._consumer.stop_flag.is_set
+        database.patience.hurried = self._stopping
+        self._supervisor = Supervisor(self._leases, plan.command, plan.limits, self._stopping)
+
+    def run(self) -> None:
+        """Work until the end; running crawls are ended in order before this returns."""
+        self._leases.enrol(self._plan.sources)
+        host, workers = platform.node(), self._plan.workers
+        sign_on(self._database, self.name, host, os.getpid(), workers, version("newscrawl"))
+        try:
+            self._consumer.run()
+            if self._plan.once:
+                self.inspect()
+                self._prune(_never)
+        finally:
+            sign(self._database, self.name, stopped=True)
+
+    def schedule(self) -> int:
+        """Queue the sources that are due, the most overdue first, and return their number."""
+        sign(self._database, self.name)
+        room = self._plan.workers * _QUEUED_PER_WORKER - self._queue.pending_count()
+        due = self._due() if room > 0 else []
+        placed = self._leases.place(due, room) if due else []
+        for slug in placed:
+            self._crawl_later(slug)
+        if not self._plan.once and time.monotonic() >= self._next_inspection:
+            self._next_inspection = time.monotonic() + self._plan.inspect_every
+            self._inspect_later()
+            self._prune_later()
+        return len(placed)
+
+    def _due(self) -> list[str]:
+        """Return the sources that are due; an interrupted crawl is resumed without a rest."""
+        now = datetime.now(UTC)
+        interrupted = set(self._leases.interrupted()).intersection(self._slugs)
+        unfinished = due_sources(self._database, now, interrupted, rest=timedelta(0))
+        due = (*unfinished, *due_sources(self._database, now, self._slugs))
+        return list(dict.fromkeys(one.slug for one in due))
+
+    def crawl(self, slug: str) -> None:
+        """Crawl a source from the queue if it is still due and no other monitor crawls it."""
+        try:
+            if self._stopping() or slug not in self._slugs:
+                self._leases.give_back(slug)  # another monitor's next round queues it again
+            elif self._leases.take(slug):
+                self._crawl_leased(slug)
+            else:
+                self._leases.give_back(slug)
+        except StorageError as error:
+            logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
+
+    def inspect(self) -> None:
+        """Inspect the sources and report new incidents."""
+        try:
+            self._plan.inspect()
+        except StorageError as error:
+            logger.error("No inspection: %s", error)  # noqa: TRY400
+
+    def prune(self) -> None:
+        """Delete rows that are no longer needed, if it is time."""
+        self._prune(self._stopping)
+
+    def _prune(self, stopping: Callable[[], bool]) -> None:
+        try:
+            self._plan.prune(stopping)
+        except StorageError as error:
+            logger.error("Nothing is pruned: %s", error)  # noqa: TRY400
+
+    def _crawl_leased(self, slug: str) -> None:
+        if not due_sources(self._database, datetime.now(UTC), [slug], rest=timedelta(0)):
+            self._leases.give_back(slug)
+            return
+        logger.info("%s: the crawl starts", slug)
+        result = self._supervisor.run(slug)
+        self._leases.release(slug, result.outcome, result.code, result.note)
+        if result.outcome == "failed":
+            self.failed.append(slug)
+            logger.warning("%s: failed: %s", slug, result.note)
+        else:
+            logger.info("%s: %s: %s", slug, result.outcome, result.note)
+
+
+class _Consumer(Consumer):  # type: ignore[misc]
+    """huey's workers; the main thread also schedules at every pause."""
+
+    def __init__(self, queue: Huey, schedule: Callable[[], int], plan: MonitorPlan) -> None:
+        # A worker polls a queue in a file: at least four times in a pause.
+        delay = max(plan.pause / 4, 0.1)
+        super().__init__(
+            queue,
+            workers=plan.workers,
+            periodic=False,
+            max_delay=delay,
+            graceful_signal="TERM",
+        )
+        self._schedule = schedule
+        self._pause = plan.pause
+        self._once = plan.once
+        self._next_round = 0.0
+        self._failures: tuple[type[Exception], ...] = (StorageError, *queue_errors())
+
+    def start(self) -> None:
+        """Start; SIGINT and SIGHUP end the work as orderly as SIGTERM does."""
+        super().start()
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+    def loop(self, health_check_ts: float | None = None) -> float | None:
+        """Schedule when it is time; with `once`, stop when nothing is left to crawl."""
+        idle = self._once and not self.huey.pending_count() and not self.huey._tasks_in_flight
+        if idle or time.monotonic() >= self._next_round:
+            placed = self._try_to_schedule()
+            if idle and not placed:
+                self.stop(graceful=True)
+                raise ConsumerStopped
+        checked: float | None = super().loop(health_check_ts)
+        return checked
+
+    def _try_to_schedule(self) -> int:
+        self._next_round = time.monotonic() + self._pause
+        try:
+            return self._schedule()
+        except self._failures as error:
+            # The database may come back; a single round can't wait for that.
+            if self._once:
+                self.stop(graceful=True)
+                raise
+            logger.error("Nothing is scheduled: %s", " ".join(str(error).split()))  # noqa: TRY400
+            return 0
+
+
+def same_host_sources(sources: Iterable[Source]) -> Mapping[str, frozenset[str]]:
+    """Return, for each source that shares a host with others, the slugs of those others.
+
+    A host must not be asked by two crawls at a time.
+    """
+    at_host: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        for url in (source.home, *source.feeds, *source.sitemaps, *source.news_sitemaps):
+            at_host[urlsplit(url).netloc.removeprefix("www.")].add(source.slug)
+    sharing: dict[str, set[str]] = defaultdict(set)
+    for slugs in at_host.values():
+        for slug in slugs:
+            sharing[slug] |= slugs - {slug}
+    return {slug: frozenset(others) for slug, others in sharing.items() if others}
+
+
+class QueueError(Exception):
+    """The queue can't be reached any more: one line that says why."""
+
+
+class QueueErrorFilter(logging.Filter):
+    """Log an unreachable queue in one line, once a minute at most; huey logs each try with a
+    traceback."""
+
+    def __init__(self, pause: float = 60.0) -> None:
+        super().__init__()
+        self._pause = pause
+        self._logged_at = float("-inf")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, queue_errors()):
+            return True
+        now = time.monotonic()
+        if now - self._logged_at < self._pause:
+            return False
+        self._logged_at = now
+        record.msg, record.args, record.exc_info = queue_error_line(error), (), None
+        return True
+
+
+def queue_error_line(error: Exception) -> str:
+    """Return the message of an unreachable queue, in one line."""
+    return f"the queue can't be reached: {' '.join(str(error).split())}"
+
+
+def queue_errors() -> tuple[type[Exception], ...]:
+    """Return what an unreachable queue raises; huey has no exception of its own for it."""
+    errors: list[type[Exception]] = [sqlite3.Error]
+    with suppress(ImportError):
+        import psycopg  # noqa: PLC0415 - an extra
+
+        errors.append(psycopg.Error)
+    with suppress(ImportError):
+        import redis  # noqa: PLC0415 - an extra
+
+        errors.append(redis.RedisError)
+    return tuple(errors)
+
+
+class JsonSerializer(Serializer):  # type: ignore[misc]
+    """Tasks as JSON. huey's default, pickle, would let anybody who can write into the queue run
+    any code; our tasks are a name and a few strings."""
+
+    def _serialize(self, data: Message) -> bytes:
+        return json.dumps([data.id, data.name, data.args, data.kwargs, data.priority]).encode()
+
+    def _deserialize(self, data: bytes) -> Message:
+        number, name, args, kwargs, priority = json.loads(data)
+        return Message(
+            id=number,
+            name=name,
+            args=args,
+            kwargs=kwargs,
+            priority=priority,
+            retries=0,
+            retry_delay=0,
+            retry_backoff=0,
+        )
+
+
+def open_queue(database_url: str, queue_url: str = "") -> Huey:
+    """Return the queue at `queue_url`, or beside the articles: a file next to that of SQLite, or
+    tables in PostgreSQL. Raise SettingError where it can't be opened."""
+    url = queue_url or _queue_beside(database_url)
+    options: dict[str, Any] = {"results": False, "serializer": JsonSerializer()}
+    try:
+        if _SQLITE.match(url):
+            file = _SQLITE.sub("", url) or "newscrawl.queue.sqlite"
+            return SqliteHuey(_QUEUE_NAME, filename=file, **options)
+        if _POSTGRES.match(url):
+            return _postgres_queue(_POSTGRES.sub("postgresql://", url), options)
+        if _REDIS.match(url):
+            return _redis_queue(url, options)
+    except ConfigurationError as error:
+        kind = "postgres" if _POSTGRES.match(url) else "redis"
+        raise SettingError(
+            f"the queue needs a driver that is not installed: pip install 'newscrawl[{kind}]'"
+        ) from error
+    raise SettingError(
+        "NEWSCRAWL_QUEUE_URL: not a URL of SQLite, PostgreSQL or Redis; as in "
+        "redis://host:6379/0 (left empty, the queue is kept beside the database)"
+    )
+
+
+def _postgres_queue(dsn: str, options: dict[str, Any]) -> Huey:
+    """Open the queue in PostgreSQL. Of workers that start at the same moment only one can create
+    its tables, "if not exists" or not: the others find them at their second try."""
+    import psycopg  # noqa: PLC0415 - an extra: SQLite needs none
+
+    while True:
+        try:
+            return PostgresHuey(
+                _QUEUE_NAME,
+                dsn=dsn,
+                table_prefix="newscrawl_queue",
+                read_timeout=_READ_TIMEOUT,
+                **options,
+            )
+        except (  # which of table, type and name exists already is a matter of chance
+            psycopg.errors.DuplicateTable,
+            psycopg.errors.DuplicateObject,
+            psycopg.errors.UniqueViolation,
+        ):
+            time.sleep(_RETRY_PAUSE)
+        except psycopg.OperationalError as error:
+            cause = " ".join(str(error).split())
+            raise SettingError(f"can't reach the queue in PostgreSQL: {cause}") from error
+
+
+def _redis_queue(url: str, options: dict[str, Any]) -> Huey:
+    queue = RedisHuey(_QUEUE_NAME, url=url, read_timeout=_READ_TIMEOUT, **options)
+    import redis  # noqa: PLC0415 - an extra, which is there where RedisHuey could be made
+
+    try:
+        queue.pending_count()
+    except redis.RedisError as error:
+        raise SettingError(f"NEWSCRAWL_QUEUE_URL: {queue_error_line(error)}") from error
+    return queue
+
+
+def _queue_beside(database_url: str) -> str:
+    if not _SQLITE.match(database_url):
+        return database_url
+    file = Path(_SQLITE.sub("", database_url.partition("?")[0]))
+    return f"sqlite:///{file.with_suffix('.queue.sqlite')}"

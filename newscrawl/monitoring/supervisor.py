@@ -1,0 +1,255 @@
+"""Run each crawl in a process of its own, renew its lease while it makes progress, and end it
+when it must not go on."""
+
+import logging
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from newscrawl.storage import StorageError
+from newscrawl.storage.leases import Leases, Outcome
+
+logger = logging.getLogger(__name__)
+
+# Seconds between two checks of a running crawl: a stop is passed on within them.
+_CHECK_EVERY = 0.5
+_STOPPED = "told to stop"
+# Bytes at the end of a log that are searched for the crawl's summary.
+_LOG_TAIL = 16384
+_SUMMARY = "[pipelines.storage] INFO: "
+_LOGGED = re.compile(r"[-\d]{10} [:\d]{8} \[[\w.]+\] (?P<level>[A-Z]+): (?P<text>.*)")
+_MAX_LOG_BYTES = 10_000_000
+_MAX_NOTE_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlCommand:
+    """How crawls are started.
+
+    `environment` and `settings` are added to our own; `logs` is the folder for SLUG.log. A crawl
+    whose monitor has died ends within `grace` seconds.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    arguments: Sequence[str] = ()
+    logs: Path | None = None
+    grace: float = 40.0
+
+    def line(self, slug: str) -> list[str]:
+        """Return the command line of a source's crawl."""
+        command = [sys.executable, "-m", "scrapy", "crawl", slug]
+        for argument in self.arguments:
+            command += ["-a", argument]
+        for name, value in {**self.settings, "NEWSCRAWL_LEASH": f"{self.grace:g}"}.items():
+            command += ["-s", f"{name}={value}"]
+        return command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlLimits:
+    """Seconds that a crawl may take, that it may go without progress, and that it has for
+    ending in order."""
+
+    longest: float = 7200.0
+    stall: float = 600.0
+    shutdown: float = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlResult:
+    """How a crawl ended. `code` is the exit code, negative for a signal."""
+
+    outcome: Outcome
+    code: int | None
+    note: str
+
+
+class Supervisor:
+    """Runs crawls of leased sources; `stopping` returns whether all work is to end."""
+
+    def __init__(
+        self,
+        leases: Leases,
+        command: CrawlCommand,
+        limits: CrawlLimits,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self._leases = leases
+        self._command = command
+        self._limits = limits
+        self._stopping = stopping
+
+    def run(self, slug: str) -> CrawlResult:
+        """Crawl the source, and return how the crawl ended."""
+        renewal = _LeaseRenewal(slug, self._leases)
+        with CrawlProcess(slug, self._command) as crawl:
+            reason = self._wait(crawl, renewal)
+            if reason:
+                self._end(crawl, renewal)
+            code, summary = crawl.wait(0), crawl.summary()
+        if code is not None and code < 0 and not reason:
+            reason = f"killed by signal {-code}"
+        note = "; ".join(filter(None, (reason, summary)))
+        if reason == _STOPPED:
+            return CrawlResult(outcome="stopped", code=code, note=note)
+        return CrawlResult(outcome="failed" if code or reason else "done", code=code, note=note)
+
+    def _wait(self, crawl: "CrawlProcess", renewal: "_LeaseRenewal") -> str:
+        """Wait for the crawl's end; return the reason where it must be ended."""
+        deadline = time.monotonic() + self._limits.longest
+        progressed = time.monotonic()
+        while crawl.wait(_CHECK_EVERY) is None:
+            if self._stopping():
+                return _STOPPED
+            if crawl.has_progressed():
+                progressed = time.monotonic()
+            elif time.monotonic() - progressed > self._limits.stall:
+                return f"no progress for {self._limits.stall:g} seconds"
+            if not renewal.holds():
+                return "the lease was lost"
+            if time.monotonic() > deadline:
+                return f"still running after {self._limits.longest:g} seconds"
+        return ""
+
+    def _end(self, crawl: "CrawlProcess", renewal: "_LeaseRenewal") -> None:
+        crawl.stop()
+        deadline = time.monotonic() + self._limits.shutdown
+        while crawl.wait(_CHECK_EVERY) is None:
+            if not renewal.holds() or time.monotonic() > deadline:
+                crawl.kill()
+
+
+class _LeaseRenewal:
+    """Renews a lease three times in its length. An unreachable database does no harm until the
+    lease expires."""
+
+    def __init__(self, slug: str, leases: Leases) -> None:
+        self._slug = slug
+        self._leases = leases
+        self._length = leases.terms.length.total_seconds()
+        self._renewed = self._tried = time.monotonic()
+        self._lost = False
+
+    def holds(self) -> bool:
+        """Renew the lease when it is time, and return whether it is still ours."""
+        now = time.monotonic()
+        if self._lost or now - self._tried < self._length / 3:
+            return not self._lost
+        self._tried = now
+        try:
+            self._lost = not self._leases.renew(self._slug)
+            self._renewed = now
+        except StorageError as error:
+            logger.warning("%s: the lease is not renewed: %s", self._slug, error)
+            self._lost = now - self._renewed > self._length * 2 / 3
+        return not self._lost
+
+
+class CrawlProcess:
+    """A running crawl: `with CrawlProcess("ft", command) as crawl: crawl.wait(1)`.
+
+    Its standard input is a socket to us: the crawl sees by its end that we are gone, and writes
+    into it when it makes progress. At the end of the block the process is dead in any case.
+    """
+
+    def __init__(self, slug: str, command: CrawlCommand) -> None:
+        self._log = _open_log(slug, command.logs)
+        self._log_start = self._log.tell()
+        self._link, child_end = socket.socketpair()
+        self._link.setblocking(False)
+        with child_end:
+            self._process = subprocess.Popen(  # noqa: S603 - our own command, a registry's slug
+                command.line(slug),
+                stdin=child_end.fileno(),
+                stdout=self._log,
+                stderr=self._log,
+                env={
+                    **os.environ,
+                    "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
+                    **command.environment,
+                },
+                # Signals of the terminal are for us: we pass them on when it is time.
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self._log.close()
+
+    def wait(self, seconds: float) -> int | None:
+        """Return the exit code, or None where the crawl still runs after these seconds."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def has_progressed(self) -> bool:
+        """Return whether the crawl has reported progress since the last call."""
+        try:
+            return bool(self._link.recv(4096))
+        except OSError:
+            return False  # nothing to read; or it has closed its end, and is dead or will be
+
+    def stop(self) -> None:
+        """Ask the crawl to end in order: pages that were fetched are still stored."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Kill the process; what it has stored is complete."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()
+        self._link.close()
+
+    def summary(self) -> str:
+        """Return the summary of the crawl's log: see `log_summary`."""
+        self._log.flush()
+        end = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(self._log_start, end - _LOG_TAIL))
+        lines = self._log.read().decode(errors="replace").splitlines()
+        return log_summary(lines)[:_MAX_NOTE_CHARACTERS]
+
+
+def log_summary(lines: Sequence[str]) -> str:
+    """Return why the crawl was broken off and its last line about what it stored; without these,
+    the last line that is a warning or an error."""
+    logged = [(line, _LOGGED.match(line)) for line in lines if line.strip()]
+    reasons = [match["text"] for _, match in logged if match and match["level"] == "CRITICAL"]
+    summaries = [line.partition(_SUMMARY)[2] for line, _ in logged if _SUMMARY in line]
+    if reasons or summaries:
+        return "; ".join([*reasons[:1], *summaries[-1:]])
+    faults = [
+        match["text"] if match else line.strip().removeprefix("newscrawl: ")
+        for line, match in logged
+        if not match or match["level"] not in {"INFO", "DEBUG"}
+    ]
+    return faults[-1] if faults else ""
+
+
+def _open_log(slug: str, folder: Path | None) -> IO[bytes]:
+    if folder is None:
+        return tempfile.TemporaryFile("w+b", prefix=f"newscrawl-{slug}-")
+    file = folder / f"{slug}.log"
+    if file.exists() and file.stat().st_size > _MAX_LOG_BYTES:
+        file.replace(file.with_suffix(".log.1"))
+    log = file.open("a+b")
+    log.seek(0, os.SEEK_END)
+    return log
