@@ -11,7 +11,7 @@ import pytest
 
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
-from newscrawl.mentions.companies import Companies
+from newscrawl.mentions.registry import Companies
 from newscrawl.training import benchmark_install, benchmark_speed, peers
 from newscrawl.training.benchmark import Benchmark, Row, groups, read_unseen, score
 from newscrawl.training.benchmark_install import Environment, Installed, Missing, find, install

@@ -12,7 +12,7 @@ import newscrawl
 from newscrawl.archive.registries import companies_of
 from newscrawl.archive.workers import Workers
 from newscrawl.items import Mention
-from newscrawl.mentions.companies import BUNDLED
+from newscrawl.mentions.registry import BUNDLED
 from newscrawl.storage import Database
 from newscrawl.storage.progress import Step, forget_task, progress_of
 from newscrawl.storage.queries import Scope

@@ -1,9 +1,8 @@
 """Companies and where an article names them: `load_companies(path).find(text, title=...)`."""
 
-from newscrawl.mentions.companies import Companies, load_companies
 from newscrawl.mentions.company import CompaniesError, Company
-from newscrawl.mentions.documents import with_mentions
-from newscrawl.mentions.sentences import position, sentence_span
+from newscrawl.mentions.documents import position, sentence_span, with_mentions
+from newscrawl.mentions.registry import Companies, load_companies
 
 __all__ = [
     "Companies",

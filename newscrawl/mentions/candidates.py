@@ -1,4 +1,4 @@
-"""Finding: every place in an article where a form of a company stands as a word of its own."""
+"""Candidates: every place in an article where a form of a company is a word of its own."""
 
 import re
 from collections import Counter
@@ -12,17 +12,17 @@ from newscrawl.mentions.forms import Form, accepts_ending, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana"})
-# An excluded phrase reaches at most this far beyond the form it contains.
+# Characters that an excluded phrase extends beyond the form it contains.
 _EXCLUSION_REACH = 60
-# Longer tails are no case ending in any language we decline.
-LONGEST_ENDING = 4
+# Letters; no language that we decline has a longer case ending.
+MAX_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
-SHORTEST_IN_COMPOUND = 4
+MIN_IN_COMPOUND = 4
 _LETTERS = re.compile(r"[^\W\d_]+")
-# What makes a name part of an address: tokens are cut at blanks and looked at whole.
+# Marks of an address, looked for in the whole token between blanks.
 _ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
 _LONGEST_TOKEN = 200
-# What katakana compounds add to a company's name without becoming another word.
+# Katakana endings that leave the name the same company.
 _KATAKANA_TAILS = (
     "グループ",
     "ホールディングス",
@@ -36,7 +36,7 @@ _KATAKANA_TAILS = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A form at scanned characters `start` to `end`; `end` includes an ending of its own.
+    """A form at normalized characters `start` to `end`; `end` includes a case ending.
 
     In a `compound` a word that only companies have follows without a hyphen ("Bahnchef").
     """
@@ -49,7 +49,7 @@ class Candidate:
 
 
 class Finder:
-    """All forms of a registry, by their spellings, in one automaton."""
+    """Finds all spellings of a registry's forms with one automaton."""
 
     def __init__(self, forms: Mapping[str, Sequence[Form]], words: Vocabulary) -> None:
         self._common_words = words.common_words
@@ -59,7 +59,7 @@ class Finder:
         self._automaton = AhoCorasick(list(forms), store_patterns=False)
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
-        """Every bounded occurrence, overlapping ones included, in no particular order."""
+        """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         found = []
         for pattern, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
             if start and (_continues(text[start - 1], text[start]) or _in_number(text, start)):
@@ -77,17 +77,17 @@ class Finder:
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
         """ "Lufthansachef": German joins a name to a word that only companies have."""
-        if language not in {None, "de"} or len(form.text) < SHORTEST_IN_COMPOUND or form.stem:
+        if language not in {None, "de"} or len(form.text) < MIN_IN_COMPOUND or form.stem:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
         return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
 
 
 class Exclusions:
-    """Phrases that contain a company's name and do not mean it: "Apple pie".
+    """Phrases that contain a company's name and mean something else: "Apple pie".
 
-    In any case; "*" is any letters, a blank may be a hyphen. Most windows lack a word of every
-    phrase: so a phrase is looked for only where its rarest one stands.
+    They match in any case; "*" is any letters, a blank may be a hyphen. A phrase is searched only
+    if its rarest word is near, which is much faster.
     """
 
     def __init__(self, phrases: Sequence[str]) -> None:
@@ -99,7 +99,7 @@ class Exclusions:
             self._by_word.setdefault(rarest, []).append(phrase)
 
     def hold(self, text: str, start: int, end: int) -> bool:
-        """Does one of the phrases reach over the name's first character?"""
+        """Does one of the phrases cover the name's first character?"""
         left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
         window = _caseless(text[left:right])
         for word, phrases in self._by_word.items():
@@ -111,7 +111,7 @@ class Exclusions:
 
 
 class _Phrase:
-    """An excluded phrase; its pattern is made when a text has all of its words."""
+    """An excluded phrase; its pattern is compiled when a text has all of its words."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -122,7 +122,7 @@ class _Phrase:
         return all(word in window for word in self.words)
 
     def reaches(self, text: str, left: int, right: int, place: int) -> bool:
-        """Does it stand between `left` and `right`, and over the place?"""
+        """Does it occur between `left` and `right` and cover the place?"""
         return any(
             found.start() <= place < found.end()
             for found in self._pattern.finditer(text, left, right)
@@ -140,12 +140,12 @@ class _Phrase:
 
 
 def _caseless(text: str) -> str:
-    """Equal for texts that a pattern in any case takes for equal; it takes ı and İ for an i."""
+    """Return the text casefolded as `re.IGNORECASE` compares it: ı and İ equal i."""
     return text.replace("ı", "i").replace("İ", "i").casefold()
 
 
 def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
-    """Where the name ends, with an ending it may take; None where a longer word goes on."""
+    """Return where the name ends, including a case ending; None inside a longer word."""
     if form.rest is not None:
         rest = form.rest.match(text, end)
         return rest.end() if rest and not _goes_on(text, rest.end()) else None
@@ -154,7 +154,7 @@ def _reach(text: str, end: int, form: Form, language: str | None) -> int | None:
     if script(text[end - 1]) == "katakana":
         return end if text.startswith(_KATAKANA_TAILS, end) else None
     stop = end
-    while stop < len(text) and text[stop].isalpha() and stop - end <= LONGEST_ENDING:
+    while stop < len(text) and text[stop].isalpha() and stop - end <= MAX_ENDING:
         stop += 1
     if stop == end or _goes_on(text, stop):
         return None
@@ -171,7 +171,7 @@ def _goes_on(text: str, end: int) -> bool:
 
 
 def _continues(left: str, right: str) -> bool:
-    """Do two neighbours belong to one word? Chinese and Japanese have no blanks to tell."""
+    """Do two neighbouring letters belong to one word? Chinese and Japanese write no blanks."""
     if not (left.isalnum() or left == "_") or not (right.isalnum() or right == "_"):
         return False
     if left.isascii() and right.isascii():

@@ -1,4 +1,4 @@
-"""A company as the registry describes it, and what is raised where the registry is wrong."""
+"""A company of the registry, and the error for a faulty companies file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class CompaniesError(ValueError):
-    """A fault in a companies file: where it is, what it is and what to do, in one line."""
+    """A fault in a companies file: place, fault and advice in one line."""
 
     def __init__(self, fault: str, advice: str, *, file: str, line: int | None = None) -> None:
         self.file = file
@@ -19,7 +19,7 @@ class CompaniesError(ValueError):
         super().__init__(f"{place}: {fault}; {advice}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel whole between processes."""
+        """Keep the attributes when pickled."""
         make = partial(CompaniesError, file=self.file, line=self.line)
         return make, (self.fault, self.advice)
 
@@ -51,6 +51,6 @@ class Company:
 
     @property
     def certain(self) -> tuple[str, ...]:
-        """The forms that count without support."""
+        """Return the forms that count without support."""
         doubtful = set(self.ambiguous)
         return tuple(form for form in (self.name, *self.aliases) if form not in doubtful)

@@ -1,8 +1,7 @@
-"""Newspapers and agencies where they are named for their work: credits, datelines, boilerplate.
+"""Credits: places that name a newspaper or agency for its work, not as a company in the news.
 
-"(Reuters) -" and "told Sky News" are no news about a company. Nor is what a newspaper says of
-itself in its footer: the caller names the source, and what stands in a sentence of boilerplate
-does not count for its publisher.
+Examples are "(Reuters) -", "told Sky News", and a newspaper's own footer: if the caller names the
+source, its publisher does not count in sentences of boilerplate.
 """
 
 import re
@@ -13,7 +12,7 @@ from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.vocabulary import Vocabulary
 
-# How far before a name the words of a credit may begin, and how far a sentence is looked for.
+# Characters before a name in which a credit may begin, and those of the longest sentence.
 _LEAD = 60
 _SENTENCE = 300
 # "(Reuters) - The bank ...": a dateline.
@@ -41,7 +40,7 @@ _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 
 
 class Credits:
-    """Which companies publish news, and where a text names them for that alone."""
+    """Knows the publishers of a registry, and where a text only credits them."""
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         self._publishers = {
@@ -59,7 +58,7 @@ class Credits:
         )
 
     def publishers_of(self, source: str | None) -> frozenset[int]:
-        """The companies that publish a source, told by its URL, host or name."""
+        """Return the companies that publish a source, given by URL, host or name."""
         if not source:
             return frozenset()
         name = source.strip().casefold()
@@ -69,7 +68,7 @@ class Credits:
         return frozenset().union(*(self._published.get(one, ()) for one in (name, *domains)))
 
     def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
-        """Is a publisher named as the author, carrier or owner of news, not as a company?"""
+        """Is a publisher named as author, medium or owner of the text, not as a company?"""
         index = candidate.form.company
         outlets = self._publishers.get(index)
         if outlets is None:
@@ -86,7 +85,7 @@ class Credits:
         return index in own and self._in_boilerplate(text, candidate)
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
-        """Does its sentence speak of subscriptions, rights and the like?"""
+        """Does its sentence have a word of boilerplate (subscriptions, rights)?"""
         left = max(0, candidate.start - _SENTENCE)
         starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _SENTENCE)

@@ -1,7 +1,7 @@
-"""How a company's name may be spelled, joined and inflected in a text.
+"""Forms: how a company's name may be spelled and inflected in a text.
 
-The registry writes each form once; this module adds the spellings a newspaper uses for it
-(capitals, a hyphen for a blank, no accents) and knows which letters may follow a name.
+The registry writes each form once; this module adds the spellings that newspapers use (capitals,
+a hyphen for a blank, no accents) and knows the case endings of languages.
 """
 
 import re
@@ -9,7 +9,7 @@ import unicodedata
 from bisect import bisect
 from dataclasses import dataclass
 
-# Letters that do not come apart into a base letter and a mark.
+# Letters that Unicode does not decompose into a base letter and a mark.
 _BASE_LETTERS = str.maketrans("łŁøØđĐıё", "lLoOdDiе")
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 
@@ -32,7 +32,7 @@ _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
 _CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
 
-# Where a script's block begins in Unicode, as far as word boundaries care.
+# Where the Unicode blocks of scripts begin, as needed for word boundaries.
 _BLOCKS = (
     (0x0000, "latin"),
     (0x0370, "greek"),
@@ -55,7 +55,7 @@ _BLOCK_STARTS = [start for start, _ in _BLOCKS]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way in which the registry lets a company be named.
+    """A form of a company's name.
 
     A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. A `stem`
     needs an ending; `rest` matches what follows the first "*" of one with several words, and
@@ -77,12 +77,12 @@ class Form:
 
 
 def script(letter: str) -> str:
-    """The script of a letter as far as word boundaries care; hiragana counts as han."""
+    """Return the script of a letter for word boundaries; hiragana counts as han."""
     return _BLOCKS[bisect(_BLOCK_STARTS, ord(letter)) - 1][1]
 
 
 def without_accents(form: str) -> str:
-    """Latin and Greek letters without their marks; other scripts stay (й is a letter, not и)."""
+    """Remove the marks of Latin and Greek letters; other scripts stay (й is not и)."""
     if form.isascii():
         return form
     letters = []
@@ -95,11 +95,10 @@ def without_accents(form: str) -> str:
 
 
 def spellings(form: str) -> set[str]:
-    """Every way in which a text may spell a form, the form itself included.
+    """Return every spelling of a form, the form itself included.
 
-    Smart case: capitals of the form are kept, but for words all in capitals; a form in
-    small letters is found in any case. A blank may be a hyphen and the other way round,
-    "&" may be "and", accents may be missing.
+    Capitals of the form are required; a form in small letters is found in any case. A blank may
+    be a hyphen and the other way round, "&" may be "and", accents may be missing.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
@@ -147,7 +146,7 @@ def _without_inner_capitals(word: str) -> str:
 
 
 def stem_forms(form: str) -> tuple[str, ...]:
-    """The stem under a form's own ending, where one script and its last letter tell it."""
+    """Return the stem of a form whose last letter is a case ending, if its script shows that."""
     last = form[-1]
     if script(last) == "cyrillic" and last in "аяьй" and len(form) >= 5:
         return (form[:-1] + "*",)
@@ -157,7 +156,7 @@ def stem_forms(form: str) -> tuple[str, ...]:
 
 
 def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
-    """May these letters follow the form and leave it the same name?"""
+    """Are these letters a case ending that the form may take?"""
     low = ending.lower()
     if ending != low and not (ending.isupper() and not form.text.isupper()):
         return False

@@ -1,4 +1,4 @@
-"""From candidates to mentions: what is left out, the longest form first, then the doubtful ones."""
+"""The matcher: from candidates to mentions, the certain ones first, then the doubtful ones."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import TypeVar
 from newscrawl.items import Mention
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import Company
+from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
+from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, spells_out
 from newscrawl.mentions.forms import Form
-from newscrawl.mentions.scan import Scan, scan
-from newscrawl.mentions.support import ContextFinder, Evidence, Judge
-from newscrawl.mentions.surroundings import Surroundings, spells_out
+from newscrawl.mentions.normalized_text import NormalizedText, normalize
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -45,50 +45,48 @@ class Matcher:
         self._words = words
         self._finder = Finder(forms, words)
         self._tickers = Tickers(companies)
-        self._surroundings = Surroundings(words)
-        self._judge = Judge(self._surroundings)
+        self._neighbours = NeighbourWords(words)
+        self._disambiguator = Disambiguator(self._neighbours)
         self._credits = Credits(companies, words)
         self._exclusions: dict[int, Exclusions] = {}
 
     @cached_property
-    def _context(self) -> ContextFinder:
+    def _context_finder(self) -> ContextFinder:
         return ContextFinder(self._companies, self._words)
 
     def find(
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[Mention]:
-        """All mentions, those of the title first, each section in reading order."""
-        scanned = scan(text, title)
-        content = scanned.text
+        """Return all mentions, those of the title first, each section in reading order."""
+        article = normalize(text, title)
+        content = article.text
         candidates = _first(self._finder.find(content, language))
         tickers = _first(self._tickers.find(content))
         if not candidates and not tickers:
             return []
         own = self._credits.publishers_of(source)
-        places, persons = self._sift(content, candidates, own)
-        certain, doubtful = _parted(places, persons, language)
+        places, persons = self._filter(content, candidates, own)
+        certain, doubtful = _split_by_certainty(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
-            evidence = replace(
-                self._evidence(content, certain, tickers, doubtful, persons), language=language
-            )
-            found += self._supported(content, doubtful, evidence)
+            context = self._article_context(content, certain, tickers, doubtful)
+            context = replace(context, persons=frozenset(persons), language=language)
+            found += self._supported(content, doubtful, context)
         mentions = [
-            self._mention(scanned, candidate.form.company, (candidate.start, candidate.end), rule)
+            self._mention(article, candidate.form.company, (candidate.start, candidate.end), rule)
             for candidate, rule in found
         ]
         mentions += [
-            self._mention(scanned, hit.company, (hit.start, hit.end), "ticker") for hit in tickers
+            self._mention(article, hit.company, (hit.start, hit.end), "ticker") for hit in tickers
         ]
         return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
 
-    def _sift(
+    def _filter(
         self, text: str, candidates: Iterable[Candidate], own: frozenset[int]
     ) -> tuple[list[Place], dict[str, int]]:
-        """Places where a form stands, longest first, and the forms that name a person here,
-        each with the place where it first does.
+        """Return the places to keep, and the forms that name a person with their first place.
 
-        What is excluded still takes its place: "Deutsche Bank Park" leaves no "Deutsche Bank".
+        An excluded name still covers its place: "Deutsche Bank Park" contains no "Deutsche Bank".
         An acronym that the article spells out as something else counts nowhere in it.
         """
         places: list[Place] = []
@@ -98,10 +96,10 @@ class Matcher:
             first = rivals[0]
             if spells_out(text, first) and not _is_apposition(places, rivals):
                 foreign.add(text[first.start : first.end])
-            elif self._surroundings.is_person(text, first):
+            elif self._neighbours.is_person(text, first):
                 persons[first.form.text].append(first.start)
-            elif not self._surroundings.is_other(text, first):
-                left = [rival for rival in rivals if not self._is_else(text, rival, own)]
+            elif not self._neighbours.is_other(text, first):
+                left = [rival for rival in rivals if not self._is_something_else(text, rival, own)]
                 if left:
                     places.append(left)
         kept = [p for p in places if text[p[0].start : p[0].end] not in foreign]
@@ -112,8 +110,8 @@ class Matcher:
             if len(starts) * BARE_SURNAMES >= times[form]
         }
 
-    def _is_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
-        """Is it an excluded phrase, or a newspaper named for its work?"""
+    def _is_something_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
+        """Is it part of an excluded phrase, or a newspaper's credit?"""
         return self._is_excluded(text, candidate) or self._credits.is_credit(text, candidate, own)
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
@@ -126,36 +124,34 @@ class Matcher:
             self._exclusions[candidate.form.company] = exclusions
         return exclusions.hold(text, candidate.start, candidate.end)
 
-    def _evidence(
+    def _article_context(
         self,
         text: str,
         certain: Sequence[Candidate],
         tickers: Sequence[TickerHit],
         doubtful: list[Place],
-        persons: Mapping[str, int],
-    ) -> Evidence:
+    ) -> MentionContext:
         wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
-        return Evidence(
+        return MentionContext(
             named=frozenset(candidate.form.company for candidate in certain),
-            quoted=frozenset(hit.company for hit in tickers),
-            persons=frozenset(persons),
-            context=self._context.find(text, wanted, (place[0].start for place in doubtful)),
+            tickers=frozenset(hit.company for hit in tickers),
+            words=self._context_finder.find(text, wanted, (place[0].start for place in doubtful)),
             starts={candidate.start for candidate in certain},
             ends={candidate.end for candidate in certain},
         )
 
     def _supported(
-        self, text: str, doubtful: list[Place], evidence: Evidence
+        self, text: str, doubtful: list[Place], context: MentionContext
     ) -> list[tuple[Candidate, str]]:
         found: list[tuple[Candidate, str]] = []
         waiting = doubtful
         for _ in range(PASSES):
             still = []
             for rivals in waiting:
-                verdict = self._judge.verdict(text, rivals, evidence)
-                if verdict:
-                    found.append(verdict)
-                    evidence.note(verdict[0])
+                resolved = self._disambiguator.resolve(text, rivals, context)
+                if resolved:
+                    found.append(resolved)
+                    context.note(resolved[0])
                 else:
                     still.append(rivals)
             waiting = still
@@ -166,21 +162,23 @@ class Matcher:
             for rivals in waiting
             for rival in rivals
             if meant.get(rival.form.text) == rival.form.company
-            and not self._is_word_of_a_name(text, rival, evidence)
+            and not self._is_word_of_a_name(text, rival, context)
         ]
         return found + repeated
 
-    def _is_word_of_a_name(self, text: str, rival: Candidate, evidence: Evidence) -> bool:
-        words = self._words.modifiers.get(evidence.language or "", ())
-        return rival.form.text.lower() in words and self._surroundings.is_part_of_name(
-            text, rival, evidence.language
+    def _is_word_of_a_name(self, text: str, rival: Candidate, context: MentionContext) -> bool:
+        words = self._words.modifiers.get(context.language or "", ())
+        return rival.form.text.lower() in words and self._neighbours.is_part_of_name(
+            text, rival, context.language
         )
 
-    def _mention(self, scanned: Scan, company: int, span: tuple[int, int], rule: str) -> Mention:
-        section, start, end = scanned.origin(*span)
+    def _mention(
+        self, article: NormalizedText, company: int, span: tuple[int, int], rule: str
+    ) -> Mention:
+        section, start, end = article.origin(*span)
         return Mention(
             company=self._companies[company].name,
-            surface=scanned.surface(section, start, end),
+            surface=article.surface(section, start, end),
             start=start,
             end=end,
             section=section,
@@ -195,7 +193,7 @@ def _first(found: list[Found]) -> list[Found]:
 
 
 def _longest(candidates: Iterable[Candidate]) -> list[Place]:
-    """Candidates by place: where several overlap, the longest; of equal span, all."""
+    """Return candidates by place: of overlapping ones the longest, of equal spans all."""
     spans: dict[tuple[int, int], Place] = defaultdict(list)
     for candidate in candidates:
         rivals = spans[candidate.start, candidate.end]
@@ -211,7 +209,7 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
 
 
 def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
-    """Does the same company's name stand right before: "Royal Bank of Canada (RBC)"?"""
+    """Does the same company's full name come right before: "Royal Bank of Canada (RBC)"?"""
     companies = {rival.form.company for rival in rivals}
     return any(
         rivals[0].start - candidate.end == len(" (") and candidate.form.company in companies
@@ -219,12 +217,12 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
     )
 
 
-def _parted(
+def _split_by_certainty(
     places: Iterable[Place], persons: Mapping[str, int], language: str | None
 ) -> tuple[list[Candidate], list[Place]]:
-    """The places beyond doubt, and those that need support.
+    """Return the certain places and those that need support.
 
-    A form that names a person in this article is in doubt from there on; one that two
+    A form that names a person in this article is doubtful from there on; a form that two
     companies share always is.
     """
     certain = []

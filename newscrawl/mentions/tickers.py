@@ -1,4 +1,4 @@
-"""Tickers, which count only where they are written as tickers: "NYSE: MSFT", "(AAPL.O)"."""
+"""Tickers, which count only in ticker notation: "NYSE: MSFT", "(AAPL.O)"."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ _COUNTRY = {code: country for country, codes in _MARKETS.items() for code in cod
 
 @dataclass(frozen=True, slots=True)
 class TickerHit:
-    """A symbol in ticker form at scanned characters `start` to `end`."""
+    """A symbol in ticker notation at normalized characters `start` to `end`."""
 
     company: int
     start: int
@@ -54,7 +54,7 @@ class TickerHit:
 
 
 class Tickers:
-    """The symbols of a registry."""
+    """Finds the symbols of a registry."""
 
     def __init__(self, companies: Sequence[Company]) -> None:
         self._listings: dict[str, list[tuple[str | None, int]]] = {}
@@ -65,7 +65,7 @@ class Tickers:
                 self._listings.setdefault(symbol.strip(), []).append((country, index))
 
     def find(self, text: str) -> list[TickerHit]:
-        """Every known symbol in ticker form."""
+        """Return every known symbol in ticker notation."""
         if not self._listings:
             return []
         hits = {}
@@ -102,7 +102,7 @@ class Tickers:
 
 
 def _notations(text: str) -> Iterator[re.Match[str]]:
-    """What is written as a ticker, looked for where it may begin."""
+    """Yield what is written as a ticker; searched where one may begin."""
     starts = [place for mark in _NOTATION_STARTS for place in _places(text, mark)]
     end = 0
     for start in sorted(place for place in starts if _is_capital(text[place + 1 : place + 2])):
@@ -112,7 +112,7 @@ def _notations(text: str) -> Iterator[re.Match[str]]:
 
 
 def _listings(text: str) -> Iterator[re.Match[str]]:
-    """Symbols behind the name of an exchange, looked for around each colon."""
+    """Yield symbols after the name of an exchange; searched around each colon."""
     end = 0
     for colon in _places(text, ":"):
         if colon < end or not _may_end_exchange(text[colon - 1 : colon]):
@@ -125,7 +125,7 @@ def _listings(text: str) -> Iterator[re.Match[str]]:
 
 
 def _places(text: str, mark: str) -> Iterator[int]:
-    """Where a character stands: to find one is much faster than one of several."""
+    """Yield the places of a character; faster than a search for several at once."""
     place = text.find(mark)
     while place >= 0:
         yield place

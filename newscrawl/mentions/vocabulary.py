@@ -1,4 +1,4 @@
-"""The words around a company's name that tell what it is, read from vocabulary.toml."""
+"""Word lists that help to tell companies from other names, read from vocabulary.toml."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ _BY_LANGUAGE = ("modifiers", "capitalised", "articles")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """Word lists of ours, in small letters but for legal forms, given names and namesakes.
+    """Our word lists, in small letters except legal forms, given names and namesakes.
 
     `legal_forms` follow a company's name ("AG", "Inc."). `after` and `before` are words beside
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
@@ -23,7 +23,7 @@ class Vocabulary:
     announced"); after `modifiers` ("total"), everyday words, a cue counts only behind an
     apostrophe or a hyphen; `capitalised` words have a capital amid small letters only as
     names ("chez Orange").
-    `boilerplate` tells a newspaper's sentences about itself ("all rights reserved").
+    `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
@@ -62,7 +62,7 @@ class Vocabulary:
         return _holds(self.articles, word, language)
 
     def is_name_if_capitalised(self, form: str, language: str | None) -> bool:
-        """Would a text of the language write the form small, were it not a name?"""
+        """Does the language write this word with a capital only as a name?"""
         return form.lower() in self.capitalised.get(language or "", ())
 
 
@@ -74,7 +74,7 @@ def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None)
 
 
 def load_vocabulary() -> Vocabulary:
-    """Read the bundled word lists; each is a table from language to phrases parted by commas."""
+    """Read the bundled word lists; each is a table of comma-separated phrases by language."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
     topics = {name: _phrases(by_language) for name, by_language in data.pop("topics").items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}

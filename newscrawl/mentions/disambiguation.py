@@ -1,12 +1,20 @@
-"""What stands beside a name: a legal form, a cue, a given name, an arena."""
+"""Disambiguation: which of the doubtful places name a company, by what stands around them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newscrawl.mentions.candidates import Candidate
+from newscrawl.mentions.context import MentionContext, context_weight
 from newscrawl.mentions.vocabulary import Vocabulary
 
+# An everyday word ("Next", "Free") needs more context. Ours, set by hand.
+EVERYDAY_CONTEXT = 2
+# What joins two names in a list.
+_CONJUNCTIONS = r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|&) |和|与|及|と|や"
+_CONJUNCTION = re.compile(_CONJUNCTIONS)
+_JOINT = re.compile(rf"{_CONJUNCTIONS}|, |/|、|・")
+_LONGEST_JOINT = len(" sowie ")
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
 # And how many hold the name that an acronym stands for.
@@ -55,8 +63,8 @@ _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Judges the words next to a candidate."""
+class NeighbourWords:
+    """What the words next to a candidate say about it."""
 
     words: Vocabulary
 
@@ -280,6 +288,77 @@ class Surroundings:
         if self._is_honoured(text, candidate):
             return True
         return bool(before) and before[-1] in self.words.namesakes_before
+
+
+@dataclass(frozen=True, slots=True)
+class Disambiguator:
+    """Decides which candidate at a doubtful place is meant, if any."""
+
+    neighbours: NeighbourWords
+
+    def resolve(
+        self, text: str, rivals: Sequence[Candidate], context: MentionContext
+    ) -> tuple[Candidate, str] | None:
+        """Return the company that is meant and the rule that found it; None without support."""
+        for rule, companies in (("full name", context.named), ("ticker", context.tickers)):
+            meant = [rival for rival in rivals if rival.form.company in companies]
+            if len(meant) == 1:
+                return meant[0], rule
+        # "Mediobanca-Generali": two companies, while "Howell-Chase" is a person.
+        joint = rivals[0].start - 1
+        if len(rivals) == 1 and joint in context.ends and text[joint] == "-":
+            return rivals[0], "company beside"
+        if self.neighbours.is_part_of_name(text, rivals[0], context.language):
+            return None
+        near = self._nearest(text, rivals, context)
+        if near:
+            return near, "context"
+        beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
+        return (rivals[0], beside) if beside else None
+
+    def _beside(self, text: str, candidate: Candidate, context: MentionContext) -> str | None:
+        if self.neighbours.has_legal_form(text, candidate):
+            return "legal form"
+        if candidate.form.text in context.persons:
+            return None
+        if self.neighbours.has_cue(text, candidate, context.language):
+            return "cue"
+        if self._is_listed(text, candidate, context):
+            return "company beside"
+        if self.neighbours.is_capital_amid_small(text, candidate, context.language):
+            return "capital"
+        others = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
+        return "other name" if others else None
+
+    def is_everyday(self, candidate: Candidate, context: MentionContext) -> bool:
+        """Is the name an everyday word in this article's language?"""
+        return self.neighbours.words.is_everyday(candidate.form.text, context.language)
+
+    def _is_listed(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
+        """Is a name beyond doubt joined to it: "Rossmann und Zalando"?"""
+        everyday = self.is_everyday(candidate, context)
+        joint = _CONJUNCTION if everyday else _JOINT
+        after = joint.match(text, candidate.end)
+        if after and after.end() in context.starts:
+            return True
+        return any(
+            candidate.start - length in context.ends
+            and joint.fullmatch(text, candidate.start - length, candidate.start)
+            for length in range(1, _LONGEST_JOINT + 1)
+        )
+
+    def _nearest(
+        self, text: str, rivals: Sequence[Candidate], context: MentionContext
+    ) -> Candidate | None:
+        """Return the one rival with the most context words nearby, if they are enough."""
+        near = [context_weight(rival, context) for rival in rivals]
+        most = max(near)
+        everyday = self.is_everyday(rivals[0], context)
+        if everyday and self.neighbours.leads_a_noun(text, rivals[0], context.language):
+            return None
+        if most < (EVERYDAY_CONTEXT if everyday else 1) or near.count(most) > 1:
+            return None
+        return rivals[near.index(most)]
 
 
 def _acts(word: str) -> bool:

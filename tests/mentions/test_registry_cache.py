@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from newscrawl.mentions import CompaniesError, load_companies
-from newscrawl.mentions.companies import BUNDLED
-from newscrawl.mentions.compiling import MOST_KEPT, SMALLEST_KEPT, cache_folder
+from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_cache import MAX_KEPT_FILES, MIN_CACHED_BYTES, cache_folder
 
 TEXT = (
     "Siemens, der Dax-Konzern Linde und Bahnchef Lutz; Prezes Orlenu; у Норильского никеля; "
@@ -29,7 +29,7 @@ def registry(tmp_path: Path) -> Path:
     folder.mkdir()
     for letter in "ab":
         base = 0 if letter == "a" else 10_000
-        text = "".join(entry(base + number) for number in range(SMALLEST_KEPT // 5000))
+        text = "".join(entry(base + number) for number in range(MIN_CACHED_BYTES // 5000))
         (folder / f"{letter}.toml").write_text(text, encoding="utf-8")
     return folder
 
@@ -113,10 +113,10 @@ def test_small_registries_are_not_kept(tmp_path):
 
 
 def test_only_the_newest_are_kept(registry, tmp_path):
-    for number in range(MOST_KEPT + 2):
+    for number in range(MAX_KEPT_FILES + 2):
         (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
         load_companies(registry, cache=tmp_path)
-    assert len(files(tmp_path)) == MOST_KEPT
+    assert len(files(tmp_path)) == MAX_KEPT_FILES
 
 
 def test_the_cache_is_the_users_own(monkeypatch, tmp_path):

@@ -1,9 +1,8 @@
-"""From companies to what the matcher looks for: every form under every spelling.
+"""The compiled registry (every form under every spelling) and its cache file.
 
-Reading, checking and compiling a large registry takes some tenths of a second, which each
-crawl would pay. What comes out is kept in a file beside the user's other caches: plain JSON,
-named by a digest of the registry and of the code that reads it, so that a change to either is
-compiled anew. A file that can't be read or written changes nothing but the time.
+Reading, checking and compiling a large registry takes some tenths of a second. The result is
+cached as JSON, named by a digest of the registry and of the code that reads it, so that a change
+to either compiles it again. If the file can't be read or written, only time is lost.
 """
 
 import json
@@ -25,24 +24,24 @@ from newscrawl.mentions.forms import Form, spellings, stem_forms
 
 logger = logging.getLogger(__name__)
 
-# Smaller registries are compiled sooner than a file is looked for.
-SMALLEST_KEPT = 100_000
-# So many compiled registries are kept; the oldest go first.
-MOST_KEPT = 8
-# What a compiled registry depends on besides the registry itself.
-_SOURCES = ("reading.py", "checks.py", "company.py", "forms.py", "compiling.py", "vocabulary.toml")
+# Bytes; smaller registries are compiled each time.
+MIN_CACHED_BYTES = 100_000
+# The oldest files are deleted first.
+MAX_KEPT_FILES = 8
+# The code on which a compiled registry depends.
+_SOURCES = ("registry_file.py", "company.py", "forms.py", "registry_cache.py", "vocabulary.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Companies, and their forms by every spelling that stands for them."""
+    """Companies, and their forms by spelling."""
 
     companies: tuple[Company, ...]
     forms: Mapping[str, Sequence[Form]]
 
 
 def compile_forms(companies: Sequence[Company]) -> dict[str, list[Form]]:
-    """All spellings of all forms, each with the forms that it may stand for."""
+    """Return the spellings of all forms, each with the forms that it may mean."""
     by_spelling: dict[str, list[Form]] = {}
     for form in _forms_of(companies):
         for spelling in spellings(form.text):
@@ -75,7 +74,7 @@ def _stem(form: Form, stem: str) -> Form:
 
 
 class CompiledFile:
-    """Where a registry's compiled form is kept; of no effect for small registries."""
+    """The cache file of a registry; does nothing for small registries."""
 
     def __init__(self, registry: Path, folder: Path | None = None) -> None:
         self._folder = folder or cache_folder()
@@ -87,7 +86,7 @@ class CompiledFile:
             contents = [part.read_bytes() for part in parts]
         except OSError:
             return None
-        if sum(map(len, contents)) < SMALLEST_KEPT:
+        if sum(map(len, contents)) < MIN_CACHED_BYTES:
             return None
         package = files(__package__)
         contents += [package.joinpath(name).read_bytes() for name in _SOURCES]
@@ -97,7 +96,7 @@ class CompiledFile:
         return self._folder / f"companies-{digest.hexdigest()[:32]}.json"
 
     def read(self) -> Compiled | None:
-        """The compiled registry, or None where there is none or it can't be used."""
+        """Return the compiled registry; None if it is missing or can't be used."""
         if self._path is None:
             return None
         try:
@@ -109,7 +108,7 @@ class CompiledFile:
             return None
 
     def write(self, compiled: Compiled) -> None:
-        """Keep it, whole or not at all; a folder that can't be written to is no fault."""
+        """Write the file atomically; a folder that can't be written to is only logged."""
         if self._path is None:
             return
         try:
@@ -119,19 +118,19 @@ class CompiledFile:
                 plain = json.dumps(_plain(compiled), ensure_ascii=False, separators=(",", ":"))
                 whole.write_text(plain, encoding="utf-8")
                 whole.replace(self._path)
-            self._forget_oldest()
+            self._delete_oldest()
         except OSError as error:
             logger.debug("%s is not kept: %s", self._path, error)
 
-    def _forget_oldest(self) -> None:
+    def _delete_oldest(self) -> None:
         kept = sorted(self._folder.glob("companies-*.json"), key=lambda path: path.stat().st_mtime)
-        for path in kept[:-MOST_KEPT]:
+        for path in kept[:-MAX_KEPT_FILES]:
             with suppress(OSError):
                 path.unlink()
 
 
 def cache_folder() -> Path:
-    """Where caches of this user live: $XDG_CACHE_HOME or ~/.cache, and newscrawl in it."""
+    """Return the user's cache folder: newscrawl in $XDG_CACHE_HOME or ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(base) if base else Path.home() / ".cache") / "newscrawl"
@@ -140,7 +139,7 @@ def cache_folder() -> Path:
 
 
 def _plain(compiled: Compiled) -> dict[str, Any]:
-    """Lists and texts only. A stem's pattern is written as the stem it came from."""
+    """Return lists and texts only; a stem's pattern is written as its source."""
     forms: dict[Form, int] = {}
     spelled = {
         spelling: [forms.setdefault(form, len(forms)) for form in found]

@@ -1,23 +1,22 @@
-"""The registry of companies: the door to this package."""
+"""The registry of companies, and the search for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import overload
 
 from newscrawl.items import Mention
-from newscrawl.mentions.checks import check
 from newscrawl.mentions.company import Company
-from newscrawl.mentions.compiling import Compiled, CompiledFile, compile_forms
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
-from newscrawl.mentions.reading import read_entries
+from newscrawl.mentions.registry_cache import Compiled, CompiledFile, compile_forms
+from newscrawl.mentions.registry_file import check, read_entries
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
 BUNDLED = Path(__file__).parent / "companies"
 
 
 class Companies(Sequence[Company]):
-    """Companies to look for, and the search for them. Safe to share between threads."""
+    """A registry of companies that finds their mentions. Safe to share between threads."""
 
     def __init__(
         self,
@@ -46,18 +45,18 @@ class Companies(Sequence[Company]):
         language: str | None = None,
         source: str | None = None,
     ) -> list[Mention]:
-        """The mentions in an article, title first, each section in reading order.
+        """Return the mentions in an article, title first, each section in reading order.
 
-        Offsets are characters of `title` and `text` as given. `language` (ISO 639-1) opens the
-        case endings of that language; without it only those that no script leaves in doubt.
-        `source` is the newspaper, by URL, host or name: its publisher does not count where
-        the newspaper speaks of its own rights, subscriptions and the like.
+        Offsets are characters of `title` and `text` as given. `language` (ISO 639-1) allows the
+        case endings of that language; without it only endings that the script makes certain.
+        `source` is the newspaper, by URL, host or name: its publisher does not count in
+        sentences about its own rights, subscriptions and the like.
         Never raises; an ambiguous name counts only with support in title or text.
         """
         return self._matcher.find(text, title, language, source)
 
     def named(self, name: str) -> Company | None:
-        """The company of this name or unambiguous alias, in any case."""
+        """Return the company of this name or unambiguous alias, in any case."""
         return self._by_name.get(name.casefold())
 
     def __iter__(self) -> Iterator[Company]:
@@ -79,9 +78,9 @@ class Companies(Sequence[Company]):
 def load_companies(path: str | Path | None = None, *, cache: str | Path | None = None) -> Companies:
     """Read a companies file (TOML or CSV), a folder of them, or the bundled registry.
 
-    Raises CompaniesError, naming file, line, fault and advice, where a file can't be read or
-    a definition would flood, clash with another or never match. A large registry's compiled
-    form is kept in the folder `cache`, by default the user's.
+    Raise CompaniesError with file, line, fault and advice if a file can't be read or a
+    definition would flood, clash with another or never match. A large registry's compiled
+    form is cached in the folder `cache`, by default the user's.
     """
     registry = Path(path) if path is not None else BUNDLED
     words = load_vocabulary()

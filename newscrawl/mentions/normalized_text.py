@@ -1,7 +1,6 @@
-"""An article as the matcher reads it: one spelling for apostrophes, blanks, hyphens and accents.
+"""Normalized text: one spelling for apostrophes, blanks, hyphens and accents.
 
-Every scanned character knows its place in the original, so that offsets never refer to
-the tidied text.
+The matcher searches in it; offsets are mapped back to the original text.
 """
 
 import re
@@ -42,10 +41,10 @@ BREAK: Literal["\n\n"] = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """A title and a body as one text to match in, and the way back to where each character stood.
+class NormalizedText:
+    """A title and a body as one normalized text, with the way back to the original.
 
-    `places` is None where scanned and original characters correspond one to one.
+    `places` is None where normalized and original characters correspond one to one.
     """
 
     text: str
@@ -54,7 +53,7 @@ class Scan:
     places: Sequence[int] | None = None
 
     def origin(self, start: int, end: int) -> tuple[Section, int, int]:
-        """The section and the offsets in it of the scanned characters from `start` to `end`."""
+        """The section and the offsets in it of the normalized characters from `start` to `end`."""
         if self.places is not None:
             start, end = self.places[start], self.places[end]
             while end > start and self.original[end - 1] in _INVISIBLE:
@@ -69,8 +68,8 @@ class Scan:
         return self.original[start + shift : end + shift]
 
 
-def scan(text: str, title: str = "") -> Scan:
-    """Prepare an article for matching; linear in its length, lone surrogates included."""
+def normalize(text: str, title: str = "") -> NormalizedText:
+    """Return an article as the matcher reads it; lone surrogates are allowed."""
     original = f"{title}{BREAK}{text}" if title else text
     body_start = len(original) - len(text)
     spelled = stream_safe(original)
@@ -84,9 +83,9 @@ def scan(text: str, title: str = "") -> Scan:
     if spelled.count("\n") != 2 * spelled.count("\n\n"):
         spelled = _LINE_BREAK.sub(" ", spelled)
     if not _needs_repair(spelled):
-        return Scan(spelled, original, body_start)
+        return NormalizedText(spelled, original, body_start)
     repaired, places = _repair(spelled)
-    return Scan(repaired, original, body_start, places)
+    return NormalizedText(repaired, original, body_start, places)
 
 
 def _without_surrogates(spelled: str) -> str:
@@ -117,17 +116,17 @@ def _needs_repair(spelled: str) -> bool:
 
 
 class Places(Sequence[int]):
-    """Where each scanned character stood, kept as stretches in which they follow each other."""
+    """Where each normalized character stood, kept as stretches in which they follow each other."""
 
     def __init__(self) -> None:
-        self._scanned: list[int] = []
+        self._normalized: list[int] = []
         self._original: list[int] = []
         self._length = 0
 
     def add(self, original: int, length: int) -> None:
-        """The next so many scanned characters stood from `original` on."""
+        """The next so many normalized characters stood from `original` on."""
         if length:
-            self._scanned.append(self._length)
+            self._normalized.append(self._length)
             self._original.append(original)
             self._length += length
 
@@ -143,8 +142,8 @@ class Places(Sequence[int]):
     def __getitem__(self, place: int | slice) -> int | Sequence[int]:
         if isinstance(place, slice):
             return [self[one] for one in range(self._length)[place]]
-        stretch = bisect(self._scanned, range(self._length)[place]) - 1
-        return self._original[stretch] + range(self._length)[place] - self._scanned[stretch]
+        stretch = bisect(self._normalized, range(self._length)[place]) - 1
+        return self._original[stretch] + range(self._length)[place] - self._normalized[stretch]
 
 
 def _has_mark(spelled: str) -> bool:

@@ -1,0 +1,151 @@
+"""Context words: words whose nearness supports a doubtful name, found for a whole article."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import NamedTuple
+
+from ahocorasick_rs import AhoCorasick
+
+from newscrawl.mentions.candidates import Candidate
+from newscrawl.mentions.company import Company
+from newscrawl.mentions.forms import without_accents
+from newscrawl.mentions.vocabulary import Vocabulary
+
+# Context counts within this many characters: the sentence and its neighbours. Ours, set by hand.
+CONTEXT_WINDOW = 250
+# The weight of a context word with a capital. Ours, set by hand.
+NAME_WEIGHT = 2
+_place = attrgetter("place")
+_PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
+
+
+class ContextHit(NamedTuple):
+    """A context word of a company: where it begins and its weight."""
+
+    place: int
+    weight: int
+
+
+class _Pattern(NamedTuple):
+    literal: str
+    open_left: bool
+    open_right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MentionContext:
+    """What the whole article says about its doubtful names.
+
+    `named` and `tickers` are the companies named beyond doubt and by ticker, `persons` the forms
+    that name a person here, `words` the context words by company. `starts` and `ends` are where
+    the names found so far begin and end; `supported` are doubtful forms found by support.
+    """
+
+    named: frozenset[int]
+    tickers: frozenset[int]
+    words: Mapping[int, Sequence[ContextHit]]
+    starts: set[int]
+    ends: set[int]
+    persons: frozenset[str] = frozenset()
+    language: str | None = None
+    supported: dict[int, set[str]] = field(default_factory=dict)
+
+    def note(self, found: Candidate) -> None:
+        """Add a doubtful name that found support."""
+        self.supported.setdefault(found.form.company, set()).add(found.form.text)
+        self.starts.add(found.start)
+        self.ends.add(found.end)
+
+
+class ContextFinder:
+    """Finds the context words of all companies with ambiguous forms in one automaton."""
+
+    def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
+        owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
+        for index, company in enumerate(companies):
+            if company.ambiguous:
+                for word, weight in _weighted(company.context, words):
+                    for pattern in _patterns(word):
+                        owners[pattern][index] = weight
+        self._patterns = list(owners)
+        self._owners = list(owners.values())
+        self._of: dict[int, set[int]] = defaultdict(set)
+        for number, owned in enumerate(self._owners):
+            for index in owned:
+                self._of[index].add(number)
+        literals = [pattern.literal for pattern in self._patterns]
+        self._longest = max(map(len, literals), default=0)
+        self._automaton = AhoCorasick(literals, store_patterns=False)
+
+    def find(
+        self, text: str, wanted: frozenset[int], places: Iterable[int]
+    ) -> dict[int, list[ContextHit]]:
+        """Return the context words of the wanted companies near these places, in text order."""
+        low = text.replace("İ", "I").lower()
+        patterns = set().union(*(self._of.get(index, ()) for index in wanted))
+        hits: dict[int, list[ContextHit]] = defaultdict(list)
+        for left, right in self._windows(places):
+            found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
+            for pattern, start, end in found:
+                if pattern in patterns and self._stands(low, pattern, left + start, left + end):
+                    owners = self._owners[pattern]
+                    for index in wanted & owners.keys():
+                        hits[index].append(ContextHit(left + start, owners[index]))
+        for company_hits in hits.values():
+            company_hits.sort()
+        return hits
+
+    def _windows(self, places: Iterable[int]) -> list[tuple[int, int]]:
+        """Return the parts of the text in which context counts, without overlap."""
+        windows: list[tuple[int, int]] = []
+        for place in sorted(places):
+            left, right = max(0, place - CONTEXT_WINDOW), place + CONTEXT_WINDOW + self._longest
+            if windows and left <= windows[-1][1]:
+                left = windows.pop()[0]
+            windows.append((left, right))
+        return windows
+
+    def _stands(self, low: str, pattern: int, start: int, end: int) -> bool:
+        form = self._patterns[pattern]
+        if not form.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
+            return False
+        if form.open_right or not _is_spaced(low[end - 1]):
+            return True
+        return _PLURAL.match(low, end) is not None
+
+
+def _is_spaced(letter: str) -> bool:
+    """Is this a letter of a script that writes blanks between words?"""
+    return letter.isalnum() and ord(letter) < 0x2E80
+
+
+def _weighted(context: Iterable[str], words: Vocabulary) -> Iterable[tuple[str, int]]:
+    """Yield context words in small letters, and their weight: names weigh double."""
+    for word in context:
+        if word.startswith("@"):
+            yield from ((topical, 1) for topical in words.topics[word[1:]])
+        else:
+            yield word.lower(), NAME_WEIGHT if word.strip("*")[0].isupper() else 1
+
+
+def _patterns(word: str) -> set[_Pattern]:
+    literal = word.replace("*", "").replace("’", "'")
+    open_left, open_right = word[0] == "*", word[-1] == "*"
+    return {
+        _Pattern(spelling, open_left, open_right)
+        for spelling in (literal, without_accents(literal))
+    }
+
+
+def context_weight(candidate: Candidate, context: MentionContext) -> int:
+    """Return the weight of the context words nearby, without the name's own characters."""
+    hits = context.words.get(candidate.form.company, ())
+    first = bisect_left(hits, candidate.start - CONTEXT_WINDOW, key=_place)
+    stop = bisect_right(hits, candidate.start + CONTEXT_WINDOW, key=_place)
+    return sum(
+        hit.weight for hit in hits[first:stop] if not candidate.start <= hit.place < candidate.end
+    )
