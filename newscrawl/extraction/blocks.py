@@ -45,7 +45,7 @@ _CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 # Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
 # its longest block 25,002. What goes beyond is left out: articles stand before what makes a page so
 # large, comments and lists, and a block that is longer is no paragraph.
-MAX_BLOCKS: Final = 20_000
+MAX_BLOCKS: Final = 10_000
 MAX_TEXT: Final = 600_000
 MAX_BLOCK: Final = 50_000
 
@@ -178,8 +178,9 @@ class _Walk:
         owner = tags = images = breaks = 0
         has_text = after_break = False
         entered: list[tuple[LexborNode, int]] = []  # below the first, with how to leave each
+        most = 5 * MAX_BLOCKS  # numbers in the rows
         node = nodes[0].first_child
-        while node is not None or entered:
+        while (node is not None or entered) and len(rows) < most:
             if node is None:
                 node, step = entered.pop()
                 if step == _BOUNDARY:
@@ -230,10 +231,12 @@ class _Walk:
                 node = node.first_child
                 continue
             node = node.next
-        ends[0] = len(nodes)
         if has_text:
             rows += owner, tags, images, len(removed), after_break
             add(END_OF_BLOCK)
+        while owner >= 0:  # still open, where the walk has stopped at the limit
+            ends[owner] = len(nodes)
+            owner = parents[owner]
 
     def result(self, profile: ProfileName) -> BlockPage:
         """What the walk found, as columns."""

@@ -26,7 +26,7 @@ BARE_SURNAMES = 10
 
 # Ours: places at which an article is looked at, the first of them; no article of the development
 # corpus has 300. Each costs some hundredth of a millisecond where names stand in every line.
-MAX_CANDIDATES = 5_000
+MAX_CANDIDATES = 2_000
 
 Place = list[Candidate]
 Found = TypeVar("Found", Candidate, TickerHit)
