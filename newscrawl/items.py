@@ -35,8 +35,8 @@ class Visit:
 
     `url` is the canonical URL it is queued under, `born` when it was published, as far as we know,
     or else discovered. `first` tells a first answer from a later look at the same page, `failures`
-    counts tries since the last answer, `deaths` the crawls and processes that it may have killed.
-    The validators are those of the last answer.
+    counts tries since the last answer, `crash_count` the crawls and processes that the page may
+    have killed. The validators are those of the last answer.
     """
 
     queue_id: int
@@ -44,7 +44,7 @@ class Visit:
     born: datetime
     first: bool = True
     failures: int = 0
-    deaths: int = 0
+    crash_count: int = 0
     etag: str | None = None
     last_modified: str | None = None
 

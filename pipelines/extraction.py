@@ -17,7 +17,7 @@ from newscrawl.extraction.memory import templates
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
-from newscrawl.storage.frontier import Outcome
+from newscrawl.storage.frontier import FetchOutcome
 from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 
 # `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
@@ -30,7 +30,7 @@ class NoArticle(DropItem):
 class NotHtml(NoArticle):
     """The response holds no HTML."""
 
-    outcome: Outcome = "closed"
+    outcome: FetchOutcome = "closed"
 
 
 class NotAnArticle(NoArticle):
@@ -52,7 +52,7 @@ class TooShort(NoArticle):
 class TooOld(DropItem):
     """The article was published before the moment given by -a since."""
 
-    outcome: Outcome = "postponed"
+    outcome: FetchOutcome = "postponed"
 
     def __init__(self, published: datetime) -> None:
         super().__init__(f"published {published:%Y-%m-%d}")
@@ -62,7 +62,7 @@ class TooOld(DropItem):
 class ReaderDied(DropItem):
     """The page ended the process that read it."""
 
-    outcome: Outcome = "died"
+    outcome: FetchOutcome = "crashed"
 
 
 # Scrapy counts what is dropped by the class.

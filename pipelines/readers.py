@@ -163,7 +163,7 @@ class Readers:
         """Whether a page is read apart: where pages pile up, and where it may kill who reads it."""
         if not self._processes:
             return False
-        is_suspect = page.visit is not None and page.visit.deaths > 0
+        is_suspect = page.visit is not None and page.visit.crash_count > 0
         is_suspect |= len(page.html) > LARGE
         return is_suspect or self._pool is not None or self._waiting > BACKLOG
 

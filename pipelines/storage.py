@@ -25,8 +25,8 @@ from newscrawl.extraction.memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.sources import Source, load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
-from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
-from newscrawl.storage.frontier import Frontier, Outcome, Schedule
+from newscrawl.storage.batch import FinishedPage, Written, write_batch
+from newscrawl.storage.frontier import FetchOutcome, Frontier, Schedule, open_frontier
 from newscrawl.storage.memory import keep_memory, memory_of
 from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches, Writer
@@ -48,7 +48,7 @@ LEARNED_AT = 25
 class Unstorable(DropItem):
     """The database refuses this one document."""
 
-    outcome: Outcome = "closed"
+    outcome: FetchOutcome = "closed"
 
 
 class NotStored(DropItem):
@@ -64,7 +64,7 @@ class DocumentStorage(DocumentPipeline):
         self._stopping: asyncio.Task[None] | None = None
         # A database that is slow or busy must not stop the downloads.
         self._writer = Writer(self._stop)
-        self._arrivals: Batches[Arrival, Written] = Batches(self._writer, self._write)
+        self._arrivals: Batches[FinishedPage, Written] = Batches(self._writer, self._write)
 
     async def process_item(self, item: Any) -> Any:
         """Store the document, and return the item that it becomes; what became of it is counted."""
@@ -87,10 +87,10 @@ class DocumentStorage(DocumentPipeline):
         run = self._run_of(document.page.source)
         return self.pass_on(document, run=run, outcome=saved.outcome)
 
-    def _arrival(self, document: Document) -> Arrival:
-        return Arrival(document=document)
+    def _arrival(self, document: Document) -> FinishedPage:
+        return FinishedPage(document=document)
 
-    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
+    def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
         """Write a batch, in the writer's thread."""
         raise NotImplementedError
 
@@ -171,7 +171,7 @@ class StoragePipeline(DocumentStorage):
         spider: Any = self._crawler.spider
         with ended_by_signals():
             self._run = self._database.start_run(self._slug)
-            frontier = self._database.frontier(self._slug, self._run, self._schedule)
+            frontier = open_frontier(self._database, self._slug, self._run, self._schedule)
         self.frontier = spider.frontier = replace(
             frontier, clock=spider.clock, began=spider.clock()
         )
@@ -189,17 +189,17 @@ class StoragePipeline(DocumentStorage):
         if document.page.visit and not document.page.visit.first:
             self._crawler.stats.inc_value("newscrawl/revisits_stored")
 
-    def _arrival(self, document: Document) -> Arrival:
+    def _arrival(self, document: Document) -> FinishedPage:
         page = document.page
         if page.visit is None:
-            return Arrival(document=document)
-        settlement = self.frontier.settlement(
+            return FinishedPage(document=document)
+        result = self.frontier.fetch_result(
             page.visit, _outcome_of(document), "stored", published=document.article.published
         )
-        return Arrival(document=document, settlement=settlement)
+        return FinishedPage(document=document, result=result)
 
-    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
-        written = write_arrivals(self._database, self._run, arrivals)
+    def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
+        written = write_batch(self._database, self._run, arrivals)
         for arrival, saved in zip(arrivals, written, strict=True):
             self._lost += arrival.lost is not None and saved is not None
         return written
@@ -211,24 +211,22 @@ class StoragePipeline(DocumentStorage):
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         """Settle a page of which no document came."""
         if isinstance(item, Page) and item.visit and not isinstance(exception, NotStored):
-            outcome: Outcome = getattr(exception, "outcome", "read")
+            outcome: FetchOutcome = getattr(exception, "outcome", "read")
             lost = None
             if isinstance(exception, NoArticle) and not item.visit.first:
                 lost = _lost(item, exception)
                 outcome = "read"  # what was an article once may be one again
             published: datetime | None = getattr(exception, "published", None)
-            settlement = self.frontier.settlement(
+            result = self.frontier.fetch_result(
                 item.visit, outcome, type(exception).__name__, published=published
             )
-            self._arrivals.later(Arrival(settlement=settlement, lost=lost))
+            self._arrivals.later(FinishedPage(result=result, lost=lost))
 
     def item_error(self, item: Any, failure: Failure) -> None:
         """Settle a page on which a pipeline failed, by a mistake of ours: it is tried again."""
         if isinstance(item, Page) and item.visit:
-            settlement = self.frontier.settlement(
-                item.visit, "failed", type(failure.value).__name__
-            )
-            self._arrivals.later(Arrival(settlement=settlement))
+            result = self.frontier.fetch_result(item.visit, "failed", type(failure.value).__name__)
+            self._arrivals.later(FinishedPage(result=result))
 
     async def spider_closed(self, reason: str) -> None:
         """Record coverage and the run's end, and say in one line what came of the crawl."""
@@ -301,7 +299,7 @@ class OtherSpidersStorage(DocumentStorage):
     def _run_of(self, source: str) -> int:
         return self._runs[source]
 
-    def _write(self, arrivals: Sequence[Arrival]) -> list[Written]:
+    def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
         written: list[Written] = [None] * len(arrivals)
         by_source: dict[str, list[int]] = {}
         for place, arrival in enumerate(arrivals):
@@ -310,7 +308,7 @@ class OtherSpidersStorage(DocumentStorage):
                 self._begin(document)
         for source, places in by_source.items():
             batch = [arrivals[place] for place in places]
-            saved = write_arrivals(self._database, self._runs[source], batch)
+            saved = write_batch(self._database, self._runs[source], batch)
             for place, one in zip(places, saved, strict=True):
                 written[place] = one
         return written
@@ -345,7 +343,7 @@ class OtherSpidersStorage(DocumentStorage):
             self._database.close()
 
 
-def _outcome_of(document: Document) -> Outcome:
+def _outcome_of(document: Document) -> FetchOutcome:
     """A page behind a paywall stays there; one that robots.txt forbids costs nothing to ask for.
 
     A consent page in the place of an article that was read may give way to it again.

@@ -97,7 +97,7 @@ class SectionSpider(ListingSpider):
             interval=publishing_interval((), None, self.clock()),
         )
         # Last of all: whoever is killed before must read this page again.
-        await self.writer.do(self.frontier.read, known.id, reading)
+        await self.writer.do(self.frontier.record_reading, known.id, reading)
 
     async def _sections(self, judged: Judged, home: KnownListing) -> AsyncIterator[Request]:
         covered = [url for url in judged.sections if self.covers(url)]

@@ -27,7 +27,7 @@ from newscrawl.sources.listings import read_listing
 from newscrawl.sources.sitemaps import MAX_BYTES
 from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import KnownListing, Offer, Reading, publishing_interval
+from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
 from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.failures import cause_of
 from spiders.queue import QueueSpider, conditions
@@ -141,7 +141,7 @@ class ListingSpider(QueueSpider):
             if self._sitemaps_left > 0:
                 self._sitemaps_left -= 1
                 yield self._request(child, archive=True, nesting=nesting + 1)
-        self.writer.later(self.frontier.unchanged, known.id)
+        self.writer.later(self.frontier.record_unchanged, known.id)
 
     def _count_as_before(self, known: KnownListing) -> None:
         if known.newest_at:
@@ -158,7 +158,7 @@ class ListingSpider(QueueSpider):
                 yield request
             return
         async with self._by_itself:
-            await self.writer.do(self.frontier.broken, known.id)
+            await self.writer.do(self.frontier.record_failure, known.id)
             async for request in self._read(response, known, nesting, body_hash, is_noted=True):
                 yield request
 
@@ -205,7 +205,7 @@ class ListingSpider(QueueSpider):
             interval=publishing_interval(moments, _told_interval(listing), self.clock()),
         )
         # Last of all: whoever is killed before must read this listing again.
-        await self.writer.do(self.frontier.read, known.id, reading)
+        await self.writer.do(self.frontier.record_reading, known.id, reading)
 
     async def _descend(
         self, children: Collection[Entry], index: KnownListing, nesting: int
@@ -244,11 +244,11 @@ class ListingSpider(QueueSpider):
         found = _Found()
         waiting = newest_first(entries)
         for start in range(0, len(waiting), _BATCH):
-            more: list[Offer] = []
+            more: list[FrontierEntry] = []
             offers = list(self._offers(waiting[start : start + _BATCH], oldest, found, more))
             if more:
-                await self.writer.do(self.frontier.tell, more)
-            offered = await self.writer.do(self.frontier.offer, listing_id, offers)
+                await self.writer.do(self.frontier.add_hints, more)
+            offered = await self.writer.do(self.frontier.enqueue, listing_id, offers)
             self.count("known", offered.known)
             self.count("revisits_told", offered.changed)
             found.fresh += offered.fresh
@@ -260,8 +260,8 @@ class ListingSpider(QueueSpider):
         entries: Iterable[Entry],
         oldest: datetime | None,
         found: _Found,
-        more: list[Offer],
-    ) -> Iterator[Offer]:
+        more: list[FrontierEntry],
+    ) -> Iterator[FrontierEntry]:
         """Yield what is named for the first time; `more` is told of what was named before."""
         for entry in entries:
             if entry.moment:
@@ -318,18 +318,18 @@ class ListingSpider(QueueSpider):
         self.count(counted_as)
         self.logger.warning("%s", message)
         if not is_noted:
-            self.writer.later(self.frontier.broken, known.id)
+            self.writer.later(self.frontier.record_failure, known.id)
 
     def listing_met_twice(self, known: KnownListing, *, circle: bool) -> None:
         """Leave a feed or sitemap that redirects to itself, or to another one of this crawl."""
         if circle:
             self._broken(known, f"Can't read {known.url}: it redirects in a circle")
         else:
-            self.writer.later(self.frontier.unchanged, known.id)
+            self.writer.later(self.frontier.record_unchanged, known.id)
 
 
-def _offer(entry: Entry, url: str) -> Offer:
-    return Offer(
+def _offer(entry: Entry, url: str) -> FrontierEntry:
+    return FrontierEntry(
         url=url,
         fetch_url=entry.url,
         hints=entry.hints,

@@ -35,7 +35,7 @@ from newscrawl.sources import (
 from newscrawl.sources.addresses import address_of
 from newscrawl.sources.listings import read_listing
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import Waiting
+from newscrawl.storage.frontier import DequeuedPage
 from newscrawl.workers import WorkExceededError, WorkStoppedError
 from spiders.arguments import parse_arguments
 from spiders.discovery import SectionSpider
@@ -191,7 +191,7 @@ class NewsSpider(SectionSpider):
 
     # Articles --------------------------------------------------------------------------------
 
-    def article_request(self, waiting: Waiting) -> Request:
+    def article_request(self, waiting: DequeuedPage) -> Request:
         """Return the request for a page of the queue, on condition that it has changed."""
         return Request(
             waiting.fetch_url,
@@ -204,7 +204,7 @@ class NewsSpider(SectionSpider):
         )
 
     async def parse_article(
-        self, response: Response, waiting: Waiting | None = None
+        self, response: Response, waiting: DequeuedPage | None = None
     ) -> AsyncIterator[Page | ArticleItem | Request]:
         """Yield the page, or what the feed said of it where the page is kept from us."""
         if waiting is None:  # of no queue: `scrapy parse -c parse_article`
@@ -218,7 +218,7 @@ class NewsSpider(SectionSpider):
             yield page
         await self.refill()
 
-    def _answer(self, response: Response, waiting: Waiting) -> Iterator[Page]:
+    def _answer(self, response: Response, waiting: DequeuedPage) -> Iterator[Page]:
         visit = replace(
             waiting.visit,
             etag=header(response, "ETag"),
@@ -230,7 +230,7 @@ class NewsSpider(SectionSpider):
             return
         if response.status == _NOT_MODIFIED:
             self.count("revisits_unmodified")
-            self.settle(waiting.visit, "read", "unmodified")
+            self.mark_done(waiting.visit, "read", "unmodified")
             return
         access = self.access_of(response)
         if access != "open":
@@ -263,7 +263,7 @@ class NewsSpider(SectionSpider):
     async def article_failed(self, failure: Failure) -> AsyncIterator[Page]:
         """Report a page that couldn't be fetched; one that mustn't be is told by its feed."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        waiting: Waiting = request.cb_kwargs["waiting"]
+        waiting: DequeuedPage = request.cb_kwargs["waiting"]
         self.on_its_way_no_more()
         if isinstance(failure.value, DisallowedByRobotsError):
             waiting = await self.with_new_hints(waiting)
@@ -291,15 +291,15 @@ class NewsSpider(SectionSpider):
             return
         self.count("pages_met_twice")
         self.logger.info("%s leads to a page of this crawl: %s", visit.url, request.url)
-        self.settle(visit, "closed", "alias")
+        self.mark_done(visit, "closed", "alias")
 
-    def _instead(self, waiting: Waiting, access: Access, status: int) -> Iterator[Page]:
+    def _instead(self, waiting: DequeuedPage, access: Access, status: int) -> Iterator[Page]:
         self.count(f"pages_{access}")
         url, hints = waiting.visit.url, waiting.hints
         if not hints.title:
             self.logger.info("%s is %s, and no feed tells its headline", url, access)
             self.count("pages_untold")
-            self.settle(waiting.visit, "closed", access)
+            self.mark_done(waiting.visit, "closed", access)
             return
         yield Page(
             url=url,

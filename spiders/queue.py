@@ -12,7 +12,7 @@ from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.items import Visit
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Outcome, Waiting
+from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome, Frontier
 from newscrawl.storage.writing import Writer
 from spiders.failures import Cause
 
@@ -20,7 +20,7 @@ from spiders.failures import Cause
 # enough to keep any polite crawl busy, few enough to keep memory flat.
 BATCH = 100
 LOW_WATER = 50
-_DEADLY = Cause("deadly", f"{MOST_DEATHS} crawls died when they read nothing else", final=True)
+_DEADLY = Cause("deadly", f"{MAX_CRASHES} crawls crashed when they read nothing else", final=True)
 
 
 # Not an ABC: zope.interface leaves `__provides__` on abc.ABC, which a spider's attributes, read one
@@ -54,7 +54,7 @@ class QueueSpider(Spider):
         """The moment before which articles are of no interest, where one was given."""
         return None
 
-    def article_request(self, waiting: Waiting) -> Request:
+    def article_request(self, waiting: DequeuedPage) -> Request:
         """Return the request for a page of the queue, with it as `waiting` in its cb_kwargs."""
         raise NotImplementedError
 
@@ -65,14 +65,14 @@ class QueueSpider(Spider):
             return
         self._taking = True
         try:
-            pages = await self.writer.do(self.frontier.take, self._next_batch(), self.since)
+            pages = await self.writer.do(self.frontier.dequeue, self._next_batch(), self.since)
         except StorageError:
             return  # the crawl is being stopped
         finally:
             self._taking = False
         self._send(pages)
 
-    async def with_new_hints(self, waiting: Waiting) -> Waiting:
+    async def with_new_hints(self, waiting: DequeuedPage) -> DequeuedPage:
         """Return the page with what listings have told of it since it was asked for, too."""
         try:
             hints = await self.writer.do(self.frontier.hints, waiting.visit.queue_id)
@@ -87,7 +87,7 @@ class QueueSpider(Spider):
     def _next_batch(self) -> int:
         return min(BATCH, self._limit)
 
-    def _send(self, pages: list[Waiting]) -> None:
+    def _send(self, pages: list[DequeuedPage]) -> None:
         self._limit -= len(pages)
         if self.crawler.engine.spider is None:
             return  # closed meanwhile: they wait for the next crawl
@@ -118,7 +118,7 @@ class QueueSpider(Spider):
             elif self._limit > 0 and (pages := await self._left()):
                 self._send(pages)
             else:
-                waiting = await self.writer.do(self.frontier.waiting, self.since)
+                waiting = await self.writer.do(self.frontier.count_waiting, self.since)
                 self.crawler.stats.set_value("newscrawl/over_limit", waiting)
                 self._nothing_left = True
 
@@ -135,26 +135,28 @@ class QueueSpider(Spider):
         """Return what is asked for when nothing else is to be done, if anything."""
         return []
 
-    async def _left(self) -> list[Waiting]:
+    async def _left(self) -> list[DequeuedPage]:
         """Take what is left: last of all what may have killed crawls, page by page."""
-        pages = await self.writer.do(self.frontier.take, self._next_batch(), self.since)
+        pages = await self.writer.do(self.frontier.dequeue, self._next_batch(), self.since)
         while not pages:
-            suspect = await self.writer.do(self.frontier.take_suspect, self.since)
-            if suspect is None or suspect.visit.deaths <= MOST_DEATHS:
+            suspect = await self.writer.do(self.frontier.dequeue_quarantined, self.since)
+            if suspect is None or suspect.visit.crash_count <= MAX_CRASHES:
                 return [suspect] if suspect else []
             self.failed(suspect.visit, suspect.fetch_url, _DEADLY)
         return pages
 
-    def settle(self, visit: Visit, outcome: Outcome, reason: str) -> None:
+    def mark_done(self, visit: Visit, outcome: FetchOutcome, reason: str) -> None:
         """Have it written what came of a page from which no article comes."""
-        self.writer.later(self.frontier.settle, self.frontier.settlement(visit, outcome, reason))
+        self.writer.later(
+            self.frontier.mark_done, self.frontier.fetch_result(visit, outcome, reason)
+        )
 
     def failed(self, visit: Visit, url: str, cause: Cause) -> None:
         """Count and report a page that couldn't be fetched; it is tried again where that helps."""
         self.count("pages_failed")
         self.count(f"pages_failed/{cause.kind}")
         self.logger.warning("Can't fetch %s: %s", url, cause.reason)
-        self.settle(visit, "hopeless" if cause.final else "failed", cause.kind)
+        self.mark_done(visit, "hopeless" if cause.final else "failed", cause.kind)
 
     def deferred(self, visit: Visit, cause: Cause) -> None:
         """Count a page that nobody may ask for yet; it waits, and no try is held against it.
@@ -162,7 +164,7 @@ class QueueSpider(Spider):
         Why was logged when the host's robots.txt was asked for, once for all its pages.
         """
         self.count("pages_deferred")
-        self.settle(visit, "deferred", cause.kind)
+        self.mark_done(visit, "deferred", cause.kind)
 
     def count(self, name: str, amount: int = 1) -> None:
         """Add to one of the crawl's statistics."""

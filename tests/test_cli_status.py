@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.frontier import Schedule
+from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
 from tests.conftest import Newscrawl
 
@@ -30,7 +30,7 @@ def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: 
     """A crawl of a registered source, that long ago, with its counts."""
     moment = NOW - timedelta(hours=hours_ago)
     run = database.start_run(slug)
-    frontier = database.frontier(slug, run, SCHEDULE)
+    frontier = open_frontier(database, slug, run, SCHEDULE)
     type(frontier)(
         database=database,
         source_id=frontier.source_id,
@@ -111,7 +111,7 @@ def test_csv_has_a_row_for_each_source(store: Database, newscrawl: Newscrawl) ->
 
 
 def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
-    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).take("b")
+    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).dequeue("b")
     ran = newscrawl("status", "--format", "json")
     assert record_of(ran, "b")["state"] == "running"
     (worker,) = json.loads(ran.out)["workers"]

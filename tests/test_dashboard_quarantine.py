@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import Config, create_app
 from newscrawl.storage import Database, open_database, queries, upgrade_database
-from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.saving import LostArticle
 from tests.dashboards import EVIL, SCRIPT, TODAY
 from tests.test_storage_quarantine import SHELL, TEXT, URL, good, shell
@@ -28,7 +28,7 @@ def database(database_url: str) -> Iterator[Database]:
         opened.save_all([good(), good("Another. " + TEXT[::-1], path="lost")], run)
         opened.save(shell(f"{SHELL} {EVIL}", fetched_at=moment(1), mentions=[body("Nokia")]), run)
         lost = LostArticle(url=LOST_URL, seen_at=moment(2), kind="Empty", note=f"no text {EVIL}")
-        write_arrivals(opened, run, [Arrival(lost=lost)])
+        write_batch(opened, run, [FinishedPage(lost=lost)])
         opened.record_coverage("ft", TODAY, "ok", 2, 2)
         yield opened
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from newscrawl.items import Visit
 from newscrawl.storage import Database
-from newscrawl.storage.frontier import MOST_DEATHS, Frontier, Waiting
+from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
 from pipelines.readers import LARGE
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
@@ -48,29 +48,29 @@ def suspected(database: Database) -> Frontier:
     """A crawl whose two predecessors were killed, with "a" and "b" on their way."""
     for _ in range(2):
         run = next_run(database)
-        run.offer(None, [offered("a"), offered("b")])
-        assert urls(run.take(10)) == ["a", "b"]
+        run.enqueue(None, [offered("a"), offered("b")])
+        assert urls(run.dequeue(10)) == ["a", "b"]
     return next_run(database)
 
 
-def alone(frontier: Frontier) -> Waiting:
-    found = frontier.take_suspect()
+def alone(frontier: Frontier) -> DequeuedPage:
+    found = frontier.dequeue_quarantined()
     assert found is not None
     return found
 
 
 def row(database: Database, path: str) -> dict[str, object]:
-    columns = (FrontierUrl.state, FrontierUrl.reason, FrontierUrl.deaths, FrontierUrl.run_id)
+    columns = (FrontierUrl.state, FrontierUrl.reason, FrontierUrl.crash_count, FrontierUrl.run_id)
     with database.reading() as session:
         found = session.execute(select(*columns).where(FrontierUrl.url.endswith(f"/{path}")))
         return dict(found.mappings().one())
 
 
 def test_what_two_killed_crawls_had_taken_is_taken_page_by_page(suspected: Frontier) -> None:
-    suspected.offer(None, [offered("c")])
-    assert urls(suspected.take(10)) == ["c"]
+    suspected.enqueue(None, [offered("c")])
+    assert urls(suspected.dequeue(10)) == ["c"]
     assert urls([alone(suspected), alone(suspected)]) == ["a", "b"]
-    assert suspected.take_suspect() is None
+    assert suspected.dequeue_quarantined() is None
 
 
 def test_one_killed_crawl_may_be_chance(database: Database) -> None:
@@ -78,50 +78,55 @@ def test_one_killed_crawl_may_be_chance(database: Database) -> None:
     run.finish([])
     database.finish_run(run.run_id, "finished", {})
     killed = next_run(database)
-    killed.offer(None, [offered("a"), offered("b")])
-    killed.take(10)
-    assert urls(next_run(database).take(10)) == ["a", "b"]
+    killed.enqueue(None, [offered("a"), offered("b")])
+    killed.dequeue(10)
+    assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
 def test_deaths_are_counted_until_the_page_is_settled(
     database: Database, suspected: Frontier
 ) -> None:
     run = suspected
-    for deaths in range(1, MOST_DEATHS + 1):
+    for crash_count in range(1, MAX_CRASHES + 1):
         # Each crawl settles "b" and dies of "a".
         page = alone(run)
         if urls([page]) == ["b"]:
-            run.settle(run.settlement(page.visit, "read", "new"))
+            run.mark_done(run.fetch_result(page.visit, "read", "new"))
             page = alone(run)
-        assert (urls([page]), page.visit.deaths) == (["a"], deaths)
+        assert (urls([page]), page.visit.crash_count) == (["a"], crash_count)
         run = next_run(database)
-    assert alone(run).visit.deaths > MOST_DEATHS
-    assert row(database, "b")["deaths"] == 0
+    assert alone(run).visit.crash_count > MAX_CRASHES
+    assert row(database, "b")["crash_count"] == 0
 
 
 def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected: Frontier) -> None:
-    assert alone(suspected).visit.deaths == 1
+    assert alone(suspected).visit.crash_count == 1
     suspected.finish([])
     database.finish_run(suspected.run_id, "shutdown", {})
-    assert row(database, "a") == {"state": "pending", "reason": None, "deaths": 0, "run_id": None}
-    assert "a" in urls(next_run(database).take(10))
+    assert row(database, "a") == {
+        "state": "pending",
+        "reason": None,
+        "crash_count": 0,
+        "run_id": None,
+    }
+    assert "a" in urls(next_run(database).dequeue(10))
 
 
 def died(database: Database, visit: Visit) -> Frontier:
     frontier = next_run(database, AT_ONCE)
-    frontier.settle(frontier.settlement(visit, "died", "ReaderDied"))
+    frontier.mark_done(frontier.fetch_result(visit, "crashed", "ReaderDied"))
     return frontier
 
 
 def test_what_killed_its_reader_is_tried_again_alone_and_then_left(database: Database) -> None:
     run = next_run(database, AT_ONCE)
-    run.offer(None, [offered("a")])
-    (page,) = run.take(1)
+    run.enqueue(None, [offered("a")])
+    (page,) = run.dequeue(1)
     for _ in AT_ONCE.retries:
         run = died(database, page.visit)
-        assert run.take(10) == []
+        assert run.dequeue(10) == []
         page = alone(run)
-        assert page.visit.deaths <= MOST_DEATHS
+        assert page.visit.crash_count <= MAX_CRASHES
     died(database, page.visit)
     assert row(database, "a")["state"] == "failed"
     assert row(database, "a")["reason"] == "ReaderDied"
@@ -131,9 +136,9 @@ def test_a_page_that_was_read_after_all_is_as_good_as_any(
     database: Database, suspected: Frontier
 ) -> None:
     page = alone(suspected)
-    suspected.settle(suspected.settlement(page.visit, "read", "new"))
+    suspected.mark_done(suspected.fetch_result(page.visit, "read", "new"))
     later = replace(next_run(database, SCHEDULE), clock=lambda: now() + 2 * SCHEDULE.revisits[0])
-    assert "a" in urls(later.take(10))
+    assert "a" in urls(later.dequeue(10))
 
 
 # --- Whole crawls -------------------------------------------------------------------------------
@@ -230,7 +235,7 @@ def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> No
 
 
 def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> None:
-    codes = [trap.crawl().code for _ in range(2 + MOST_DEATHS)]
+    codes = [trap.crawl().code for _ in range(2 + MAX_CRASHES)]
     assert codes == [-signal.SIGKILL] * len(codes)
     last = trap.crawl()
     assert last.code == 0, last.output

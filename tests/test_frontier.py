@@ -10,15 +10,16 @@ from hypothesis import strategies as st
 from newscrawl.items import Document, Hints, Visit
 from newscrawl.sources.twins import main_addresses
 from newscrawl.storage import Database
-from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.frontier import (
+    DequeuedPage,
+    Enqueued,
     Frontier,
-    Offer,
-    Offered,
+    FrontierEntry,
     Reading,
     Schedule,
-    Waiting,
     due_sources,
+    open_frontier,
     publishing_interval,
 )
 from tests.worlds import document, register
@@ -38,10 +39,10 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def offered(path: str, moment: datetime | None = None, **hints: object) -> Offer:
+def offered(path: str, moment: datetime | None = None, **hints: object) -> FrontierEntry:
     url = f"https://ft.example/{path}"
     told = Hints(published=moment, **hints)  # type: ignore[arg-type]
-    return Offer(url=url, fetch_url=f"{url}?utm_source=rss", hints=told, moment=moment)
+    return FrontierEntry(url=url, fetch_url=f"{url}?utm_source=rss", hints=told, moment=moment)
 
 
 def reading(**facts: object) -> Reading:
@@ -60,7 +61,7 @@ def reading(**facts: object) -> Reading:
 
 def next_run(database: Database, schedule: Schedule = SCHEDULE) -> Frontier:
     """The frontier as another crawl of the source sees it."""
-    return database.frontier("ft", register(database), schedule)
+    return open_frontier(database, "ft", register(database), schedule)
 
 
 def after(rest: timedelta, frontier: Frontier) -> Frontier:
@@ -73,11 +74,11 @@ def frontier(database: Database) -> Frontier:
     return next_run(database)
 
 
-def urls(pages: list[Waiting]) -> list[str]:
+def urls(pages: list[DequeuedPage]) -> list[str]:
     return [page.visit.url.rpartition("/")[2] for page in pages]
 
 
-def article(page: Waiting, **facts: object) -> Document:
+def article(page: DequeuedPage, **facts: object) -> Document:
     """The document of a page that was fetched."""
     found = document(page.visit.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
     return replace(found, page=replace(found.page, visit=page.visit))
@@ -85,24 +86,24 @@ def article(page: Waiting, **facts: object) -> Document:
 
 def store(frontier: Frontier, visit: Visit, document: Document) -> None:
     """As a crawl does: the document is stored, and its page settled with it."""
-    arrival = Arrival(document=document, settlement=frontier.settlement(visit, "read", "stored"))
-    write_arrivals(frontier.database, frontier.run_id, [arrival])
+    arrival = FinishedPage(document=document, result=frontier.fetch_result(visit, "read", "stored"))
+    write_batch(frontier.database, frontier.run_id, [arrival])
 
 
 # --- The queue ----------------------------------------------------------------------------------
 
 
 def test_what_is_offered_can_be_taken_once(frontier: Frontier) -> None:
-    assert frontier.offer(None, [offered("a"), offered("b")]) == Offered(known=0, fresh=2)
-    assert urls(frontier.take(10)) == ["a", "b"]
-    assert frontier.take(10) == []
+    assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=0, fresh=2)
+    assert urls(frontier.dequeue(10)) == ["a", "b"]
+    assert frontier.dequeue(10) == []
 
 
 def test_hints_wait_with_their_page(frontier: Frontier) -> None:
     moment = now() - HOUR
     told = offered("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
-    frontier.offer(None, [told])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [told])
+    (page,) = frontier.dequeue(1)
     assert page.hints == told.hints
     assert page.fetch_url == told.fetch_url
     assert page.visit.born == moment
@@ -111,102 +112,102 @@ def test_hints_wait_with_their_page(frontier: Frontier) -> None:
 
 def test_the_newest_come_first_and_those_without_a_date_last(frontier: Frontier) -> None:
     pages = [offered("undated"), offered("old", now() - DAY), offered("new", now() - MINUTE)]
-    frontier.offer(None, pages)
-    assert urls(frontier.take(2)) == ["new", "old"]
-    assert urls(frontier.take(2)) == ["undated"]
+    frontier.enqueue(None, pages)
+    assert urls(frontier.dequeue(2)) == ["new", "old"]
+    assert urls(frontier.dequeue(2)) == ["undated"]
 
 
 def test_an_offer_is_queued_once(frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a")])
-    assert frontier.offer(None, [offered("a"), offered("b"), offered("b")]).fresh == 1
-    assert urls(frontier.take(10)) == ["a", "b"]
+    frontier.enqueue(None, [offered("a")])
+    assert frontier.enqueue(None, [offered("a"), offered("b"), offered("b")]).fresh == 1
+    assert urls(frontier.dequeue(10)) == ["a", "b"]
 
 
 def test_what_is_stored_already_is_not_queued(database: Database, frontier: Frontier) -> None:
     database.save(document("a"), frontier.run_id)
-    assert frontier.offer(None, [offered("a"), offered("b")]) == Offered(known=1, fresh=1)
-    assert urls(frontier.take(10)) == ["b"]
+    assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=1, fresh=1)
+    assert urls(frontier.dequeue(10)) == ["b"]
 
 
 TWIN = "https://m.ft.example/a"
 
 
-def twin(url: str = TWIN) -> Offer:
-    return Offer(url=url, fetch_url=url, hints=Hints(), twin_of=main_addresses(url))
+def twin(url: str = TWIN) -> FrontierEntry:
+    return FrontierEntry(url=url, fetch_url=url, hints=Hints(), twin_of=main_addresses(url))
 
 
 def test_a_twin_of_a_stored_article_is_an_address_of_it(
     database: Database, frontier: Frontier
 ) -> None:
     database.save(document("a"), frontier.run_id)
-    assert frontier.offer(None, [twin()]) == Offered(known=1, fresh=0)
-    assert frontier.take(10) == []
+    assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
+    assert frontier.dequeue(10) == []
     assert database.known([TWIN]) == {TWIN}
 
 
 def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a")])
-    assert frontier.offer(None, [twin()]) == Offered(known=1, fresh=0)
+    frontier.enqueue(None, [offered("a")])
+    assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
     both = [twin("https://ft.example/amp/b-1"), offered("b-1")]
-    assert frontier.offer(None, both) == Offered(known=1, fresh=1)
-    assert urls(frontier.take(10)) == ["a", "b-1"]
+    assert frontier.enqueue(None, both) == Enqueued(known=1, fresh=1)
+    assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
 def test_a_mobile_page_that_is_no_known_twin_is_queued_as_itself(frontier: Frontier) -> None:
-    frontier.offer(None, [offered("b")])
-    assert frontier.offer(None, [twin()]).fresh == 1
-    assert TWIN in [page.visit.url for page in frontier.take(10)]
+    frontier.enqueue(None, [offered("b")])
+    assert frontier.enqueue(None, [twin()]).fresh == 1
+    assert TWIN in [page.visit.url for page in frontier.dequeue(10)]
 
 
 def test_pages_before_since_stay_for_another_crawl(database: Database, frontier: Frontier) -> None:
-    frontier.offer(None, [offered("old", now() - 3 * DAY), offered("new", now() - HOUR)])
+    frontier.enqueue(None, [offered("old", now() - 3 * DAY), offered("new", now() - HOUR)])
     since = now() - DAY
-    assert urls(frontier.take(10, since)) == ["new"]
-    assert frontier.waiting(since) == 0
-    assert frontier.waiting() == 1
-    assert "old" in urls(next_run(database).take(10))
+    assert urls(frontier.dequeue(10, since)) == ["new"]
+    assert frontier.count_waiting(since) == 0
+    assert frontier.count_waiting() == 1
+    assert "old" in urls(next_run(database).dequeue(10))
 
 
 def test_a_url_that_no_database_can_index_is_passed_over(frontier: Frontier) -> None:
-    assert frontier.offer(None, [offered("x" * 2_700), offered("a")]).fresh == 1
+    assert frontier.enqueue(None, [offered("x" * 2_700), offered("a")]).fresh == 1
 
 
 def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a"), offered("b")])
-    first, _ = frontier.take(10)
+    frontier.enqueue(None, [offered("a"), offered("b")])
+    first, _ = frontier.dequeue(10)
     store(frontier, first.visit, article(first))
-    assert urls(next_run(database).take(10)) == ["b"]
+    assert urls(next_run(database).dequeue(10)) == ["b"]
 
 
 def test_what_may_have_killed_a_run_comes_after_the_others(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.offer(None, [offered("deadly", now()), offered("b", now() - HOUR)])
-    frontier.take(1)
-    assert urls(next_run(database).take(2)) == ["b", "deadly"]
+    frontier.enqueue(None, [offered("deadly", now()), offered("b", now() - HOUR)])
+    frontier.dequeue(1)
+    assert urls(next_run(database).dequeue(2)) == ["b", "deadly"]
 
 
 def test_a_page_leaves_the_queue_only_with_its_article(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
     refused = replace(article(page), page=replace(article(page).page, source="unknown"))
     with pytest.raises(Exception, match="no source"):
         store(frontier, page.visit, refused)
-    assert urls(next_run(database).take(1)) == ["a"]
+    assert urls(next_run(database).dequeue(1)) == ["a"]
 
 
 def test_a_second_address_of_an_article_leaves_the_queue_with_it(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.offer(None, [offered("amp/a"), offered("a")])
-    page = next(p for p in frontier.take(1))
+    frontier.enqueue(None, [offered("amp/a"), offered("a")])
+    page = next(p for p in frontier.dequeue(1))
     saved = article(page)
     saved = replace(saved, article=replace(saved.article, url="https://ft.example/a"))
     store(frontier, page.visit, saved)
-    assert frontier.take(10) == []
-    assert next_run(database).take(10) == []
+    assert frontier.dequeue(10) == []
+    assert next_run(database).dequeue(10) == []
 
 
 @pytest.mark.parametrize(
@@ -216,11 +217,11 @@ def test_a_second_address_of_an_article_leaves_the_queue_with_it(
 def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
     database: Database, frontier: Frontier, reason: str, title: str | None, waits: bool
 ) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
-    frontier.settle(frontier.settlement(page.visit, "closed", reason))
-    frontier.offer(None, [offered("a", title=title)])
-    again = next_run(database).take(1)
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
+    frontier.mark_done(frontier.fetch_result(page.visit, "closed", reason))
+    frontier.enqueue(None, [offered("a", title=title)])
+    again = next_run(database).dequeue(1)
     assert [one.hints.title for one in again] == ([title] if waits else [])
 
 
@@ -229,100 +230,100 @@ def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
 
 def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.offer(None, [offered("a")])
+    frontier.enqueue(None, [offered("a")])
     tries = 0
-    while pages := frontier.take(1):
+    while pages := frontier.dequeue(1):
         tries += 1
-        frontier.settle(frontier.settlement(pages[0].visit, "failed", "timeout"))
+        frontier.mark_done(frontier.fetch_result(pages[0].visit, "failed", "timeout"))
     assert tries == 3
-    assert next_run(database, AT_ONCE).take(1) == []
+    assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
 def test_a_failed_page_rests(database: Database, frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
-    frontier.settle(frontier.settlement(page.visit, "failed", "timeout"))
-    assert next_run(database).take(1) == []
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
+    frontier.mark_done(frontier.fetch_result(page.visit, "failed", "timeout"))
+    assert next_run(database).dequeue(1) == []
 
 
 def test_a_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
     frontier = next_run(database)
     frontier = replace(frontier, began=now())
-    frontier.offer(None, [offered("a", now() - 2 * HOUR, title="Told")])
-    (page,) = frontier.take(9)
+    frontier.enqueue(None, [offered("a", now() - 2 * HOUR, title="Told")])
+    (page,) = frontier.dequeue(9)
     for _ in range(9):
-        frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
-        assert after(59 * MINUTE, frontier).take(9) == []
-        assert after(2 * HOUR, frontier).take(9) == []  # not twice in one run
+        frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+        assert after(59 * MINUTE, frontier).dequeue(9) == []
+        assert after(2 * HOUR, frontier).dequeue(9) == []  # not twice in one run
         later = after(2 * HOUR, next_run(database))
-        (page,) = replace(later, began=later.clock()).take(9)
+        (page,) = replace(later, began=later.clock()).dequeue(9)
         assert (page.visit.failures, page.hints.title) == (0, "Told")
 
 
 def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.offer(None, [offered("a", now() - 31 * DAY)])
+    frontier.enqueue(None, [offered("a", now() - 31 * DAY)])
     for failures in range(3):
-        (page,) = next_run(database, AT_ONCE).take(9)
+        (page,) = next_run(database, AT_ONCE).dequeue(9)
         assert page.visit.failures == failures
-        frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
-    assert next_run(database, AT_ONCE).take(9) == []
+        frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+    assert next_run(database, AT_ONCE).dequeue(9) == []
 
 
 def test_a_revisit_that_waits_for_robots_txt_stays_one(database: Database) -> None:
     frontier = next_run(database)
-    frontier.offer(None, [offered("a", now())])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered("a", now())])
+    (page,) = frontier.dequeue(1)
     visit = replace(page.visit, etag='"1"')
-    frontier.settle(frontier.settlement(visit, "read", "stored"))
-    (page,) = after(2 * HOUR, next_run(database)).take(9)
+    frontier.mark_done(frontier.fetch_result(visit, "read", "stored"))
+    (page,) = after(2 * HOUR, next_run(database)).dequeue(9)
     assert not page.visit.first
-    frontier.settle(frontier.settlement(page.visit, "deferred", "any"))
-    (again,) = after(4 * HOUR, next_run(database)).take(9)
+    frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+    (again,) = after(4 * HOUR, next_run(database)).dequeue(9)
     assert (again.visit.first, again.visit.etag) == (False, '"1"')
 
 
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
 def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.offer(None, [offered("a", now() - MINUTE)])
-    (page,) = frontier.take(1)
-    frontier.settle(frontier.settlement(page.visit, outcome, "told"))  # type: ignore[arg-type]
-    assert next_run(database, AT_ONCE).take(1) == []
+    frontier.enqueue(None, [offered("a", now() - MINUTE)])
+    (page,) = frontier.dequeue(1)
+    frontier.mark_done(frontier.fetch_result(page.visit, outcome, "told"))  # type: ignore[arg-type]
+    assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
 def test_a_page_too_old_for_this_crawl_stays_for_another(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1, now() - DAY)
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1, now() - DAY)
     old = now() - 9 * DAY
-    frontier.settle(frontier.settlement(page.visit, "postponed", "TooOld", published=old))
-    assert frontier.take(1, now() - DAY) == []
-    assert urls(frontier.take(1)) == ["a"]
+    frontier.mark_done(frontier.fetch_result(page.visit, "postponed", "TooOld", published=old))
+    assert frontier.dequeue(1, now() - DAY) == []
+    assert urls(frontier.dequeue(1)) == ["a"]
 
 
 def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) -> None:
     frontier = next_run(database)
-    frontier.offer(None, [offered("a", now())])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered("a", now())])
+    (page,) = frontier.dequeue(1)
     visit = replace(page.visit, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
     store(frontier, visit, article(page))
-    assert after(HOUR - MINUTE, frontier).take(1) == []
-    (later,) = after(HOUR + MINUTE, frontier).take(1)
+    assert after(HOUR - MINUTE, frontier).dequeue(1) == []
+    (later,) = after(HOUR + MINUTE, frontier).dequeue(1)
     assert not later.visit.first
     assert (later.visit.etag, later.visit.last_modified) == (visit.etag, visit.last_modified)
 
 
-def changed(path: str, moment: datetime) -> Offer:
+def changed(path: str, moment: datetime) -> FrontierEntry:
     """An offer that says when its page was last changed."""
     return replace(offered(path, now() - DAY), modified=moment)
 
 
-def stored(database: Database, frontier: Frontier, path: str = "a") -> Waiting:
+def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedPage:
     """A page of the queue that was read and stored just now."""
-    frontier.offer(None, [offered(path, now() - DAY)])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered(path, now() - DAY)])
+    (page,) = frontier.dequeue(1)
     store(frontier, page.visit, article(page))
     return page
 
@@ -337,9 +338,9 @@ def test_a_page_that_was_changed_is_looked_at_before_its_time(
 ) -> None:
     stored(database, frontier)
     later = after(HOUR, next_run(database))
-    found = later.offer(None, [changed("a", now() + since_the_visit)])
-    assert found == Offered(known=1, fresh=0, changed=told)
-    assert urls(later.take(10)) == ["a"][:told]
+    found = later.enqueue(None, [changed("a", now() + since_the_visit)])
+    assert found == Enqueued(known=1, fresh=0, changed=told)
+    assert urls(later.dequeue(10)) == ["a"][:told]
 
 
 def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
@@ -347,29 +348,29 @@ def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
 ) -> None:
     stored(database, frontier)
     later = after(HOUR, next_run(database))
-    later.offer(None, [changed("a", now() + 30 * MINUTE)])
-    (page,) = later.take(10)
-    later.settle(later.settlement(page.visit, "read", "unmodified"))
+    later.enqueue(None, [changed("a", now() + 30 * MINUTE)])
+    (page,) = later.dequeue(10)
+    later.mark_done(later.fetch_result(page.visit, "read", "unmodified"))
     latest = after(2 * HOUR, next_run(database))
-    assert latest.offer(None, [changed("a", now() + 90 * MINUTE)]).changed == 0
-    assert latest.take(10) == []
+    assert latest.enqueue(None, [changed("a", now() + 90 * MINUTE)]).changed == 0
+    assert latest.dequeue(10) == []
 
 
 def test_an_alias_is_not_looked_at_again(database: Database) -> None:
     frontier = next_run(database)
-    frontier.offer(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
-    for page in frontier.take(2):
+    frontier.enqueue(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
+    for page in frontier.dequeue(2):
         store(frontier, page.visit, article(page))
-    assert urls(after(DAY, frontier).take(10)) == ["a"]
+    assert urls(after(DAY, frontier).dequeue(10)) == ["a"]
 
 
 def test_new_pages_come_before_second_looks(database: Database) -> None:
     frontier = next_run(database)
-    frontier.offer(None, [offered("a", now())])
-    (page,) = frontier.take(1)
-    frontier.settle(frontier.settlement(page.visit, "read", "stored"))
-    frontier.offer(None, [offered("b", now() - DAY)])
-    assert urls(after(2 * HOUR, frontier).take(10)) == ["b", "a"]
+    frontier.enqueue(None, [offered("a", now())])
+    (page,) = frontier.dequeue(1)
+    frontier.mark_done(frontier.fetch_result(page.visit, "read", "stored"))
+    frontier.enqueue(None, [offered("b", now() - DAY)])
+    assert urls(after(2 * HOUR, frontier).dequeue(10)) == ["b", "a"]
 
 
 # --- Times --------------------------------------------------------------------------------------
@@ -444,7 +445,7 @@ def test_a_listing_without_dates_is_polled_by_what_it_brings(frontier: Frontier)
     for hours, fresh in ((0, 9), (2, 12), (3, 0), (5, 4)):
         at = now() + hours * HOUR
         then = replace(frontier, clock=lambda at=at: at)  # type: ignore[misc]
-        then.read(one.id, reading(interval=None, fresh=fresh))
+        then.record_reading(one.id, reading(interval=None, fresh=fresh))
         (known,) = frontier.listings(["https://ft.example/rss"])
         assert known.next_poll_at is not None
         rests.append((known.next_poll_at - at) / MINUTE)
@@ -458,7 +459,9 @@ def test_a_listing_without_dates_is_polled_by_what_it_brings(frontier: Frontier)
 def test_a_listing_is_remembered_as_it_was_read(database: Database, frontier: Frontier) -> None:
     (new,) = frontier.listings(["https://ft.example/rss"])
     assert (new.etag, new.checked_at) == (None, None)
-    frontier.read(new.id, reading(etag='"7"', last_modified="then", offered=5, newest_at=now()))
+    frontier.record_reading(
+        new.id, reading(etag='"7"', last_modified="then", offered=5, newest_at=now())
+    )
     (known,) = next_run(database).listings(["https://ft.example/rss"])
     assert (known.id, known.etag, known.last_modified) == (new.id, '"7"', "then")
     assert (known.offered, known.body_hash) == (5, "h")
@@ -475,9 +478,14 @@ def test_listings_keep_the_order_they_are_asked_in(frontier: Frontier) -> None:
 
 def test_an_unchanged_listing_and_a_broken_one_rest_longer(frontier: Frontier) -> None:
     (one,) = frontier.listings(["https://ft.example/rss"])
-    frontier.read(one.id, reading())
+    frontier.record_reading(one.id, reading())
     rests = []
-    for happens in (frontier.unchanged, frontier.unchanged, frontier.broken, frontier.broken):
+    for happens in (
+        frontier.record_unchanged,
+        frontier.record_unchanged,
+        frontier.record_failure,
+        frontier.record_failure,
+    ):
         happens(one.id)
         (known,) = frontier.listings(["https://ft.example/rss"])
         assert known.next_poll_at is not None
@@ -505,7 +513,7 @@ def test_a_reading_is_enough_where_no_older_articles_are_asked_for(
 
     (one,) = frontier.listings(["https://ft.example/rss"])
     assert not one.says_enough(day(asked_from))
-    frontier.read(one.id, reading(cutoff=day(read_from)))
+    frontier.record_reading(one.id, reading(cutoff=day(read_from)))
     (one,) = frontier.listings(["https://ft.example/rss"])
     assert one.says_enough(day(asked_from)) is enough
 
@@ -522,8 +530,8 @@ def test_a_source_is_due_with_the_first_of_its_listings(
     database: Database, frontier: Frontier
 ) -> None:
     slow, fast = frontier.listings(["https://ft.example/slow", "https://ft.example/fast"])
-    frontier.read(slow.id, reading(interval=5 * HOUR))
-    frontier.read(fast.id, reading(interval=HOUR))
+    frontier.record_reading(slow.id, reading(interval=5 * HOUR))
+    frontier.record_reading(fast.id, reading(interval=HOUR))
     due_at = frontier.finish([slow.id, fast.id])
     assert (due_at - now()) / MINUTE == pytest.approx(60, abs=0.1)
     assert due_sources(database, due_at - MINUTE, ["ft"]) == []
@@ -534,7 +542,7 @@ def test_a_source_is_due_with_the_first_of_its_listings(
 def test_a_source_is_due_when_a_page_is_but_not_at_once(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.offer(None, [offered("a")])
+    frontier.enqueue(None, [offered("a")])
     frontier.finish([])
     assert due_sources(database, now() + MINUTE, ["ft"]) == []
     (due,) = due_sources(database, now() + 11 * MINUTE, ["ft"])
@@ -543,9 +551,9 @@ def test_a_source_is_due_when_a_page_is_but_not_at_once(
 
 def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Database) -> None:
     for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
-        frontier = database.frontier(slug, register(database, slug), SCHEDULE)
+        frontier = open_frontier(database, slug, register(database, slug), SCHEDULE)
         (one,) = frontier.listings([f"https://{slug}.example/rss"])
-        frontier.read(one.id, reading(interval=interval))
+        frontier.record_reading(one.id, reading(interval=interval))
         frontier.finish([one.id])
     due = due_sources(database, now() + DAY, ["ft", "bbc", "new"])
     assert [one.slug for one in due] == ["new", "bbc", "ft"]
@@ -556,20 +564,20 @@ def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Databas
 
 def test_what_a_later_listing_tells_is_added_to_a_page_that_waits(frontier: Frontier) -> None:
     moment = now() - HOUR
-    frontier.offer(None, [offered("a", title="First")])
+    frontier.enqueue(None, [offered("a", title="First")])
     told = offered("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
-    frontier.offer(None, [told])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [told])
+    (page,) = frontier.dequeue(1)
     assert page.hints == replace(told.hints, title="First")
     assert page.visit.born == moment
 
 
 def test_what_is_told_of_a_page_on_its_way_is_known_when_it_comes(frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
-    frontier.tell([offered("a", title="Late")])
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
+    frontier.add_hints([offered("a", title="Late")])
     assert frontier.hints(page.visit.queue_id).title == "Late"
-    assert frontier.take(1) == []
+    assert frontier.dequeue(1) == []
 
 
 @pytest.mark.parametrize(
@@ -581,29 +589,29 @@ def test_a_page_that_was_left_untold_waits_again_once_its_headline_is_told(
     frontier: Frontier, outcome: str, reason: str, order: str
 ) -> None:
     frontier = replace(frontier, began=now())
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
     visit = replace(page.visit, etag='"1"')
     if order == "told first":
-        frontier.tell([offered("a", title="Late")])
-    frontier.settle(frontier.settlement(visit, outcome, reason))  # type: ignore[arg-type]
+        frontier.add_hints([offered("a", title="Late")])
+    frontier.mark_done(frontier.fetch_result(visit, outcome, reason))  # type: ignore[arg-type]
     if order == "left first":
-        assert frontier.take(1) == []
-        frontier.tell([offered("a", title="Late")])
-    (again,) = frontier.take(1)
+        assert frontier.dequeue(1) == []
+        frontier.add_hints([offered("a", title="Late")])
+    (again,) = frontier.dequeue(1)
     assert (again.hints.title, again.again, again.visit.etag) == ("Late", True, None)
     # Once is enough: who brings nothing then is left.
-    frontier.settle(frontier.settlement(again.visit, outcome, reason))  # type: ignore[arg-type]
-    assert frontier.take(1) == []
+    frontier.mark_done(frontier.fetch_result(again.visit, outcome, reason))  # type: ignore[arg-type]
+    assert frontier.dequeue(1) == []
 
 
 def test_a_stored_article_is_not_asked_for_again_for_its_headline(frontier: Frontier) -> None:
-    frontier.offer(None, [offered("a")])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [offered("a")])
+    (page,) = frontier.dequeue(1)
     store(frontier, page.visit, article(page))
     later = after(2 * HOUR, frontier)
-    (page,) = later.take(1)
-    later.settle(later.settlement(page.visit, "closed", "paywalled"))
-    later.tell([offered("a", title="Late")])
-    later.offer(None, [offered("a", title="Late")])
-    assert later.take(1) == []
+    (page,) = later.dequeue(1)
+    later.mark_done(later.fetch_result(page.visit, "closed", "paywalled"))
+    later.add_hints([offered("a", title="Late")])
+    later.enqueue(None, [offered("a", title="Late")])
+    assert later.dequeue(1) == []

@@ -14,7 +14,7 @@ from newscrawl.monitoring.mail import MailChannel
 from newscrawl.monitoring.notify import Channel, LogChannel
 from newscrawl.monitoring.webhook import WebhookChannel
 from newscrawl.storage import Database, models
-from newscrawl.storage.frontier import Reading, Schedule
+from newscrawl.storage.frontier import Reading, Schedule, open_frontier
 from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
 from newscrawl.storage.listing_health import ListingHealth, listing_health
@@ -164,14 +164,14 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
     registered(database, "ft")
     ran(database, "ft", 0)
     run = database.start_run("ft")
-    frontier = replace(database.frontier("ft", run, SCHEDULE), clock=lambda: NOW)
+    frontier = replace(open_frontier(database, "ft", run, SCHEDULE), clock=lambda: NOW)
     lost, good = frontier.listings(["https://ft.example/lost", "https://ft.example/good"])
     child, _ = frontier.listings(["https://ft.example/1", "https://ft.example/2"], good.id)
-    frontier.read(good.id, reading())
+    frontier.record_reading(good.id, reading())
     inspect = inspector(database, ["ft"], [webhook(hook)])
     for failures in range(1, FAILURES + 1):
-        frontier.broken(lost.id)
-        frontier.broken(child.id)
+        frontier.record_failure(lost.id)
+        frontier.record_failure(child.id)
         inspect()
         assert len(incidents(database)) == (failures >= FAILURES)
     (incident,) = incidents(database)
@@ -179,7 +179,7 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
     assert incident.note == "https://ft.example/lost failed 3 times in a row, never read before"
     ((_, told),) = hook.taken
     assert b"ft has lost a feed or sitemap" in told
-    frontier.read(lost.id, reading())
+    frontier.record_reading(lost.id, reading())
     inspect()
     (incident,) = incidents(database)
     assert incident.recovered_at is not None
@@ -189,12 +189,12 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
 def test_a_feed_that_nobody_asks_for_any_more_says_nothing(database: Database) -> None:
     registered(database, "ft")
     run = database.start_run("ft")
-    frontier = replace(database.frontier("ft", run, SCHEDULE), clock=lambda: NOW)
+    frontier = replace(open_frontier(database, "ft", run, SCHEDULE), clock=lambda: NOW)
     old, good = frontier.listings(["https://ft.example/old", "https://ft.example/good"])
-    frontier.read(good.id, reading())
+    frontier.record_reading(good.id, reading())
     long_ago = replace(frontier, clock=lambda: NOW - timedelta(days=9))
     for _ in range(FAILURES):
-        long_ago.broken(old.id)
+        long_ago.record_failure(old.id)
     assert listing_health(database, NOW) == {"ft": ListingHealth(working=1)}
 
 

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.arrivals import Arrival, write_arrivals
-from newscrawl.storage.frontier import Frontier, Offered
+from newscrawl.storage.batch import FinishedPage, write_batch
+from newscrawl.storage.frontier import Enqueued, Frontier
 from newscrawl.storage.models import (
     ArticleUrl,
     Base,
@@ -42,23 +42,25 @@ def prune(database: Database, at: datetime | None = None) -> Pruned:
 
 
 @pytest.fixture
-def crawl(database: Database) -> Callable[..., Offered]:
+def crawl(database: Database) -> Callable[..., Enqueued]:
     """A crawl at a moment, to whose end the feed lists paths: those that begin with "x" are no
     articles, all others are stored."""
 
-    def crawl(moment: datetime, *paths: str, feed: str = FEED) -> Offered:
+    def crawl(moment: datetime, *paths: str, feed: str = FEED) -> Enqueued:
         run = at(moment, next_run(database))
         (listing,) = run.listings([feed])
-        offer = run.offer(listing.id, [offered(path, moment) for path in paths])
-        for page in run.take(100):
+        offer = run.enqueue(listing.id, [offered(path, moment) for path in paths])
+        for page in run.dequeue(100):
             path = page.visit.url.rpartition("/")[2]
             if path.startswith("x"):
-                run.settle(run.settlement(page.visit, "closed", "NotAnArticle"))
+                run.mark_done(run.fetch_result(page.visit, "closed", "NotAnArticle"))
                 continue
             found = article(page, text=f"Of {path}.", fetched_at=moment, published=moment)
-            arrival = Arrival(document=found, settlement=run.settlement(page.visit, "read", "new"))
-            write_arrivals(database, run.run_id, [arrival])
-        run.read(listing.id, reading(fresh=offer.fresh))
+            arrival = FinishedPage(
+                document=found, result=run.fetch_result(page.visit, "read", "new")
+            )
+            write_batch(database, run.run_id, [arrival])
+        run.record_reading(listing.id, reading(fresh=offer.fresh))
         run.finish([listing.id])
         database.finish_run(run.run_id, "finished", {"newscrawl/found": len(paths)})
         with_start = update(Run).where(Run.id == run.run_id).values(started_at=moment)
@@ -69,18 +71,18 @@ def crawl(database: Database) -> Callable[..., Offered]:
 
 
 def test_done_pages_of_stored_articles_are_forgotten_and_not_asked_for_again(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     for days in (100, 90):  # by the second no further look at them is due
         crawl(now() - days * DAY, "a", "b")
     crawl(now() - HOUR, "c")
     assert prune(database).pages == 2
     assert rows(database, FrontierUrl) == 1
-    assert crawl(now(), "a", "b", "c") == Offered(known=3, fresh=0)
+    assert crawl(now(), "a", "b", "c") == Enqueued(known=3, fresh=0)
 
 
 def test_what_is_no_article_is_remembered_while_a_feed_names_it(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     for days in range(100, 0, -10):
         crawl(now() - days * DAY, "x", f"news-{days}")
@@ -89,7 +91,7 @@ def test_what_is_no_article_is_remembered_while_a_feed_names_it(
 
 
 def test_what_is_no_article_is_forgotten_when_no_feed_names_it_any_more(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - DAY, "b")
@@ -98,18 +100,18 @@ def test_what_is_no_article_is_forgotten_when_no_feed_names_it_any_more(
 
 
 def test_what_a_listing_says_that_has_not_changed_since_is_remembered(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x")
     run = next_run(database)
     (listing,) = run.listings([FEED])
-    run.unchanged(listing.id)
+    run.record_unchanged(listing.id)
     run.finish([listing.id])
     assert prune(database).pages == 0
 
 
 def test_a_watch_that_rests_forgets_no_page_that_it_would_ask_for_again(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 101 * DAY, "x")
     crawl(now() - 100 * DAY, "y-x")
@@ -120,15 +122,15 @@ def test_a_watch_that_rests_forgets_no_page_that_it_would_ask_for_again(
 
 def test_what_waits_is_never_forgotten(database: Database) -> None:
     long_ago = at(now() - 100 * DAY, next_run(database))
-    long_ago.offer(None, [offered("a"), offered("b")])
-    (first, _) = long_ago.take(10)
-    long_ago.settle(long_ago.settlement(first.visit, "failed", "timeout"))
+    long_ago.enqueue(None, [offered("a"), offered("b")])
+    (first, _) = long_ago.dequeue(10)
+    long_ago.mark_done(long_ago.fetch_result(first.visit, "failed", "timeout"))
     assert prune(database).pages == 0
-    assert urls(next_run(database).take(10)) == ["a", "b"]
+    assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
 def test_feeds_of_days_gone_by_are_forgotten(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
     crawl(now() - HOUR, "b")
@@ -139,7 +141,7 @@ def test_feeds_of_days_gone_by_are_forgotten(
 
 
 def test_runs_without_articles_go_and_others_keep_no_counts(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "a")
     crawl(now() - 99 * DAY)
@@ -152,7 +154,7 @@ def test_runs_without_articles_go_and_others_keep_no_counts(
 
 
 def test_the_last_run_of_a_source_is_kept(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY)
     assert prune(database).runs == 0
@@ -180,7 +182,7 @@ def test_monitors_and_findings_that_are_over_are_forgotten(database: Database) -
 
 
 def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     """Each day three articles and a page that is none, beside one that its feed always names."""
     begin = now() - 365 * DAY
@@ -197,7 +199,7 @@ def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
 
 
 def test_a_prune_that_is_stopped_ends_between_two_pieces(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - HOUR, "b")
@@ -222,9 +224,9 @@ def test_less_than_is_named_within_cannot_be_kept(database: Database) -> None:
 def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = at(now() - 100 * DAY, next_run(database))
-        run.offer(None, [offered("a")])
-        (page,) = run.take(1)
-        run.settle(run.settlement(page.visit, "closed", "NotHtml"))
+        run.enqueue(None, [offered("a")])
+        (page,) = run.dequeue(1)
+        run.mark_done(run.fetch_result(page.visit, "closed", "NotHtml"))
         at(now(), next_run(database)).finish([])
     ran = newscrawl("db", "prune", "--keep", "30d")
     assert ran.code == 0
@@ -247,7 +249,7 @@ def test_a_time_that_cannot_be_meant_is_one_line(
 
 
 def test_no_poll_is_left_without_its_source(
-    database: Database, crawl: Callable[..., Offered]
+    database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "a")
     prune(database)

@@ -139,7 +139,7 @@ def test_a_page_that_kills_its_reader_takes_no_other_along(readers: Readers) -> 
 
 def suspected(page: Page) -> Page:
     """The page as one of which a crawl has died before."""
-    return replace(page, visit=Visit(queue_id=1, url=page.url, born=page.fetched_at, deaths=1))
+    return replace(page, visit=Visit(queue_id=1, url=page.url, born=page.fetched_at, crash_count=1))
 
 
 def test_what_may_have_killed_a_crawl_is_read_apart(readers: Readers) -> None:

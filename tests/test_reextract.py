@@ -16,8 +16,8 @@ from newscrawl.extraction.memory import fingerprints
 from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
-from newscrawl.storage.frontier import Schedule
-from newscrawl.storage.frontier.queue import Offer
+from newscrawl.storage.frontier import Schedule, open_frontier
+from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.storage.intake import Intake, records_of
 from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
@@ -190,8 +190,8 @@ def test_pages_that_a_feed_told_of_become_articles(
         revisits=(), retries=(), poll_min=timedelta(minutes=1), poll_max=timedelta(hours=1)
     )
     run_id = register(database, "ft")
-    offer = Offer(url=PATHS[0], fetch_url=PATHS[0], hints=Hints(title="Told by the feed"))
-    database.frontier("ft", run_id, schedule).offer(None, [offer])
+    offer = FrontierEntry(url=PATHS[0], fetch_url=PATHS[0], hints=Hints(title="Told by the feed"))
+    open_frontier(database, "ft", run_id, schedule).enqueue(None, [offer])
     written(tmp_path / "archive", page(PATHS[0]), page(PATHS[1]))
     changes = run(database, tmp_path / "archive", companies, since=since)
     assert [change.outcome for change in changes.values()] == outcomes

@@ -18,8 +18,8 @@ from newscrawl.monitoring import robots_audit
 from newscrawl.monitoring.robots_audit import Audit, Rules
 from newscrawl.sources.robots import Rulebook
 from newscrawl.storage import Database, open_database, queries
-from newscrawl.storage.arrivals import Arrival, write_arrivals
-from newscrawl.storage.frontier import Offer, Schedule
+from newscrawl.storage.batch import FinishedPage, write_batch
+from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -134,19 +134,19 @@ def test_the_line_that_forbids_is_found(path: str, line: str | None) -> None:
 
 def stored(database: Database, *, waits: bool = True) -> int:
     """An article with a revision, mentions and clutter; `waits`: its feed's words are known."""
-    frontier = database.frontier("ft", register(database), SCHEDULE)
+    frontier = open_frontier(database, "ft", register(database), SCHEDULE)
     told = Hints(title="Siemens, as the feed has it", standfirst="Siemens told the feed.")
     url = "https://ft.example/closed/a"
-    frontier.offer(None, [Offer(url=url, fetch_url=url, hints=told)])
-    (page,) = frontier.take(1)
+    frontier.enqueue(None, [FrontierEntry(url=url, fetch_url=url, hints=told)])
+    (page,) = frontier.dequeue(1)
     read = document("closed/a", text=f"Siemens and Bosch. {LONG}", mentions=[body("Siemens")])
     read = replace(
         read, clutter=(("Zeiss", 2),), page=replace(read.page, visit=replace(page.visit, etag="x"))
     )
     later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
     visit = replace(page.visit, born=later, etag='"x"')
-    settlement = frontier.settlement(visit, "read", "stored")
-    write_arrivals(database, frontier.run_id, [Arrival(document=read, settlement=settlement)])
+    result = frontier.fetch_result(visit, "read", "stored")
+    write_batch(database, frontier.run_id, [FinishedPage(document=read, result=result)])
     revised = document(
         "closed/a",
         title="Siemens, as the page has it",

@@ -8,8 +8,8 @@ from sqlalchemy import select
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument
-from newscrawl.storage.arrivals import Arrival, Written, write_arrivals
-from newscrawl.storage.frontier import Frontier, Offer, Waiting
+from newscrawl.storage.batch import FinishedPage, Written, write_batch
+from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
 from tests.test_frontier import SCHEDULE, article, offered
 from tests.worlds import document, register
@@ -17,29 +17,29 @@ from tests.worlds import document, register
 
 @pytest.fixture
 def frontier(database: Database) -> Frontier:
-    return database.frontier("ft", register(database), SCHEDULE)
+    return open_frontier(database, "ft", register(database), SCHEDULE)
 
 
-def taken(frontier: Frontier, *paths: str) -> list[Waiting]:
+def taken(frontier: Frontier, *paths: str) -> list[DequeuedPage]:
     """Pages of the queue, in this order."""
     day = datetime(2026, 11, 20, tzinfo=UTC)
-    offers: list[Offer] = [
+    offers: list[FrontierEntry] = [
         offered(path, day.replace(minute=59 - place)) for place, path in enumerate(paths)
     ]
-    frontier.offer(None, offers)
-    return frontier.take(len(paths))
+    frontier.enqueue(None, offers)
+    return frontier.dequeue(len(paths))
 
 
-def arrival(frontier: Frontier, page: Waiting, found: Document | None = None) -> Arrival:
-    settlement = frontier.settlement(page.visit, "read", "stored" if found else "Empty")
-    return Arrival(document=found, settlement=settlement)
+def arrival(frontier: Frontier, page: DequeuedPage, found: Document | None = None) -> FinishedPage:
+    result = frontier.fetch_result(page.visit, "read", "stored" if found else "Empty")
+    return FinishedPage(document=found, result=result)
 
 
-def write(frontier: Frontier, *arrivals: Arrival) -> list[Written]:
-    return write_arrivals(frontier.database, frontier.run_id, arrivals)
+def write(frontier: Frontier, *arrivals: FinishedPage) -> list[Written]:
+    return write_batch(frontier.database, frontier.run_id, arrivals)
 
 
-def article_and_print(frontier: Frontier) -> tuple[Arrival, Arrival]:
+def article_and_print(frontier: Frontier) -> tuple[FinishedPage, FinishedPage]:
     """A page, and its print view, which says the same in other words."""
     page, print_view = taken(frontier, "a", "print/a")
     original = article(page, text="What the article says. " * 20)
@@ -137,6 +137,6 @@ def test_a_batch_is_written_whole_or_not_at_all(database: Database, frontier: Fr
 
 
 def test_pages_of_no_queue_are_stored_too(frontier: Frontier) -> None:
-    (written,) = write(frontier, Arrival(document=document("a")))
+    (written,) = write(frontier, FinishedPage(document=document("a")))
     assert isinstance(written, Saved)
     assert written.outcome == "new"

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
 from newscrawl.storage import Database, Saved, open_database, queries
-from newscrawl.storage.arrivals import Arrival, write_arrivals
+from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.incidents import Incident, record_incidents
@@ -117,8 +117,8 @@ def test_a_good_version_ends_what_is_pending(database: Database, run: int, text:
 def test_a_page_without_article_is_held_and_cannot_be_applied(database: Database, run: int) -> None:
     lost = LostArticle(url=URL, seen_at=moment(1), kind="TooShort", note="12 characters of text")
     unknown = replace(lost, url="https://ft.example/never-seen")
-    arrivals = [Arrival(lost=lost), Arrival(lost=unknown), Arrival(lost=lost)]
-    written = write_arrivals(database, run, arrivals)
+    arrivals = [FinishedPage(lost=lost), FinishedPage(lost=unknown), FinishedPage(lost=lost)]
+    written = write_batch(database, run, arrivals)
     held_now = Saved("quarantined", 0, "no_article")
     assert written == [held_now, None, replace(held_now, again=True)]
     (row,) = queries.quarantined(database)
@@ -126,7 +126,7 @@ def test_a_page_without_article_is_held_and_cannot_be_applied(database: Database
     with pytest.raises(RevisionError, match=f"discard {row.id}"):
         apply_revision(database, row.id)
     assert discard_revision(database, row.id) == URL
-    assert write_arrivals(database, run, [Arrival(lost=lost)]) == [Saved("unchanged", 0)]
+    assert write_batch(database, run, [FinishedPage(lost=lost)]) == [Saved("unchanged", 0)]
     assert queries.quarantined(database) == []
 
 
@@ -135,7 +135,7 @@ def test_another_source_puts_nothing_of_ours_into_the_quarantine(
 ) -> None:
     elsewhere = register(database, "faz")
     lost = LostArticle(url=URL, seen_at=moment(1), kind="Empty", note="no text found")
-    assert write_arrivals(database, elsewhere, [Arrival(lost=lost)]) == [None]
+    assert write_batch(database, elsewhere, [FinishedPage(lost=lost)]) == [None]
 
 
 def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(

@@ -13,7 +13,7 @@ from newscrawl.storage import models
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.frontier.telling import unpacked
+from newscrawl.storage.frontier.queue import unpacked
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl, Revision, Source
 from newscrawl.storage.occurrences import write_occurrences
 

@@ -19,8 +19,6 @@ from newscrawl.storage.addresses import stored_urls
 from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.frontier import Frontier, Schedule
-from newscrawl.storage.frontier.taking import were_cut_off
 from newscrawl.storage.patience import LONGEST, SHORT, Patience
 from newscrawl.storage.rebuilding import rebuild
 from newscrawl.storage.saving import Saved, replace_mentions, save_records
@@ -229,19 +227,6 @@ class Database:
             row.recorded_at = _now()
 
         self.write(work)
-
-    def frontier(self, source_slug: str, run_id: int, schedule: Schedule) -> Frontier:
-        """What is to be fetched of a registered source, for a run of it."""
-        with self.reading() as session:
-            source_id = _source_id(session, source_slug)
-            careful = were_cut_off(session.connection(), source_id, run_id)
-        return Frontier(
-            database=self,
-            source_id=source_id,
-            run_id=run_id,
-            schedule=schedule,
-            careful=careful,
-        )
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Those of the canonical URLs that are stored, as an article's own or as an alias."""

@@ -1,39 +1,40 @@
-"""What is still to be fetched, in the database: a crawl that is killed goes on where it stopped.
+"""The frontier: what is still to be fetched, in the database. A killed crawl resumes from it.
 
-Three things are kept for each source.
+For each source it keeps:
 
-- The **queue** (`Frontier.offer`, `take`, `settle`): every article address that a feed or sitemap
-  told of. It leaves the state "pending" in the very transaction that stores its article, so that
-  each article is stored exactly once, whenever a crawl is killed. What crawls die of is taken
-  last and alone (`take_suspect`), and given up in the end.
-- Its **listings** (`Frontier.listing`, `read`, `unchanged`, `broken`): feeds and sitemaps with
-  the validators of conditional requests, the hash of their body and the time of their next poll.
-- Its **poll** (`Frontier.finish`, `due_sources`): when a crawl of the source is worth it again.
+- the **queue** (`Frontier.enqueue`, `dequeue`, `mark_done`): every article URL that a feed or
+  sitemap named. It leaves the state "pending" in the transaction that stores its article, so that
+  each article is stored exactly once whenever a crawl is killed. Pages that may have killed a crawl
+  are dequeued last and alone (`dequeue_quarantined`), and given up in the end.
+- the **listings** (`Frontier.listings`, `record_reading`, `record_unchanged`, `record_failure`):
+  feeds and sitemaps with the validators of conditional requests, the hash of their body and the
+  time of their next poll.
+- the **poll** (`Frontier.finish`, `due_sources`): when a crawl of the source is worth it again.
 
 A scheduler asks `due_sources(database, now, slugs)` which crawls to start, and starts each by
-`scrapy crawl SLUG -a polls=due`, which asks only for listings that are due; a crawl without
-that argument asks for all of them. Only one crawl of a source may run at a time.
+`scrapy crawl SLUG -a polls=due`, which requests only the listings that are due; a crawl without
+that argument requests all of them. Only one crawl of a source may run at a time.
 """
 
-from newscrawl.storage.frontier.crawl import Frontier
-from newscrawl.storage.frontier.listings import KnownListing, Reading
-from newscrawl.storage.frontier.polls import DueSource, due_sources
-from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement
+from newscrawl.storage.frontier.crawl import Frontier, open_frontier
+from newscrawl.storage.frontier.dequeue import MAX_CRASHES, DequeuedPage
+from newscrawl.storage.frontier.listings import DueSource, KnownListing, Reading, due_sources
+from newscrawl.storage.frontier.queue import Enqueued, FetchOutcome, FetchResult, FrontierEntry
 from newscrawl.storage.frontier.schedule import Schedule, publishing_interval
-from newscrawl.storage.frontier.taking import MOST_DEATHS, Waiting
 
 __all__ = [
-    "MOST_DEATHS",
+    "MAX_CRASHES",
+    "DequeuedPage",
     "DueSource",
+    "Enqueued",
+    "FetchOutcome",
+    "FetchResult",
     "Frontier",
+    "FrontierEntry",
     "KnownListing",
-    "Offer",
-    "Offered",
-    "Outcome",
     "Reading",
     "Schedule",
-    "Settlement",
-    "Waiting",
     "due_sources",
+    "open_frontier",
     "publishing_interval",
 ]

@@ -1,23 +1,25 @@
-"""The frontier as one crawl of one source sees it: each method is one transaction."""
+"""The frontier as one crawl of one source uses it: each method is one transaction."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, select
 
 from newscrawl.items import Hints, Visit
-from newscrawl.storage.frontier import listings, queue, taking
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.frontier import dequeue, listings, queue
+from newscrawl.storage.frontier.dequeue import Claim, DequeuedPage
 from newscrawl.storage.frontier.listings import KnownListing, Reading
-from newscrawl.storage.frontier.queue import Offer, Offered, Outcome, Settlement
+from newscrawl.storage.frontier.queue import Enqueued, FetchOutcome, FetchResult, FrontierEntry
 from newscrawl.storage.frontier.schedule import Schedule
-from newscrawl.storage.frontier.taking import Claim, Waiting
+from newscrawl.storage.models import Source
 
-if TYPE_CHECKING:
-    from newscrawl.storage.database import Database
+_FAILURES: frozenset[FetchOutcome] = frozenset({"failed", "crashed", "deferred", "hopeless"})
 
-_FAILURES: frozenset[Outcome] = frozenset({"failed", "died", "deferred", "hopeless"})
+Result = TypeVar("Result")
 
 
 def utc_now() -> datetime:
@@ -25,13 +27,28 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def open_frontier(database: Database, slug: str, run_id: int, schedule: Schedule) -> "Frontier":
+    """Return the frontier of a registered source for one of its runs; raise StorageError."""
+    with database.reading() as session:
+        source_id = session.scalar(select(Source.id).where(Source.slug == slug))
+        if source_id is None:
+            raise StorageError(f"no source {slug!r} in the database: register_source adds it")
+        careful = dequeue.were_killed(session.connection(), source_id, run_id)
+    return Frontier(
+        database=database, source_id=source_id, run_id=run_id, schedule=schedule, careful=careful
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier:
-    """What a crawl of a source has to do, which takes no page twice from the moment it `began`.
-    It is `careful` where those before it were cut off one after the other. Its methods may be
-    called from any thread; each raises StorageError."""
+    """The queue and the listings of a source, for one run of it.
 
-    database: "Database"
+    No page is dequeued twice from the moment the run `began`. It is `careful` where the runs before
+    it were killed one after the other. Methods may be called from any thread and raise
+    StorageError.
+    """
+
+    database: Database
     source_id: int
     run_id: int
     schedule: Schedule
@@ -41,63 +58,54 @@ class Frontier:
 
     # Pages ---------------------------------------------------------------------------------
 
-    def offer(self, listing_id: int | None, offers: Sequence[Offer]) -> Offered:
-        """Queue the articles of a listing that are new to us."""
-        return self.database.write(
-            lambda session: queue.offer(
-                session.connection(), self.source_id, listing_id, offers, self.clock()
+    def enqueue(self, listing_id: int | None, entries: Sequence[FrontierEntry]) -> Enqueued:
+        """Add the articles of a listing that are neither stored nor queued."""
+        return self._write(
+            lambda connection: queue.enqueue(
+                connection, self.source_id, listing_id, entries, self.clock()
             )
         )
 
-    def tell(self, offers: Sequence[Offer]) -> None:
-        """Add what a further listing says of articles that were offered already."""
-        self.database.write(lambda session: queue.tell(session.connection(), offers, self.clock()))
+    def add_hints(self, entries: Sequence[FrontierEntry]) -> None:
+        """Add what a further listing says of articles that are queued already."""
+        self._write(lambda connection: queue.add_hints(connection, entries, self.clock()))
 
     def hints(self, queue_id: int) -> Hints:
-        """Return what listings have told of a page by now."""
+        """Return what listings have said of a page so far."""
         with self.database.reading() as session:
-            return taking.hints_of(session.connection(), queue_id)
+            return dequeue.hints_of(session.connection(), queue_id)
 
-    def take(self, limit: int, since: datetime | None = None) -> list[Waiting]:
-        """Return the next pages to be asked for, none of them twice in a run.
+    def dequeue(self, limit: int, since: datetime | None = None) -> list[DequeuedPage]:
+        """Return the next pages to fetch, none of them twice in a run.
 
-        New ones come before revisits, the newest before all; those known to be older than
-        `since` stay in the queue.
+        New ones come before revisits, the newest first; those known to be older than `since` stay
+        in the queue.
         """
         claim = self._claim(since)
-        return self.database.write(
-            lambda session: taking.take(session.connection(), claim, limit, self.clock())
+        return self._write(
+            lambda connection: dequeue.dequeue(connection, claim, limit, self.clock())
         )
 
-    def take_suspect(self, since: datetime | None = None) -> Waiting | None:
-        """Return the next page that may have killed a crawl, for one that is busy with nothing
-        else; more `deaths` than MOST_DEATHS, and it is to be given up."""
+    def dequeue_quarantined(self, since: datetime | None = None) -> DequeuedPage | None:
+        """Return the next page that may have killed a crawl, for a crawl that does nothing else
+        meanwhile; one with a `crash_count` above MAX_CRASHES is to be given up."""
         claim = self._claim(since)
-        return self.database.write(
-            lambda session: taking.take_suspect(session.connection(), claim, self.clock())
+        return self._write(
+            lambda connection: dequeue.dequeue_quarantined(connection, claim, self.clock())
         )
 
-    def waiting(self, since: datetime | None = None) -> int:
-        """Return how many pages could still be taken."""
+    def count_waiting(self, since: datetime | None = None) -> int:
+        """Return how many pages could still be dequeued."""
         with self.database.reading() as session:
-            return taking.count_due(session.connection(), self._claim(since), self.clock())
+            return dequeue.count_due(session.connection(), self._claim(since), self.clock())
 
-    def _claim(self, since: datetime | None = None) -> Claim:
-        return Claim(
-            source_id=self.source_id,
-            run_id=self.run_id,
-            began=self.began,
-            since=since,
-            careful=self.careful,
-        )
+    def fetch_result(
+        self, visit: Visit, outcome: FetchOutcome, reason: str, *, published: datetime | None = None
+    ) -> FetchResult:
+        """Return what is to be written of a page that was fetched, or was to be.
 
-    def settlement(
-        self, visit: Visit, outcome: Outcome, reason: str, *, published: datetime | None = None
-    ) -> Settlement:
-        """Return what is to be written of a page that was asked for.
-
-        `published` is what the page itself says. The validators of `visit` are those that the
-        answer came with.
+        `published` is what the page itself says. The validators of `visit` are those of the
+        response.
         """
         now = self.clock()
         deferred_to = self.schedule.deferred_to(visit.born, now)
@@ -118,34 +126,44 @@ class Frontier:
             "to_moment": published,
             "to_visits": int(answered),
             "to_attempts": failures,
-            "to_deaths": _deaths(visit, outcome),
+            "to_crash_count": _crash_count(visit, outcome),
             "to_visited_at": now if answered else None,
             "to_etag": queue.validator(visit.etag),
             "to_last_modified": queue.validator(visit.last_modified),
         }
-        return Settlement(queue_id=visit.queue_id, first=visit.first, columns=columns)
+        return FetchResult(queue_id=visit.queue_id, first=visit.first, columns=columns)
+
+    def mark_done(self, *results: FetchResult) -> None:
+        """Write the results of pages without an article; `batch.write_batch` writes the others."""
+        self._write(lambda connection: queue.mark_done(connection, results))
 
     def _due_at(
-        self, visit: Visit, outcome: Outcome, born: datetime, now: datetime
+        self, visit: Visit, outcome: FetchOutcome, born: datetime, now: datetime
     ) -> datetime | None:
         if outcome == "read":
             return self.schedule.revisit_at(born, now)
-        if outcome in {"failed", "died", "deferred"}:
+        if outcome in {"failed", "crashed", "deferred"}:
             return self.schedule.retry_at(visit.failures + 1, now)
         return now if outcome == "postponed" else None
 
-    def settle(self, *settlements: Settlement) -> None:
-        """Write what came of pages without an article; `Database.save` does it for the others."""
-        self.database.write(lambda session: queue.settle(session.connection(), settlements))
+    def _claim(self, since: datetime | None = None) -> Claim:
+        return Claim(
+            source_id=self.source_id,
+            run_id=self.run_id,
+            began=self.began,
+            since=since,
+            careful=self.careful,
+        )
+
+    def _write(self, work: Callable[[Connection], Result]) -> Result:
+        return self.database.write(lambda session: work(session.connection()))
 
     # Feeds and sitemaps --------------------------------------------------------------------
 
     def listings(self, urls: Collection[str], parent_id: int | None = None) -> list[KnownListing]:
         """Return what is known of feeds and sitemaps; with `parent_id`, all those of an index."""
-        return self.database.write(
-            lambda session: listings.known_listings(
-                session.connection(), self.source_id, urls, parent_id
-            )
+        return self._write(
+            lambda connection: listings.known_listings(connection, self.source_id, urls, parent_id)
         )
 
     def children(self, listing_id: int) -> list[KnownListing]:
@@ -153,46 +171,45 @@ class Frontier:
         with self.database.reading() as session:
             return listings.children(session.connection(), listing_id)
 
-    def read(self, listing_id: int, reading: Reading) -> None:
-        """Write what a listing said, once all of its articles have been offered."""
-        self.database.write(
-            lambda session: listings.record_reading(
-                session.connection(), listing_id, reading, self.schedule, self.clock()
+    def record_reading(self, listing_id: int, reading: Reading) -> None:
+        """Write what a listing said, once all of its articles are queued."""
+        self._write(
+            lambda connection: listings.record_reading(
+                connection, listing_id, reading, self.schedule, self.clock()
             )
         )
 
-    def unchanged(self, listing_id: int) -> None:
+    def record_unchanged(self, listing_id: int) -> None:
         """Write that a listing says what it said before."""
-        self.database.write(
-            lambda session: listings.record_unchanged(
-                session.connection(), listing_id, self.schedule, self.clock()
+        self._write(
+            lambda connection: listings.record_unchanged(
+                connection, listing_id, self.schedule, self.clock()
             )
         )
 
-    def broken(self, listing_id: int) -> None:
+    def record_failure(self, listing_id: int) -> None:
         """Write that a listing couldn't be read."""
-        self.database.write(
-            lambda session: listings.record_failure(
-                session.connection(), listing_id, self.schedule, self.clock()
+        self._write(
+            lambda connection: listings.record_failure(
+                connection, listing_id, self.schedule, self.clock()
             )
         )
 
     def finish(self, listing_ids: Iterable[int]) -> datetime:
-        """Give back what was taken and not come to; write and return when the source is due again,
-        by these listings."""
+        """Return dequeued pages without a result to the queue; write and return when the source is
+        due again, by these listings."""
 
-        def work(session: Session) -> datetime:
-            connection = session.connection()
-            taking.give_back(connection, self._claim())
+        def work(connection: Connection) -> datetime:
+            dequeue.return_to_queue(connection, self._claim())
             return listings.record_poll(
                 connection, self.source_id, listing_ids, self.schedule, self.clock()
             )
 
-        return self.database.write(work)
+        return self._write(work)
 
 
-def _deferred(visit: Visit, due_at: datetime) -> Settlement:
-    """A page that was not asked for is what it was before, and only waits."""
+def _deferred(visit: Visit, due_at: datetime) -> FetchResult:
+    """Return the result of a page that was not requested: it stays what it was, and waits."""
     columns = {
         "to_state": "pending" if visit.first else "done",
         "to_reason": queue.UNREACHABLE_ROBOTS,
@@ -201,17 +218,18 @@ def _deferred(visit: Visit, due_at: datetime) -> Settlement:
         "to_moment": None,
         "to_visits": 0,
         "to_attempts": visit.failures,
-        "to_deaths": _deaths(visit, "deferred"),
+        "to_crash_count": _crash_count(visit, "deferred"),
         "to_visited_at": None,
         "to_etag": queue.validator(visit.etag),
         "to_last_modified": queue.validator(visit.last_modified),
     }
-    return Settlement(queue_id=visit.queue_id, first=visit.first, columns=columns)
+    return FetchResult(queue_id=visit.queue_id, first=visit.first, columns=columns)
 
 
-def _deaths(visit: Visit, outcome: Outcome) -> int:
-    """How many deaths are still to be held against a page. Its own visit has added one that has
-    not come about, unless it "died"."""
+def _crash_count(visit: Visit, outcome: FetchOutcome) -> int:
+    """Return the crashes that still count against a page. `dequeue_quarantined` has counted one
+    in advance, which did not happen unless the page "crashed"."""
     if outcome in {"read", "closed"}:
         return 0
-    return max(visit.deaths, 1) if outcome == "died" else max(visit.deaths - 1, 0)
+    crashes = visit.crash_count
+    return max(crashes, 1) if outcome == "crashed" else max(crashes - 1, 0)

@@ -1,6 +1,10 @@
-"""The queue's statements: what is offered to it, and what came of pages."""
+"""The queue: pages are enqueued from listings, and leave it with the result of their fetch.
 
-from collections.abc import Collection, Mapping, Sequence
+What listings say adds up. A sitemap may name a page first, and a feed give its headline later:
+before the page is fetched, while it is being fetched, or after it was dropped for lack of one.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -22,40 +26,35 @@ from sqlalchemy.dialects import postgresql, sqlite
 from newscrawl.items import Hints
 from newscrawl.storage.addresses import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
-from newscrawl.storage.frontier.telling import (
-    UNTOLD,
-    Queued,
-    Told,
-    packed,
-    told_again,
-    told_meanwhile,
-)
 from newscrawl.storage.models import FrontierUrl
 from newscrawl.storage.prepared import Prepared, among
 
-# "read": an answer came, and the page is worth another look by the schedule of revisits.
-# "closed": an answer came that makes another look useless. "failed": none came, and it is tried
-# again by the schedule of retries. "died": so, since it ended the process that read it.
-# "deferred": it was not asked for, since nobody could tell whether it may be, and waits.
-# "hopeless": none will come. "postponed": it stays in the queue for a crawl that wants articles as
-# old as this one.
-Outcome = Literal["read", "closed", "failed", "died", "deferred", "hopeless", "postponed"]
+# "read": a response came, and the page is revisited by schedule. "closed": a response came that
+# makes a revisit useless. "failed": none came, and the page is retried by schedule. "crashed": the
+# same, because the page ended the process that read it. "deferred": the page was not requested,
+# since robots.txt could not be read. "hopeless": no response will come. "postponed": the page stays
+# in the queue for a crawl that wants articles as old as this one.
+FetchOutcome = Literal["read", "closed", "failed", "crashed", "deferred", "hopeless", "postponed"]
 
-# Why a page waits that nobody has asked for.
+# The reason of a page that waits because robots.txt could not be read.
 UNREACHABLE_ROBOTS = "robots.txt unreachable"
-# Reasons of a last look that brought a text or a correction, or another page in their place.
-_OF_A_NEW_TEXT = frozenset({"new", "revised", "quarantined"})
-# Ours: that a listing still names a page is noted so often, since it is a write, for
-# storage/pruning.py.
+# Reasons why a page without a headline from a listing was dropped: `Access` other than "open", or
+# a consent page or paywall.
+WITHOUT_HEADLINE = frozenset({"paywalled", "disallowed", "ConsentOrPaywall"})
+# The reason of a page that was queued again when a listing gave its headline.
+HEADLINE_KNOWN = "headline known"
+# Reasons of a last fetch that brought a text or a correction, or another page in their place.
+_NEW_TEXT = frozenset({"new", "revised", "quarantined"})
+# Ours: how often it is noted, for storage/retention.py, that a listing still names a page; each
+# note is a write.
 NAMED_AGAIN = timedelta(days=7)
-# Longer validators are no use to anyone, and servers would refuse them.
+# Longer validators are useless, since servers refuse them.
 _MAX_VALIDATOR = 1_000
+
 _ADD: Mapping[str, Insert] = {
-    dialect: said_by.insert(FrontierUrl).on_conflict_do_nothing().returning(FrontierUrl.id)
-    for dialect, said_by in (("sqlite", sqlite), ("postgresql", postgresql))
+    name: dialect.insert(FrontierUrl).on_conflict_do_nothing().returning(FrontierUrl.id)
+    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
-
-
 _QUEUED = select(
     FrontierUrl.id,
     FrontierUrl.url,
@@ -66,29 +65,71 @@ _QUEUED = select(
     FrontierUrl.moment,
     FrontierUrl.hints,
 )
-# A row of _QUEUED: number, URL, reason, when it is due, when it was looked at last, about when it
-# was named last, when it was published, hints.
+# A row of _QUEUED: id, URL, reason, when due, last visit, about when it was last named, time of
+# publication, hints.
 _Queued = Row[
     int, str, str | None, datetime | None, datetime | None, datetime, datetime | None, Any
 ]
-_ADVANCE = (
-    update(FrontierUrl)
-    .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
-    .values(due_at=bindparam("to_due_at"))
+_THESE = update(FrontierUrl).where(FrontierUrl.id.in_(bindparam("ids", expanding=True)))
+_SET_DUE = _THESE.values(due_at=bindparam("to_due_at"))
+_SET_NAMED = _THESE.values(named_at=bindparam("to_named_at"))
+
+_THIS = update(FrontierUrl).where(FrontierUrl.id == bindparam("queue_id"))
+_MOMENT = func.coalesce(FrontierUrl.moment, bindparam("to_moment", type_=FrontierUrl.moment.type))
+_ADD_HINTS = _THIS.values(hints=bindparam("to_hints"), moment=_MOMENT)
+# The page becomes one that was never fetched: without validators, and open to the crawl that
+# dropped it.
+_REOPEN = _THIS.values(
+    hints=bindparam("to_hints"),
+    moment=_MOMENT,
+    due_at=bindparam("to_due_at"),
+    state="pending",
+    reason=HEADLINE_KNOWN,
+    run_id=None,
+    visits=0,
+    crash_count=0,
+    visited_at=None,
+    etag=None,
+    last_modified=None,
 )
-_NAME = (
+_MARK_DONE = Prepared(
+    _THIS.values(
+        state=bindparam("to_state"),
+        reason=bindparam("to_reason"),
+        due_at=bindparam("to_due_at"),
+        # A page that is never fetched again needs no hints.
+        hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
+        moment=func.coalesce(
+            bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
+        ),
+        run_id=None,
+        visits=FrontierUrl.visits + bindparam("to_visits"),
+        attempts=bindparam("to_attempts"),
+        crash_count=bindparam("to_crash_count"),
+        visited_at=func.coalesce(
+            bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
+        ),
+        etag=bindparam("to_etag"),
+        last_modified=bindparam("to_last_modified"),
+    )
+)
+_CLOSE_ALIASES = Prepared(
     update(FrontierUrl)
-    .where(FrontierUrl.id.in_(bindparam("numbers", expanding=True)))
-    .values(named_at=bindparam("to_named_at"))
+    .where(
+        among(FrontierUrl.url, "urls"),
+        FrontierUrl.id != bindparam("queue_id"),
+        FrontierUrl.state == "pending",
+    )
+    .values(state="done", reason="alias", due_at=None)
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """An article that a listing tells of: its canonical URL, and the one to be asked for.
+class FrontierEntry:
+    """An article that a listing names: its canonical URL, and the one to fetch.
 
-    `modified` is when the listing says that its page was last changed. Where one of the addresses
-    `twin_of` is known, this is another one of the same article.
+    `modified` is when the page was last changed, according to the listing. Where one of the URLs
+    `twin_of` is known, this is another URL of the same article.
     """
 
     url: str
@@ -100,9 +141,9 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offered:
-    """Of the offers: how many articles are stored already or wait under a twin's address, how many
-    were new to the queue, and how many have been changed since we read them."""
+class Enqueued:
+    """How many entries are stored already or wait under a twin's URL (`known`), were added to the
+    queue (`fresh`), and have been changed since they were read (`changed`)."""
 
     known: int
     fresh: int
@@ -110,45 +151,43 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settlement:
-    """What came of a page that was asked for, ready to be written into its row."""
+class FetchResult:
+    """The result of a fetch, ready to be written into the page's row of the queue."""
 
     queue_id: int
     first: bool
     columns: Mapping[str, Any]
 
 
-def offer(
+def enqueue(
     connection: Connection,
     source_id: int,
     listing_id: int | None,
-    offers: Sequence[Offer],
+    entries: Sequence[FrontierEntry],
     now: datetime,
-) -> Offered:
-    """Queue what is neither queued nor stored; URLs that no database can hold are passed over.
+) -> Enqueued:
+    """Add what is neither queued nor stored; URLs that no database can hold are skipped.
 
-    Pages that are kept from us, and of which no listing had told the headline, wait again. So do
-    those that a listing says have been changed. What was not known of pages that wait is added.
+    Pages that were dropped for lack of a headline are queued again, and so are those that a listing
+    says have been changed. Hints are added to pages that wait.
     """
-    by_url = {one.url: one for one in offers if len(one.url.encode()) <= MAX_URL_BYTES}
+    by_url = {one.url: one for one in entries if len(one.url.encode()) <= MAX_URL_BYTES}
     waiting_twins = _waiting_twins(connection, by_url)
     by_url = {url: one for url, one in by_url.items() if url not in waiting_twins}
-    urls = list(by_url)
-    known = stored_urls(connection, urls)
-    known_number = len(known) + len(waiting_twins)
-    queued = {row.url: row for row in connection.execute(_QUEUED.where(FrontierUrl.url.in_(urls)))}
-    told_again(connection, _told(queued, by_url), _numbers(queued, known), now)
+    known = stored_urls(connection, by_url)
+    queued = _queued(connection, by_url)
+    _merge_hints(connection, queued, by_url, known, now)
     changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
     if changed:
-        connection.execute(_ADVANCE, {"numbers": changed, "to_due_at": now})
-    # Of what is stored its address tells enough.
+        connection.execute(_SET_DUE, {"ids": changed, "to_due_at": now})
+    # The URL of a stored article is kept with it.
     named = [
         row.id
         for url, row in queued.items()
         if url not in known and now - row.named_at > NAMED_AGAIN
     ]
     if named:
-        connection.execute(_NAME, {"numbers": named, "to_named_at": now})
+        connection.execute(_SET_NAMED, {"ids": named, "to_named_at": now})
     rows = [
         {
             "source_id": source_id,
@@ -166,29 +205,97 @@ def offer(
         for url, one in by_url.items()
         if url not in known and url not in queued
     ]
-    if not rows:
-        return Offered(known=known_number, fresh=0, changed=len(changed))
-    added = connection.execute(_ADD[connection.dialect.name], rows).all()
-    return Offered(known=known_number, fresh=len(added), changed=len(changed))
+    added = connection.execute(_ADD[connection.dialect.name], rows).all() if rows else ()
+    return Enqueued(known=len(known) + len(waiting_twins), fresh=len(added), changed=len(changed))
 
 
-def _waiting_twins(connection: Connection, by_url: Mapping[str, Offer]) -> set[str]:
-    """Those of the addresses whose article waits, or is offered, under another one that they are a
-    twin's of. Where it is stored, they become addresses of it."""
-    asked = {twin for one in by_url.values() for twin in one.twin_of}
-    if not asked:
+def add_hints(connection: Connection, entries: Sequence[FrontierEntry], now: datetime) -> None:
+    """Add what the entries say to pages that are queued already; enqueue nothing."""
+    by_url = {one.url: one for one in entries}
+    queued = _queued(connection, by_url)
+    _merge_hints(connection, queued, by_url, stored_urls(connection, queued), now)
+
+
+def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
+    """Write the results of pages without an article."""
+    dropped = [one for one in results if one.columns["to_reason"] in WITHOUT_HEADLINE]
+    if dropped:
+        now = max(one.columns["to_visited_at"] for one in dropped)
+        reopened = _reopen(connection, [one.queue_id for one in dropped], now)
+        results = [one for one in results if one.queue_id not in reopened]
+    if results:
+        rows = [{"queue_id": one.queue_id, **one.columns} for one in results]
+        _MARK_DONE.run_all(connection, rows)
+
+
+def mark_stored(
+    connection: Connection, result: FetchResult, outcome: str, urls: Sequence[str]
+) -> None:
+    """Write the result of a page whose article is stored in this transaction.
+
+    A further URL of an article that is stored already is not revisited: the article's own one is.
+    The article's further URLs leave the queue with it.
+    """
+    columns = {**result.columns, "to_reason": outcome}
+    if result.first and outcome == "unchanged":
+        columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
+    _MARK_DONE.run(connection, {"queue_id": result.queue_id, **columns})
+    if len(urls) > 1:
+        _CLOSE_ALIASES.run(connection, {"urls": list(urls), "queue_id": result.queue_id})
+
+
+def packed(hints: Hints) -> dict[str, Any]:
+    """Return the hints as the queue keeps them, without those that are missing."""
+    known = {
+        "title": hints.title,
+        "standfirst": hints.standfirst,
+        "authors": list(hints.authors),
+        "published": hints.published.isoformat() if hints.published else None,
+        "section": hints.section,
+        "language": hints.language,
+    }
+    return {name: value for name, value in known.items() if value}
+
+
+def unpacked(stored: Mapping[str, Any]) -> Hints:
+    """Return hints as they were before they were packed."""
+    published = stored.get("published")
+    return Hints(
+        **{
+            **stored,
+            "authors": tuple(stored.get("authors", ())),
+            "published": datetime.fromisoformat(published) if published else None,
+        }
+    )
+
+
+def validator(value: str | None) -> str | None:
+    """Return a validator that can be stored and sent back, or None."""
+    return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
+
+
+def _queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queued]:
+    query = _QUEUED.where(FrontierUrl.url.in_(list(urls)))
+    return {row.url: row for row in connection.execute(query)}
+
+
+def _waiting_twins(connection: Connection, by_url: Mapping[str, FrontierEntry]) -> set[str]:
+    """Return the URLs whose article waits, or is being enqueued, under another URL that they are a
+    twin of. Where the article is stored, they become URLs of it."""
+    candidates = {twin for one in by_url.values() for twin in one.twin_of}
+    if not candidates:
         return set()
-    stored = numbers_at(connection, asked)
+    stored = numbers_at(connection, candidates)
     twins = [
         (url, stored[twin])
         for url, one in by_url.items()
         if (twin := next(filter(stored.__contains__, one.twin_of), None)) is not None
     ]
     add_urls(connection, twins)
-    queued = select(FrontierUrl.url).where(
-        FrontierUrl.url.in_(asked), FrontierUrl.state != "failed"
+    query = select(FrontierUrl.url).where(
+        FrontierUrl.url.in_(candidates), FrontierUrl.state != "failed"
     )
-    waiting = {*connection.execute(queued).scalars(), *by_url}
+    waiting = {*connection.execute(query).scalars(), *by_url}
     joined = {url for url, _ in twins}
     return {
         url
@@ -197,106 +304,56 @@ def _waiting_twins(connection: Connection, by_url: Mapping[str, Offer]) -> set[s
     }
 
 
-def _is_changed(row: _Queued, told: Offer, now: datetime) -> bool:
-    """Whether a page is to be looked at before its time, since a listing says it was changed.
+def _is_changed(row: _Queued, entry: FrontierEntry, now: datetime) -> bool:
+    """Return whether a page is to be fetched before its time, since a listing says it was changed.
 
-    A listing that said so of a page in which we found nothing new is not believed again.
+    A listing that said so of a page in which nothing new was found is not believed again.
     """
     due_at: datetime | None = row.due_at
     visited_at: datetime | None = row.visited_at
-    if told.modified is None or visited_at is None or row.reason not in _OF_A_NEW_TEXT:
+    if entry.modified is None or visited_at is None or row.reason not in _NEW_TEXT:
         return False
-    return (due_at is None or due_at > now) and visited_at < told.modified <= now
+    return (due_at is None or due_at > now) and visited_at < entry.modified <= now
 
 
-def _told(queued: Mapping[str, _Queued], by_url: Mapping[str, Offer]) -> list[Told]:
-    return [
-        Told(
-            Queued(row.id, row.reason, row.due_at, row.moment, row.hints),
-            by_url[url].hints,
-            by_url[url].moment,
-        )
-        for url, row in queued.items()
-    ]
-
-
-def _numbers(queued: Mapping[str, _Queued], urls: Collection[str]) -> list[int]:
-    return [row.id for url, row in queued.items() if url in urls]
-
-
-def tell(connection: Connection, offers: Sequence[Offer], now: datetime) -> None:
-    """Add what the offers say to pages that are in the queue already; queue nothing new."""
-    by_url = {one.url: one for one in offers}
-    asked = _QUEUED.where(FrontierUrl.url.in_(list(by_url)))
-    queued = {row.url: row for row in connection.execute(asked)}
-    known = stored_urls(connection, queued)
-    told_again(connection, _told(queued, by_url), _numbers(queued, known), now)
-
-
-_SETTLE = Prepared(
-    update(FrontierUrl)
-    .where(FrontierUrl.id == bindparam("queue_id"))
-    .values(
-        state=bindparam("to_state"),
-        reason=bindparam("to_reason"),
-        due_at=bindparam("to_due_at"),
-        # What nobody will ask for again needs no hints.
-        hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
-        moment=func.coalesce(
-            bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
-        ),
-        run_id=None,
-        visits=FrontierUrl.visits + bindparam("to_visits"),
-        attempts=bindparam("to_attempts"),
-        deaths=bindparam("to_deaths"),
-        visited_at=func.coalesce(
-            bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
-        ),
-        etag=bindparam("to_etag"),
-        last_modified=bindparam("to_last_modified"),
-    )
-)
-
-
-def settle(connection: Connection, settlements: Sequence[Settlement]) -> None:
-    """Write what came of pages."""
-    left = [one for one in settlements if one.columns["to_reason"] in UNTOLD]
-    if left:
-        now = max(one.columns["to_visited_at"] for one in left)
-        told = told_meanwhile(connection, [one.queue_id for one in left], now)
-        settlements = [one for one in settlements if one.queue_id not in told]
-    if settlements:
-        rows = [{"queue_id": one.queue_id, **one.columns} for one in settlements]
-        _SETTLE.run_all(connection, rows)
-
-
-def settle_saved(
-    connection: Connection, settlement: Settlement, outcome: str, urls: Sequence[str]
+def _merge_hints(
+    connection: Connection,
+    queued: Mapping[str, _Queued],
+    by_url: Mapping[str, FrontierEntry],
+    stored: Collection[str],
+    now: datetime,
 ) -> None:
-    """Write what came of a page whose article is stored in this transaction.
+    """Add missing hints to pages that wait or are being fetched, and queue those again that were
+    dropped for lack of a headline; not those whose article is `stored`."""
+    added, reopened = [], []
+    for url, row in queued.items():
+        entry = by_url[url]
+        hints = {**packed(entry.hints), **row.hints}
+        values = {"queue_id": row.id, "to_hints": hints, "to_moment": entry.moment}
+        if row.reason in WITHOUT_HEADLINE and entry.hints.title and url not in stored:
+            reopened.append({**values, "to_due_at": now})
+        elif row.due_at is not None and (hints != row.hints or (entry.moment and not row.moment)):
+            added.append(values)
+    if added:
+        connection.execute(_ADD_HINTS, added)
+    if reopened:
+        connection.execute(_REOPEN, reopened)
 
-    Another address of an article that is stored already is not looked at again: the article's
-    own one is. The article's further addresses leave the queue with it.
-    """
-    columns = {**settlement.columns, "to_reason": outcome}
-    if settlement.first and outcome == "unchanged":
-        columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
-    _SETTLE.run(connection, {"queue_id": settlement.queue_id, **columns})
-    if len(urls) > 1:
-        _CLOSE_ALIASES.run(connection, {"urls": list(urls), "queue_id": settlement.queue_id})
 
-
-_CLOSE_ALIASES = Prepared(
-    update(FrontierUrl)
-    .where(
-        among(FrontierUrl.url, "urls"),
-        FrontierUrl.id != bindparam("queue_id"),
-        FrontierUrl.state == "pending",
+def _reopen(connection: Connection, ids: Sequence[int], now: datetime) -> set[int]:
+    """Queue those of the pages again that are to be dropped for lack of a headline, though a
+    listing has given it since they were dequeued; return their ids."""
+    query = select(FrontierUrl.id, FrontierUrl.hints).where(
+        FrontierUrl.id.in_(ids),
+        FrontierUrl.visits == 0,
+        # A page that was reopened once and still brings nothing is dropped.
+        FrontierUrl.reason.is_distinct_from(HEADLINE_KNOWN),
     )
-    .values(state="done", reason="alias", due_at=None)
-)
-
-
-def validator(value: str | None) -> str | None:
-    """Return a validator that can be stored and sent back, or None."""
-    return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
+    rows = [
+        {"queue_id": row.id, "to_hints": row.hints, "to_moment": None, "to_due_at": now}
+        for row in connection.execute(query)
+        if row.hints.get("title")
+    ]
+    if rows:
+        connection.execute(_REOPEN, rows)
+    return {row["queue_id"] for row in rows}

@@ -47,9 +47,9 @@ class FrontierUrl(Base):
     a first answer, then "done" or, when no try is left, "failed"; `reason` says what came of
     the last answer. It waits to be asked for (again) from `due_at` on, or never. `visits` counts
     the answers, `attempts` the failures since the last one. `run_id` names the run that has
-    taken it and not said yet what came of it; a run that has ended was killed, and `deaths` counts
-    those of them that it may have killed. `named_at` is about when a listing last named it, where
-    that was long after it was discovered.
+    dequeued it and not reported its result; if that run has ended, it was killed. `crash_count`
+    counts the runs that the page may have killed. `named_at` is about when a listing last named it,
+    where that was long after it was discovered.
     """
 
     __tablename__ = "frontier"
@@ -83,7 +83,7 @@ class FrontierUrl(Base):
     run_id: Mapped[int | None]
     visits: Mapped[int]
     attempts: Mapped[int]
-    deaths: Mapped[int] = mapped_column(server_default="0")
+    crash_count: Mapped[int] = mapped_column("deaths", key="crash_count", server_default="0")
     named_at: Mapped[datetime | None]
     visited_at: Mapped[datetime | None]
     etag: Mapped[str | None]

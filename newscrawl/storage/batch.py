@@ -16,18 +16,18 @@ from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
-from newscrawl.storage.frontier.queue import Settlement, settle, settle_saved
+from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.saving import LostArticle, Saved, hold_lost_article, save_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class FinishedPage:
     """A page that a crawl is done with: the document that came of it, if one did, and what is to
     be written into its row of the queue, if it has one. `lost` is a page that was looked at again
     and holds no article any more."""
 
     document: Document | None = None
-    settlement: Settlement | None = None
+    result: FetchResult | None = None
     lost: LostArticle | None = None
 
 
@@ -50,7 +50,7 @@ class _Incoming:
         return visit is not None and visit.first
 
 
-def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival]) -> list[Written]:
+def write_batch(database: Database, run_id: int, arrivals: Sequence[FinishedPage]) -> list[Written]:
     """Store the documents as `Database.save` does and settle the pages: all of it in one
     transaction, or nothing. Raises StorageError.
 
@@ -73,10 +73,10 @@ def write_arrivals(database: Database, run_id: int, arrivals: Sequence[Arrival])
         saved = save_records(connection, [(record, run_id) for record in records], analysis)
         analysis.write()
         for one, record, outcome in zip(incoming, records, saved, strict=True):
-            if (settlement := arrivals[one.place].settlement) is not None:
-                settle_saved(connection, settlement, _reason_of(outcome), record.urls)
-        without = [one.settlement for one in arrivals if one.document is None]
-        settle(connection, [settlement for settlement in without if settlement is not None])
+            if (result := arrivals[one.place].result) is not None:
+                mark_stored(connection, result, _reason_of(outcome), record.urls)
+        without = [one.result for one in arrivals if one.document is None]
+        mark_done(connection, [result for result in without if result is not None])
         held = [
             hold_lost_article(connection, one.lost, run_id) if one.lost else None
             for one in arrivals
