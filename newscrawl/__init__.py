@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.items import Article, Mention, Page
 
 if TYPE_CHECKING:
-    from newscrawl.extraction.article import extract
+    from newscrawl.extraction.extract import extract
 
 __all__ = ["Article", "Mention", "Page", "__version__", "extract"]
 
@@ -26,7 +26,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"newscrawl.{name}")
     if name == "extract":
-        from newscrawl.extraction.article import extract  # noqa: PLC0415 - the reason of this function
+        from newscrawl.extraction.extract import extract  # noqa: PLC0415 - the reason of this function
 
         return extract
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

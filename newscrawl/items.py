@@ -99,7 +99,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What the pages of a source have in common (newscrawl.extraction.memory).
+    """What the pages of a source have in common (newscrawl.extraction.template_memory).
 
     `seen` tells on how many of the `pages` a block's text stood, by its fingerprint; both counts
     are aged.

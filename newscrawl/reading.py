@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from newscrawl.extraction.article import article_of
+from newscrawl.extraction.extract import article_of
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.memory import fingerprints
 from newscrawl.extraction.methods import look
+from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.walls import wall_before
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
 from newscrawl.sources.urls import declared_url

@@ -13,7 +13,7 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
-from newscrawl.extraction.memory import templates
+from newscrawl.extraction.template_memory import templates
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason

@@ -21,7 +21,7 @@ from newscrawl.crawl.commands import STORE_NOTHING
 from newscrawl.crawl.ending import ended_by_signals
 from newscrawl.crawl.lease import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
-from newscrawl.extraction.memory import with_pages
+from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.sources import Source, load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database

@@ -6,10 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
-from newscrawl.extraction.characters import LINK_END, LINK_START
-from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.profiles import FIGURE_2, HTML5, Action, ProfileName, tag_id
+from newscrawl.extraction.blocks import (
+    FIGURE_2,
+    HTML5,
+    Action,
+    BlockPage,
+    ProfileName,
+    clean,
+    read_blocks,
+    tag_id,
+)
+from newscrawl.extraction.html import parse
+from newscrawl.extraction.tokens import LINK_END, LINK_START
 
 PROFILES: tuple[ProfileName, ...] = ("html5", "2007")
 # The parser itself drops these from where other elements may stand, or reads their insides as

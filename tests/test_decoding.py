@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.html import decode
 
 GREEK = "Η κυβέρνηση ανακοίνωσε σήμερα νέα μέτρα για την οικονομία της χώρας. "
 RUSSIAN = "Правительство объявило сегодня о новых мерах поддержки экономики страны. "

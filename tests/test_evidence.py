@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.extraction.evidence import MOST_HINTS, OPENERS, Evidence, opening_words
+from newscrawl.extraction.block_features import MOST_HINTS, OPENERS, Evidence, opening_words
 from newscrawl.extraction.methods import look
 from newscrawl.extraction.tokens import number_words
 

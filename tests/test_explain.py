@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 import newscrawl
-from newscrawl.extraction.combination import BALANCED
+from newscrawl.extraction.classifier import BALANCED, learned_network
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS, look
-from newscrawl.extraction.network import learned_network
 from newscrawl.training.explain import EVIDENCE, explain
 from newscrawl.training.explain_page import MAX_BLOCKS, render
 from newscrawl.training.explain_reasons import KINDS, LEAST_MOVE, columns_of, reasons

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.extraction.memory import (
+from newscrawl.extraction.methods import METHODS
+from newscrawl.extraction.template_memory import (
     HALVED_AT,
     LEAST_PAGES,
     MOST_OF_PAGE,
@@ -20,7 +21,6 @@ from newscrawl.extraction.memory import (
     with_pages,
     without_templates,
 )
-from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Memory
 
 APPEAL = (

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.blocks import read_blocks
+from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, Features, measure
-from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.profiles import ProfileName
+from newscrawl.extraction.html import parse
 
 SHARES = ("characters", "stop_words", "anchors")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from newscrawl.extraction.menus import LONGEST_LINK, SHORTEST_RUN, candidates_of
+from newscrawl.extraction.blocks import LONGEST_LINK, SHORTEST_RUN, candidates_of
 from newscrawl.extraction.methods import look
 
 MENU = "".join(f"<li><a href=/{name}>{name} pages</a></li>" for name in ("One", "Two", "Three"))

@@ -6,10 +6,15 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from newscrawl.extraction.combination import BALANCED, combine
+from newscrawl.extraction.classifier import (
+    BALANCED,
+    NAMES_KEPT,
+    NameVectors,
+    combine,
+    learned_network,
+)
 from newscrawl.extraction.features import VERSION
 from newscrawl.extraction.methods import look
-from newscrawl.extraction.network import NAMES_KEPT, NameVectors, learned_network
 from tests.test_evidence import PAGE
 
 

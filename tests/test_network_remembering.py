@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.extraction.network import learned_network
+from newscrawl.extraction.classifier import learned_network
 from newscrawl.training.corpus import load_corpus
 from newscrawl.training.network.examples import Example, read_example
 

@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
 
-from newscrawl.extraction.network import DILATIONS  # noqa: E402
+from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
 from newscrawl.training.ablation_table import as_csv, as_markdown  # noqa: E402
 from newscrawl.training.corpus import load_corpus  # noqa: E402
 from newscrawl.training.explain_reasons import columns_of  # noqa: E402

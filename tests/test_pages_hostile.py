@@ -10,12 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl import extract
-from newscrawl.extraction import crowding
+from newscrawl.extraction import limits
 from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, MAX_TEXT, read_blocks
-from newscrawl.extraction.crowding import MAX_ATTRIBUTES, is_crowded
+from newscrawl.extraction.html import MAX_MARKUP, parse, within_limits
+from newscrawl.extraction.limits import MAX_ATTRIBUTES, is_crowded, without_crowds
 from newscrawl.extraction.methods import METHODS
-from newscrawl.extraction.parsing import MAX_MARKUP, parse, within_limits
-from newscrawl.extraction.taming import without_crowds
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.matcher import MAX_CANDIDATES
 from newscrawl.normalising import MAX_MARKS, stream_safe
@@ -162,7 +161,7 @@ def test_a_crowd_is_seen_wherever_it_hides(name: str, start: bytes) -> None:
     root = parse(html).root
     assert root is not None
     most = max(len(node.attributes) for node in root.traverse())
-    assert most <= crowding._FAR // 2
+    assert most <= limits._FAR // 2
 
 
 def test_scripts_are_no_crowds() -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.parsing import parse, within_limits
-from newscrawl.extraction.taming import MAX_DEPTH, flattened
+from newscrawl.extraction.html import parse, within_limits
+from newscrawl.extraction.limits import MAX_DEPTH, flattened
 
 # How often each trick is repeated in a page; the largest of them took minutes, or all memory.
 TRICKS = {

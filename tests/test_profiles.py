@@ -2,7 +2,7 @@
 
 import pytest
 
-from newscrawl.extraction.profiles import (
+from newscrawl.extraction.blocks import (
     FIGURE_2,
     FORMATS,
     HTML5,

@@ -12,7 +12,7 @@ from newscrawl.archive.captures import Capture
 from newscrawl.archive.line import Line, Recipe
 from newscrawl.archive.lookup import Archive
 from newscrawl.archive.reextraction import Change, Reextraction
-from newscrawl.extraction.memory import fingerprints
+from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from newscrawl.extraction.memory import MOST_TEXTS
+from newscrawl.extraction.template_memory import MOST_TEXTS
 from newscrawl.items import Memory
 from newscrawl.storage import Database, StorageError, open_database, upgrade_database
 from newscrawl.storage.memory import keep_memory, memories, memory_of

@@ -6,9 +6,17 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, Features
-from newscrawl.extraction.profiles import ProfileName
-from newscrawl.extraction.thresholds import Limits, keep, learned_limits, limits_for
+from newscrawl.extraction.blocks import ProfileName
+from newscrawl.extraction.features import (
+    NAMES,
+    UPPER_LIMITS,
+    VERSION,
+    Features,
+    Limits,
+    keep,
+    learned_limits,
+    limits_for,
+)
 from newscrawl.extraction.tokens import count
 
 LIMITS = Limits(np.array([5.0, 1.0, 0.5, 0.2, 0.4, 0.0, 0.3, 0.0]))

@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.characters import LINK_END, LINK_START, Char
-from newscrawl.extraction.tokens import WordTable, count, languages, number_words
+from newscrawl.extraction.tokens import (
+    LINK_END,
+    LINK_START,
+    Char,
+    WordTable,
+    count,
+    languages,
+    number_words,
+)
 
 LINK = (LINK_START, LINK_END)
 

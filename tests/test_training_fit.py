@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.extraction.blocks import read_blocks
-from newscrawl.extraction.decoding import decode
-from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
-from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.profiles import ProfileName
-from newscrawl.extraction.thresholds import keep, learned_limits, limits_for
+from newscrawl.extraction.blocks import ProfileName, read_blocks
+from newscrawl.extraction.features import (
+    NAMES,
+    UPPER_LIMITS,
+    VERSION,
+    keep,
+    learned_limits,
+    limits_for,
+    measure,
+)
+from newscrawl.extraction.html import decode, parse
 from newscrawl.training import limits_file, metrics
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
 from newscrawl.training.fit import (

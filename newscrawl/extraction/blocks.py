@@ -5,24 +5,84 @@ and are recorded in the block they stood in, all others end a block. The tree is
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction.characters import END_OF_BLOCK, LINK_END, LINK_START
-from newscrawl.extraction.profiles import (
-    COMMENT,
-    PARAGRAPH_LIKE,
-    TEXT,
-    Action,
-    ProfileName,
-    actions,
-    tag_id,
-    tag_ids,
-)
+from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
+
+ProfileName = Literal["html5", "2007"]
+
+
+# The parser's numbers of what is no element: text, comments, and the last of all such.
+TEXT: Final = 2
+COMMENT: Final = 4
+LAST_NO_ELEMENT: Final = 5
+
+
+class Action(IntEnum):
+    """The four classes of elements of algorithms.md, section 1."""
+
+    PRUNE = 0
+    REMOVE_WITH_SPACE = 1
+    REMOVE = 2
+    BOUNDARY = 3
+
+
+# Ziegler & Skubacz 2007, Figure 2. CITE and SAMP stand in two columns of the scan (removal
+# wins), FRAMESET too (pruning wins). "H.L" of the scan stands for H1 to H6. COMMENT is missing
+# here: the walk passes over comments, and the parser knows no element of that name.
+FIGURE_2: Final[dict[Action, str]] = {
+    Action.REMOVE_WITH_SPACE: "br caption center cite dd div dl dt frame h1 h2 h3 h4 h5 h6 hr label"
+    " li nobr ol p pre s samp u ul wbr xmp",
+    Action.REMOVE: "a b big blink em font form i small span strike strong sub sup var",
+    Action.PRUNE: "address applet area base bgsound button col colgroup del dir embed"
+    " fieldset frameset head img input ins listing map option script style textarea",
+}
+
+# Ours: the HTML standard's phrasing content is removed, what never holds text is pruned.
+# FORM, HEADER, FOOTER, ASIDE and NAV stay: whole articles stand inside them on some sites.
+HTML5: Final[dict[Action, str]] = {
+    Action.REMOVE_WITH_SPACE: "br wbr label output meter progress",
+    Action.REMOVE: "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd"
+    " mark nobr q ruby rb s samp small span strike strong sub sup time tt u var",
+    Action.PRUNE: "applet area audio base basefont bgsound button canvas col colgroup datalist"
+    " embed head iframe img input link map math meta noembed noframes object option param picture"
+    " rp rt script select source style svg template textarea title track video",
+}
+
+# Elements whose unknown children are inline: a paragraph can't hold a block-level element.
+PARAGRAPH_LIKE: Final = "p h1 h2 h3 h4 h5 h6 li dd dt td th figcaption caption pre summary"
+
+FORMATS: Final = "b big em font i small strike strong sub sup u tt span"  # section 3.4
+LISTS: Final = "ul ol li dl dt dd"  # section 3.4
+STRUCTURE: Final = "h1 h2 h3 h4 h5 h6 p center"  # section 3.4, "H1-H6, P, CENTER and the like"
+
+
+@cache
+def tag_ids(names: str) -> frozenset[int]:
+    """The parser's numbers for element names, which are fixed for all elements of HTML."""
+    maker = LexborHTMLParser("")
+    return frozenset(maker.create_node(name).tag_id for name in names.split())
+
+
+@cache
+def tag_id(name: str) -> int:
+    """The parser's number for one element name."""
+    (number,) = tag_ids(name)
+    return number
+
+
+@cache
+def actions(profile: ProfileName) -> dict[int, Action]:
+    """What becomes of each element, by the parser's tag number; absent ones are boundaries."""
+    table = FIGURE_2 if profile == "2007" else HTML5
+    return {number: action for action, names in table.items() for number in tag_ids(names)}
+
 
 _UNWANTED: Final = (LINK_START, LINK_END, "\x00", "\xad", "\u200b", "\u2060", "\ufeff")
 
@@ -301,3 +361,52 @@ def _steps_of(sums: NDArray[np.int64]) -> NDArray[np.int64]:
 def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
     """All unknown elements have one number, as theirs are addresses."""
     return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
+
+
+# Ours, fitted on the development corpus: shorter runs hold 0.5 % of the words that are content.
+SHORTEST_RUN: Final = 3
+LONGEST_LINK: Final = 60  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The blocks of a page that may be content.
+
+    `places` are their places among all blocks. `left_out_before[i]` blocks were left out right
+    before candidate i, `left_out_after[i]` right after it; `words_left_out` are those of all.
+    """
+
+    page: BlockPage
+    places: NDArray[np.int64]
+    left_out_before: NDArray[np.int64]
+    left_out_after: NDArray[np.int64]
+    words_left_out: int
+
+
+def candidates_of(page: BlockPage) -> Candidates:
+    """Leave out the runs of short links of a page."""
+    links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
+    in_run = links & (_run_lengths(links) >= SHORTEST_RUN)
+    places = np.flatnonzero(~in_run)
+    bounds = np.concatenate(([-1], places, [len(page)]))
+    gaps = bounds[1:] - bounds[:-1] - 1
+    return Candidates(
+        page=page.select(places),
+        places=places,
+        left_out_before=gaps[:-1],
+        left_out_after=gaps[1:],
+        words_left_out=sum(page.raw[place].count(" ") + 1 for place in np.flatnonzero(in_run)),
+    )
+
+
+def _is_short_link(raw: str) -> bool:
+    last = len(raw) - 1
+    return raw[0] == LINK_START and last <= LONGEST_LINK and raw.find(LINK_END) == last
+
+
+def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each place the length of the run of equal flags that it stands in."""
+    starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
+    bounds = np.concatenate(([0], starts, [len(flags)]))
+    lengths = bounds[1:] - bounds[:-1]
+    return np.repeat(lengths, lengths)

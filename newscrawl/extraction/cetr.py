@@ -12,7 +12,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.references import unescape
+from newscrawl.extraction.html import unescape
 
 Variant = Literal["cetr", "cetr-km", "cetr-tm"]
 Kernel = Literal["unit", "literal"]

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from newscrawl.extraction.characters import Char, classes, codes_of
-from newscrawl.extraction.tokens import count, languages
+from newscrawl.extraction.tokens import Char, classes, codes_of, count, languages
 
 # Ours: running text of the 27 languages has 0.15 (Korean) to 0.5 stop words; below, or with
 # fewer words, the stop words' verdict is not trusted on its own.

@@ -10,19 +10,20 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import cetr
-from newscrawl.extraction.blocks import BlockPage, clean, read_blocks
-from newscrawl.extraction.combination import BALANCED, FOR_PRECISION, FOR_RECALL, combine
-from newscrawl.extraction.decoding import decode
-from newscrawl.extraction.evidence import Evidence, gather
-from newscrawl.extraction.features import Features, measure
+from newscrawl.extraction.block_features import Evidence, gather, unshown
+from newscrawl.extraction.blocks import BlockPage, Candidates, candidates_of, clean, read_blocks
+from newscrawl.extraction.classifier import (
+    BALANCED,
+    FOR_PRECISION,
+    FOR_RECALL,
+    combine,
+    learned_network,
+)
+from newscrawl.extraction.features import Features, keep, limits_for, measure
+from newscrawl.extraction.html import MAX_BYTES, decode, parse
 from newscrawl.extraction.language import Counted
-from newscrawl.extraction.menus import Candidates, candidates_of
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
-from newscrawl.extraction.network import learned_network
-from newscrawl.extraction.parsing import MAX_BYTES, parse
-from newscrawl.extraction.said import unshown
-from newscrawl.extraction.thresholds import keep, limits_for
 
 # Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
 CONFIDENCE_IN_UNSHOWN: Final = 0.5

@@ -11,10 +11,9 @@ from typing import Final
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.html import MAX_BYTES, decode, parse
 from newscrawl.extraction.metadata.kinds import TEASER
 from newscrawl.extraction.metadata.vocabulary import words
-from newscrawl.extraction.parsing import MAX_BYTES, parse
 from newscrawl.items import Article, Kind
 
 _LISTS: Final[dict[str, list[str]]] = tomllib.loads(

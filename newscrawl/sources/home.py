@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from w3lib.encoding import html_to_unicode
 
-from newscrawl.extraction.parsing import parse as parse_page
+from newscrawl.extraction.html import parse as parse_page
 from newscrawl.sources.feeds import plain_text
 from newscrawl.sources.urls import UrlError, web_url
 

@@ -20,7 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from newscrawl.extraction.combination import BALANCED
+from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import benchmark_speed, peers
 from newscrawl.training.benchmark_install import Installed, Missing, find

@@ -15,12 +15,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
-from newscrawl.extraction.article import extract
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.classifier import learned_network
+from newscrawl.extraction.extract import extract
+from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.metadata import read as read_metadata
 from newscrawl.extraction.methods import View
-from newscrawl.extraction.network import learned_network
-from newscrawl.extraction.parsing import parse
 from newscrawl.training.generated_pages import generated_page, generated_pages
 from newscrawl.training.peers import bare_parser
 

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 
-from newscrawl.extraction.article import extract
+from newscrawl.extraction.extract import extract
 from newscrawl.items import Article
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from newscrawl.extraction import cetr
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.html import decode
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.metrics import SHINGLE_LENGTH, harmonic_mean

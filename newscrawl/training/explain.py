@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from newscrawl.extraction import cetr, features, thresholds
-from newscrawl.extraction.article import extract
+from newscrawl.extraction import cetr, features
 from newscrawl.extraction.blocks import clean
+from newscrawl.extraction.classifier import learned_network
+from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import METHODS, View, look
-from newscrawl.extraction.network import learned_network
 from newscrawl.items import Article
 from newscrawl.training import metrics
 from newscrawl.training.explain_reasons import Reason, reasons_of_all
@@ -105,7 +105,7 @@ def explain(
 def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in view.blocks.raw]
     taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
-    limits = thresholds.limits_for(view.features).values
+    limits = features.limits_for(view.features).values
     network = learned_network()
     probabilities = np.zeros(len(texts))
     probabilities[view.candidates.places] = network.probabilities(view.evidence)

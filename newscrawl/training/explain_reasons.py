@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.evidence import OPENERS, Evidence
-from newscrawl.extraction.menus import Candidates
-from newscrawl.extraction.network import Network
+from newscrawl.extraction.block_features import OPENERS, Evidence
+from newscrawl.extraction.blocks import Candidates
+from newscrawl.extraction.classifier import Network
 
 # Kinds of evidence as a person would name them, by the names of their columns; a name that
 # ends in "_" stands for all that begin so.

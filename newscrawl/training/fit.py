@@ -10,11 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from newscrawl.extraction.blocks import read_blocks
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, measure
-from newscrawl.extraction.parsing import parse
-from newscrawl.extraction.profiles import ProfileName
+from newscrawl.extraction.html import decode, parse
 from newscrawl.training import metrics
 from newscrawl.training.corpus import CorpusError, GoldPage
 from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors, one_thread_a_product

@@ -15,10 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from newscrawl.extraction.article import extract
 from newscrawl.extraction.blocks import clean, read_blocks
-from newscrawl.extraction.decoding import decode
-from newscrawl.extraction.parsing import parse
+from newscrawl.extraction.extract import extract
+from newscrawl.extraction.html import decode, parse
 from newscrawl.items import Article
 from newscrawl.training.corpus import GOLD_FILE, PAGES_FOLDER
 from newscrawl.training.explain import taken_blocks

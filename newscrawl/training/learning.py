@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from newscrawl.extraction.profiles import ProfileName
+from newscrawl.extraction.blocks import ProfileName
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
 from newscrawl.training.fit import (
     FIGURE_3,

@@ -1,4 +1,4 @@
-"""The file of learned limits, which extraction/thresholds.py reads: written with care."""
+"""The file of learned limits, which extraction/features.py reads: written with care."""
 
 import json
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import metadata
-from newscrawl.extraction.decoding import decode
+from newscrawl.extraction.html import decode
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, load_corpus
 
 _WORD: Final = re.compile(r"\w+")

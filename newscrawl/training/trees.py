@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from newscrawl.extraction.combination import BALANCED
+from newscrawl.extraction.classifier import BALANCED
 from newscrawl.training.block_scores import Scored, score_kept
 from newscrawl.training.corpus import CorpusError
 from newscrawl.training.network.examples import Example, sides

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from newscrawl.extraction.references import unescape
+from newscrawl.extraction.html import unescape
 
 Node = dict[str, Any]
 

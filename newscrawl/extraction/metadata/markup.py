@@ -9,11 +9,11 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
 from newscrawl.extraction.metadata.signals import squeeze
 from newscrawl.extraction.metadata.vocabulary import any_of, words
-from newscrawl.extraction.profiles import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 
 NODES_BEFORE: Final = 20
 NODES_AFTER: Final = 50

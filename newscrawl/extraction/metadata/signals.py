@@ -7,10 +7,10 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction.html import unescape
 from newscrawl.extraction.metadata import jsonld
 from newscrawl.extraction.metadata.jsonld import LinkedData
 from newscrawl.extraction.metadata.vocabulary import tables
-from newscrawl.extraction.references import unescape
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000

@@ -1,1 +1,1 @@
-"""Fitting the network of the combined method (`newscrawl.extraction.network`). Needs PyTorch."""
+"""Fitting the network of the combined method (`newscrawl.extraction.classifier`). Needs PyTorch."""

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from newscrawl.extraction.evidence import OPENERS
+from newscrawl.extraction.block_features import OPENERS
 from newscrawl.training.ablation_table import Left
 from newscrawl.training.block_scores import Scored, by_group
 from newscrawl.training.explain_reasons import columns_of

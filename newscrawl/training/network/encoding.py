@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from newscrawl.extraction.evidence import MOST_HINTS, OPENING_WORDS
-from newscrawl.extraction.network import numbered
+from newscrawl.extraction.block_features import MOST_HINTS, OPENING_WORDS
+from newscrawl.extraction.classifier import numbered
 from newscrawl.training.network.examples import Example, Vocabulary
 from newscrawl.training.network.model import Batch
 

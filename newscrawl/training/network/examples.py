@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.evidence import Evidence, opening_words
+from newscrawl.extraction.block_features import Evidence, opening_words
 from newscrawl.extraction.methods import look
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage

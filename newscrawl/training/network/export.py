@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import newscrawl.extraction
+from newscrawl.extraction.classifier import DILATIONS, NameVectors, Network, word_table
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.network import DILATIONS, NameVectors, Network, word_table
 from newscrawl.training.network.fit import Fitted
 from newscrawl.training.network.model import BlockNetwork
 

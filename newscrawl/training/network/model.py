@@ -1,4 +1,4 @@
-"""The network in PyTorch: the same arithmetic as `newscrawl.extraction.network`, with dropout."""
+"""The network in PyTorch: the arithmetic of `newscrawl.extraction.classifier`, with dropout."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from newscrawl.extraction.evidence import ANCESTORS_NAMED, OPENERS
-from newscrawl.extraction.network import DILATIONS, STANDARDISED_LIMIT
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, OPENERS
+from newscrawl.extraction.classifier import DILATIONS, STANDARDISED_LIMIT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from newscrawl.extraction.combination import BALANCED, combine
-from newscrawl.extraction.memory import NOTHING, fingerprints, with_page, without_templates
-from newscrawl.extraction.network import Network
+from newscrawl.extraction.classifier import BALANCED, Network, combine
+from newscrawl.extraction.template_memory import NOTHING, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
 from newscrawl.training.block_scores import MEASURES
 from newscrawl.training.network.examples import Example, sides

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from newscrawl.extraction.combination import combine
-from newscrawl.extraction.network import Network
+from newscrawl.extraction.classifier import Network, combine
 from newscrawl.training.block_scores import Scored, score_kept
 from newscrawl.training.network.examples import Example, sides
 from newscrawl.training.network.export import as_runtime

@@ -2,8 +2,8 @@
 
 from newscrawl.extraction import metadata
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.memory import without_templates
 from newscrawl.extraction.methods import METHODS, View, look
+from newscrawl.extraction.template_memory import without_templates
 from newscrawl.items import Article, Memory
 
 
