@@ -10,7 +10,7 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-crawl bench-ingest bench-peers bench-query release release-check clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -20,6 +20,7 @@ help:
 	@echo "make setup        only the environment that a crawl needs, in $(VENV)"
 	@echo "make dev          only the environment that development needs"
 	@echo "make bench        score and time our methods on labelled pages"
+	@echo "make bench-cost   the stages of extraction, by size of page, and memory"
 	@echo "make bench-crawl  crawl a local news world, beside a bare download"
 	@echo "make bench-ingest take in a WARC, beside one process that only extracts"
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
@@ -78,7 +79,11 @@ pages: setup
 	@$(BIN)/python -m tests.pages
 
 bench: dev
-	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)"
+	$(BIN)/python -m benchmarks.extraction --corpus "$(CORPUS)"
+
+# CPU time and memory of extraction; without the corpus on generated pages.
+bench-cost: dev
+	$(BIN)/python -m benchmarks.cost $(if $(wildcard $(CORPUS)),--corpus "$(CORPUS)")
 
 # SITES=5 ARTICLES=500 makes it small. Without the corpus the pages of tests/pages are served.
 SITES ?= 50
@@ -94,7 +99,7 @@ bench-query: dev
 	$(BIN)/python -m benchmarks.query --articles $(or $(YEAR),1000000) $(if $(FOLDER),--folder "$(FOLDER)")
 
 bench-peers: dev
-	$(BIN)/newscrawl benchmark --corpus "$(CORPUS)" --peers --install
+	$(BIN)/python -m benchmarks.extraction --corpus "$(CORPUS)" --peers --install
 
 # VERSION=0.2.0: writes, builds, tries, commits and tags it. release-check builds and tries it only.
 release: dev

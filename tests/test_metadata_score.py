@@ -67,13 +67,3 @@ def test_halves_share_no_site(corpus: Path) -> None:
     halves = [{page.site for page in metadata_score.labelled(loaded, half=n)} for n in (0, 1)]
     assert halves[0] | halves[1] == {"pier0.example", "pier1.example"}
     assert not halves[0] & halves[1]
-
-
-def test_command_prints_a_table(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert metadata_score.main([str(corpus)]) == 0
-    assert "0.500 (2)" in capsys.readouterr().out
-
-
-def test_command_names_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert metadata_score.main([str(tmp_path / "none")]) == 2
-    assert "no such folder" in capsys.readouterr().err

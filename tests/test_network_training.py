@@ -8,19 +8,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install '.[network]'")
 
 from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
-from newscrawl.training.ablation_table import as_csv, as_markdown  # noqa: E402
 from newscrawl.training.corpus import load_corpus  # noqa: E402
-from newscrawl.training.explain_reasons import columns_of  # noqa: E402
-from newscrawl.training.network.ablation import (  # noqa: E402
-    SOURCES,
-    ablate,
-    leave_out,
-)
 from newscrawl.training.network.encoding import Encoder, batch  # noqa: E402
 from newscrawl.training.network.examples import Example, read_example  # noqa: E402
 from newscrawl.training.network.export import as_runtime  # noqa: E402
 from newscrawl.training.network.fit import Epoch, Recipe, fit  # noqa: E402
-from newscrawl.training.splits import folds_by_site  # noqa: E402
 
 RECIPE = Recipe(epochs=2, pages_at_once=4)
 
@@ -55,30 +47,3 @@ def test_same_seed_same_network(examples: list[Example]) -> None:
     assert epochs[:2] != epochs[2:4]
     for name, weights in first.weights.items():
         np.testing.assert_array_equal(weights, second.weights[name])
-
-
-@pytest.mark.parametrize("source", SOURCES)
-def test_a_source_left_out_says_the_same_of_all_blocks(
-    source: str, examples: list[Example]
-) -> None:
-    example = examples[0]
-    bare = leave_out(example, source)
-    values = bare.evidence.values
-    wanted = [k for kind in SOURCES[source] for k in columns_of(kind, example.evidence.names)]
-    silent = [k for k in wanted if example.evidence.names[k] != "is_title"]
-    assert not values[:, silent].any()
-    others = [k for k in range(values.shape[1]) if k not in silent]
-    assert (values[:, others] == example.evidence.values[:, others]).all()
-    if source == "names of elements":
-        assert not any(bare.evidence.hints)
-    if source == "first words":
-        assert not any(bare.openings)
-
-
-def test_ablation_scores_each_source_and_tells_the_change(examples: list[Example]) -> None:
-    pages = load_corpus(Path(__file__).parent / "corpus" / "mini")
-    rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], Recipe(epochs=1)))
-    assert [row.source for row in rows] == list(SOURCES)
-    table = as_markdown(as_csv(rows))
-    assert table.count("\n") == len(SOURCES) + 1
-    assert "| nothing |" in table

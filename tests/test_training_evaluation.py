@@ -1,4 +1,4 @@
-"""Evaluation: scores of pages, their means, the papers' tables, floors, the commands."""
+"""Evaluation: scores of pages, their means, the commands."""
 
 import json
 import re
@@ -8,11 +8,9 @@ from shutil import copytree
 import pytest
 
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.aggregation import group, mean, spread, worst
-from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.aggregation import group, mean, worst
+from newscrawl.training.corpus import Corpus, load_corpus
 from newscrawl.training.evaluation import PageScore, evaluate
-from newscrawl.training.floors import falls, load_floors, moved, reached
-from newscrawl.training.paper_tables import paper_table
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parent / "corpus"
@@ -132,58 +130,6 @@ def test_the_worst_page_depends_on_the_measures_sense() -> None:
     assert [s.id for s in worst(scores, "kl", 1)] == ["p2"]
 
 
-def test_spread_is_over_pages() -> None:
-    assert spread([score(1, word_f1=0.0), score(2, word_f1=1.0)], "word.f1") == 0.5
-    assert spread([], "word.f1") == 0.0
-
-
-def test_table_1_has_the_papers_strategies_in_order(bundled_scores: list[PageScore]) -> None:
-    (row,) = paper_table(1, bundled_scores)
-    assert list(row)[1:] == ["FE", "PR", "TB"]
-    assert float(row["FE"]) > float(row["PR"]) > float(row["TB"])
-
-
-def test_table_7_is_sorted_by_f_score_of_means(bundled_scores: list[PageScore]) -> None:
-    rows = paper_table(7, bundled_scores)
-    f_scores = [float(row["f-score"]) for row in rows]
-    assert f_scores == sorted(f_scores, reverse=True)
-    assert {row["Tool"] for row in rows} == set(METHODS)
-    assert re.fullmatch(r"\d+\.\d\d \(± \d+\)", rows[0]["precision"])
-
-
-def test_table_8_is_sorted_by_divergence(bundled_scores: list[PageScore]) -> None:
-    divergences = [float(row["KL div."].split()[0]) for row in paper_table(8, bundled_scores)]
-    assert divergences == sorted(divergences)
-
-
-def test_language_tables_take_their_language_only(bundled_scores: list[PageScore]) -> None:
-    chinese = [s for s in bundled_scores if s.lang == "zh"]
-    assert paper_table(14, bundled_scores) == paper_table(7, chinese)
-    with pytest.raises(CorpusError, match="table 14: no page in zh"):
-        paper_table(14, [s for s in bundled_scores if s.lang == "en"])
-
-
-def test_no_method_falls_below_its_floor(corpus: Corpus, bundled_scores: list[PageScore]) -> None:
-    floors = load_floors()
-    assert set(floors[corpus.fingerprint]) == set(METHODS)
-    assert falls(reached(bundled_scores), corpus.fingerprint, floors) == []
-
-
-def test_a_fall_is_told_with_both_numbers() -> None:
-    floors = {"f": {"fe": {"news": {"word.f1": 0.9}}}}
-    (line,) = falls(reached([score(1, word_f1=0.5)]), "f", floors)
-    assert line == "fe: word.f1 on news is 0.5000, below its floor 0.9000"
-    assert falls(reached([score(1, word_f1=0.5)]), "another corpus", floors) == []
-
-
-def test_floors_only_rise_unless_told() -> None:
-    floors = {"f": {"fe": {"news": {"word.f1": 0.9}}}}
-    worse, better = (list(reached([score(1, word_f1=f1)])) for f1 in (0.5, 0.95))
-    assert moved(worse, "f", floors, lower=False) == floors
-    assert moved(better, "f", floors, lower=False)["f"]["fe"]["news"]["word.f1"] == 0.948
-    assert moved(worse, "f", floors, lower=True)["f"]["fe"]["news"]["word.f1"] == 0.498
-
-
 def test_evaluate_shows_methods_by_set(newscrawl: Newscrawl) -> None:
     ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--method", "pr")
     assert ran.code == 0
@@ -210,23 +156,14 @@ def test_evaluate_lists_the_worst_pages_with_what_explains_them(newscrawl: Newsc
     assert all(Path(line).is_file() for line in lines)
 
 
-def test_evaluate_shows_tables_of_the_papers(newscrawl: Newscrawl) -> None:
-    ran = newscrawl(
-        "evaluate", "--corpus", str(BUNDLED), "--table", "1", "--table", "10", "--lang", "en"
-    )
-    assert "Table 1: Performance benchmark scores" in ran.out
-    assert re.search(r"fe +\d\d\.\d\d +\d\d\.\d\d \(± \d+\)", ran.out)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--table", "2"], "no table 2"),
         (["--method", "fee"], "unknown method 'fee': did you mean fe?"),
         (["--measure", "f2"], "unknown measure 'f2'"),
         (["--set", "daniel"], "no set daniel; there are mini"),
     ],
-    ids=["table", "method", "measure", "set"],
+    ids=["method", "measure", "set"],
 )
 def test_evaluate_refuses_what_it_does_not_know(
     newscrawl: Newscrawl, options: list[str], message: str

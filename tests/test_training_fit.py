@@ -34,10 +34,9 @@ from newscrawl.training.fit import (
     score_limits,
 )
 from newscrawl.training.fitness import LimitsFitness, PageVectors
-from newscrawl.training.learning import Plan, cross_validate, learnable, write_figures
+from newscrawl.training.learning import Plan, cross_validate, learnable
 from newscrawl.training.pso import Generation, SwarmSettings
-from newscrawl.training.single_features import AXES, single_feature_curves
-from newscrawl.training.splits import folds_by_site, split_by_site
+from newscrawl.training.splits import folds_by_site
 
 SMALL = SwarmSettings(particles=20, generations=15)
 BUNDLED = Path(__file__).parent / "corpus"
@@ -169,17 +168,6 @@ def test_half_of_a_range_leaves_its_feature_out() -> None:
     assert upper.tolist() == [[0.0] * 2, [1.0] * 2]
 
 
-def test_each_feature_alone_has_a_curve(vectors: list[PageVectors]) -> None:
-    curves = single_feature_curves(vectors)
-    assert list(curves) == list(AXES) == list(NAMES)
-    everything = score_limits(vectors, NO_LIMITS)
-    for name, curve in curves.items():
-        free = curve.similarity[-1] if name == "anchors" else curve.similarity[0]
-        if name in ("anchors", "sentences", "formats", "structure"):
-            assert free == pytest.approx(everything, abs=0.01)
-    assert curves["anchors"].best > everything + 0.1
-
-
 def test_cross_validation_scores_every_page_once(
     corpus: Corpus, vectors: list[PageVectors]
 ) -> None:
@@ -190,22 +178,6 @@ def test_cross_validation_scores_every_page_once(
     assert Counter(score.page.id for score in scores) == Counter(page.id for page in corpus)
     assert len(told) == 3 * (SMALL.generations + 1)
     assert np.mean([s.fe for s in scores]) > np.mean([s.pr for s in scores])
-
-
-def test_figures_hold_both_runs_and_all_features(
-    corpus: Corpus, vectors: list[PageVectors], tmp_path: Path
-) -> None:
-    split = split_by_site(corpus)
-    known = dict(zip(corpus, vectors, strict=True))
-    limits = learned_limits().values
-    three, four = write_figures(tmp_path, split, known, Plan("html5", SMALL), limits)
-    runs = json.loads(three.read_text())
-    assert [run["name"] for run in runs] == ["cognition", "equal"]
-    assert all(len(run["history"]) == SMALL.generations + 1 for run in runs)
-    assert runs[0]["history"] != runs[1]["history"]
-    sweep = json.loads(four.read_text())
-    assert list(sweep["features"]) == list(NAMES)
-    assert sweep["together"] > sweep["everything"]
 
 
 def a_fit(score: float = 0.5) -> LimitsFit:

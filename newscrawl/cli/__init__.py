@@ -15,12 +15,9 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from newscrawl.cli import (
-    ablation,
     alerts,
     articles,
-    benchmark,
     companies,
-    cost,
     database,
     digest,
     evaluate,
@@ -31,7 +28,6 @@ from newscrawl.cli import (
     mentions,
     metrics,
     monitor,
-    plots,
     reextract,
     rematch,
     revisions,
@@ -101,12 +97,8 @@ app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
 app.command("train-network", epilog=train_network.EXAMPLE, rich_help_panel=_LEARN)(
     train_network.train_network
 )
-app.command("ablation", epilog=ablation.EXAMPLE, rich_help_panel=_LEARN)(ablation.ablation)
-app.command("benchmark", epilog=benchmark.EXAMPLE, rich_help_panel=_LEARN)(benchmark.benchmark)
-app.command("cost", epilog=cost.EXAMPLE, rich_help_panel=_LEARN)(cost.cost)
 app.command("label", epilog=label.EXAMPLE, rich_help_panel=_LEARN)(label.label)
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
-app.command("plots", epilog=plots.EXAMPLE, rich_help_panel=_LEARN)(plots.plots)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
@@ -114,10 +106,10 @@ app.add_typer(revisions.app, name="revisions", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 
-def main() -> None:
-    """Runs the command line; an error that newscrawl names is one line and exit code 2."""
+def main(commands: typer.Typer = app) -> None:
+    """Run the command line; an error that newscrawl names is one line and exit code 2."""
     try:
-        code = app(standalone_mode=False)
+        code = commands(standalone_mode=False)
         # Here and not when Python ends, where a full disk could only be told by a traceback.
         sys.stdout.flush()
     except TyperException as error:

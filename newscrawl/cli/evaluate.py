@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError, one_of, refuse_options
+from newscrawl.cli.arguments import Format, FormatOption, one_of, refuse_options
 from newscrawl.cli.evaluate_mentions import evaluate_mentions
 from newscrawl.cli.evaluate_metadata import evaluate_metadata
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
-from newscrawl.cli.output import Column, render, say, write_json
+from newscrawl.cli.output import Column, render, say
 
 if TYPE_CHECKING:
     from newscrawl.training.aggregation import Grouping, Mean
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
 # Options that mean something to text alone, and those that mean nothing to mentions.
-TEXT_ONLY = (
-    *("page_types", "methods", "measures", "by", "unseen", "split_seed", "worst", "table"),
-    *("check_floors", "raise_floors", "lower_floors"),
-)
+TEXT_ONLY = (*("page_types", "methods", "measures", "by", "unseen", "split_seed", "worst"),)
 PAGES_ONLY = ("corpus", "sets")
+
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option("--method", help="Only this method, may be repeated; else all.", metavar="NAME"),
+]
 
 
 def evaluate(
@@ -44,12 +46,7 @@ def evaluate(
     page_types: Annotated[
         list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
     ] = None,
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method", help="Only this method, may be repeated; else all.", metavar="NAME"
-        ),
-    ] = None,
+    methods: MethodsOption = None,
     measures: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,29 +67,15 @@ def evaluate(
     worst: Annotated[
         int, typer.Option(min=0, help="Also list so many pages with the lowest first measure.")
     ] = 0,
-    table: Annotated[
-        list[int] | None,
-        typer.Option(help="Table 1 or 5 to 14 of the papers; may be repeated.", metavar="NUMBER"),
-    ] = None,
-    check_floors: Annotated[
-        bool, typer.Option("--check-floors", help="Exit code 1 if a mean is below its floor.")
-    ] = False,
-    raise_floors: Annotated[
-        bool, typer.Option("--raise-floors", help="Lift the floors to what was reached.")
-    ] = False,
-    lower_floors: Annotated[
-        bool, typer.Option("--lower-floors", help="Set the floors even where that lowers one.")
-    ] = False,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
 
     F1 is the mean of the pages' F1; CSV and JSON also have the F1 of mean precision and mean
-    recall, which the papers' tables show. The headline is settled by one rule for all methods:
-    docs/training.md.
+    recall. The headline is settled by one rule for all methods: docs/training.md.
 
     "evaluate mentions" prints precision, recall and F1 by language; "evaluate metadata" scores
-    beside the tools whose answers "newscrawl benchmark --peers" has stored in this folder.
+    titles, authors, days and languages by set.
     """
     if what != "text":
         refuse_options(context, TEXT_ONLY, f"is not for {what}")
@@ -100,29 +83,23 @@ def evaluate(
         refuse_options(context, PAGES_ONLY, "is not for mentions, whose texts are bundled")
         evaluate_mentions(langs or (), form)
         return
-    tables = _known_tables(table or [])
     pages = corpus_from(corpus)
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
-        evaluate_metadata(pages, chosen, form)
+        evaluate_metadata(chosen, form)
         return
     if unseen:
-        pages = _unseen(pages, split_seed)
+        pages = unseen_part(pages, split_seed)
     pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
-    wanted = _known_measures(measures or [m for t in tables for m in _measures_of(t)] or SHOWN)
-    found = _run(pages, _known_methods(methods or []), wanted)
-    if tables:
-        _show_tables(tables, found, form)
-    else:
-        _show(found, wanted, by, form)
+    wanted = _known_measures(measures or SHOWN)
+    found = _run(pages, known_methods(methods or []), wanted)
+    _show(found, wanted, by, form)
     if worst:
         _show_worst(found, wanted[0], worst)
-    if check_floors or raise_floors or lower_floors:
-        _floors(found, pages, move=raise_floors or lower_floors, lower=lower_floors)
 
 
-def _unseen(pages: "Corpus", seed: int) -> "Corpus":
-    """The sites that `newscrawl train` leaves for testing, whichever pages it learns from."""
+def unseen_part(pages: "Corpus", seed: int) -> "Corpus":
+    """Return the pages of the sites that `newscrawl train` leaves for testing."""
     from newscrawl.training.limits_file import LIMITS_FILE, check_corpus
     from newscrawl.training.splits import split_by_site
 
@@ -130,7 +107,8 @@ def _unseen(pages: "Corpus", seed: int) -> "Corpus":
     return split_by_site(pages, seed=seed).test
 
 
-def _known_methods(names: Sequence[str]) -> list[str]:
+def known_methods(names: Sequence[str]) -> list[str]:
+    """Return the methods of these names, or all; raise InputError for an unknown one."""
     from newscrawl.extraction.methods import METHODS
 
     known = tuple(METHODS)
@@ -144,20 +122,6 @@ def _known_measures(names: Sequence[str]) -> list[str]:
     known = (*MEASURES, MENTIONS)
     chosen = [one_of(name, known, "measure", "newscrawl evaluate --help") for name in names]
     return list(dict.fromkeys(chosen))
-
-
-def _known_tables(numbers: Sequence[int]) -> list[int]:
-    from newscrawl.training.paper_tables import TABLES
-
-    if unknown := [number for number in numbers if number not in TABLES]:
-        raise InputError(f"no table {unknown[0]}: give 1 (Ziegler & Skubacz) or 5 to 14")
-    return list(numbers)
-
-
-def _measures_of(table: int) -> tuple[str, ...]:
-    from newscrawl.training.paper_tables import TABLES
-
-    return TABLES[table].measures
 
 
 def _run(pages: "Corpus", methods: Sequence[str], measures: Sequence[str]) -> "list[PageScore]":
@@ -232,18 +196,6 @@ def _interval(reached: "Mean | None") -> str | None:
     return f"{reached.value:.3f}±{side:.2f}".replace("±0.", "±.")
 
 
-def _show_tables(numbers: Sequence[int], found: "list[PageScore]", form: Format) -> None:
-    from newscrawl.training.paper_tables import TABLES, paper_table
-
-    made = {number: paper_table(number, found) for number in numbers}
-    if form == "json":
-        write_json({str(number): rows for number, rows in made.items()})
-        return
-    for number, rows in made.items():
-        columns = [Column(key=key, heading=key, number=key != "Tool") for key in rows[0]]
-        render(rows, columns, form, title=f"Table {number}: {TABLES[number].title}")
-
-
 def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
     from newscrawl.training.aggregation import group, worst
     from newscrawl.training.scores import OVERLAP_MEASURES
@@ -254,20 +206,3 @@ def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
         for score in worst(scores, name, count):
             command = f"newscrawl explain {shlex.quote(score.path)} -o page.html"
             say(f"  {score.values[name]:.3f}  {score.set}/{score.id}  {command}")
-
-
-def _floors(found: "list[PageScore]", pages: "Corpus", *, move: bool, lower: bool) -> None:
-    from newscrawl.training.floors import falls, load_floors, moved, reached, save_floors
-
-    floors = load_floors()
-    means = list(reached(found))
-    below = falls(means, pages.fingerprint, floors)
-    for line in below:
-        say(f"below its floor: {line}")
-    if move:
-        save_floors(moved(means, pages.fingerprint, floors, lower=lower))
-        say("floors set to what was reached" if lower else "floors lifted to what was reached")
-    elif pages.fingerprint not in floors:
-        say("no floors on file for these pages: --raise-floors sets them")
-    if below and not lower:
-        raise typer.Exit(1)

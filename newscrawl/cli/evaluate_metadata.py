@@ -1,4 +1,4 @@
-"""newscrawl evaluate metadata: title, authors, day and language against the golds."""
+"""newscrawl evaluate metadata: title, authors, day and language against labelled pages."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from newscrawl.cli.arguments import Format
-from newscrawl.cli.benchmark import ANSWERS
 from newscrawl.cli.labelled import progress
 from newscrawl.cli.output import Column, render, say
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, GoldPage
-    from newscrawl.training.metadata_peers import ToolScores
     from newscrawl.training.metadata_score import Fields, Score
 
 # Names of the measures in CSV and JSON, and over the columns of a table.
@@ -25,9 +23,21 @@ _MEASURES = {
 }
 
 
-def evaluate_metadata(everything: "Corpus", chosen: "Corpus", form: Format) -> None:
-    """Score our metadata of some pages of a corpus beside those that peers' answers hold."""
-    from newscrawl.training.metadata_peers import ToolScores, score_peers
+def _three(value: object) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+COLUMNS = (
+    *(
+        Column(key=key, heading=heading, number=True, show=_three)
+        for key, heading in _MEASURES.values()
+    ),
+    *(Column(key=f"{key}.pages", heading="pages", table=False) for key, _ in _MEASURES.values()),
+)
+
+
+def evaluate_metadata(chosen: "Corpus", form: Format) -> None:
+    """Score our metadata of the pages of a corpus that have a gold title, authors or date."""
     from newscrawl.training.metadata_score import labelled, read_page, score
 
     pages = labelled(chosen)
@@ -40,45 +50,20 @@ def evaluate_metadata(everything: "Corpus", chosen: "Corpus", form: Format) -> N
             step("")
             return read_page(page)
 
-        ours = ToolScores("newscrawl", "", score(pages, read))
-    tools = [ours, *score_peers(ANSWERS, everything.fingerprint, pages)]
-    if len(tools) == 1:
-        say("no other tool's answers to this corpus here: newscrawl benchmark --peers stores them")
-    _show(tools, form, len(pages))
-
-
-def _show(tools: "list[ToolScores]", form: Format, pages: int) -> None:
+        scores = score(pages, read)
     rows = [
-        {"set": group, "tool": tool.tool, "version": tool.version or None}
-        | _values(tool.scores[group])
-        for group in sorted(tools[0].scores, key=lambda group: (group == "all", group))
-        for tool in tools
+        {"set": group} | values_of(scores[group])
+        for group in sorted(scores, key=lambda group: (group == "all", group))
     ]
-    columns = [
-        Column(key="set", heading="set"),
-        Column(key="tool", heading="tool"),
-        Column(key="version", heading="version", table=False),
-        *(
-            Column(key=key, heading=heading, number=True, show=_three)
-            for key, heading in _MEASURES.values()
-        ),
-        *(
-            Column(key=f"{key}.pages", heading="pages", table=False)
-            for key, _ in _MEASURES.values()
-        ),
-    ]
-    title = f"metadata of {pages} articles: exact title and its word F1, F1 of authors, same day"
-    render(rows, columns, form, title=title, note="A dash: no gold, or no such field in the tool.")
+    title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
+    render(rows, (Column(key="set", heading="set"), *COLUMNS), form, title=title)
 
 
-def _values(scores: "Mapping[str, Score]") -> dict[str, object]:
+def values_of(scores: "Mapping[str, Score]") -> dict[str, object]:
+    """Return the means by column, and the number of pages that each is over."""
     values: dict[str, object] = {}
     for name, (key, _) in _MEASURES.items():
         if name in scores:
             values[key] = round(scores[name].mean, 6)
             values[f"{key}.pages"] = scores[name].pages
     return values
-
-
-def _three(value: object) -> str:
-    return "–" if value is None else f"{value:.3f}"

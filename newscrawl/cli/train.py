@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from newscrawl.training.pso import Generation
     from newscrawl.training.splits import Split
 
-EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3 --figures results"
+EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
 # Options that mean nothing to trees.
 LIMITS_ONLY = (
     *("profile", "run", "tau", "phi", "omega", "largest_step", "particles", "generations"),
-    *("populations", "figures", "force"),
+    *("populations", "force"),
 )
 
 
@@ -75,9 +75,6 @@ def train(
         int | None,
         typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
     ] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="Write figure3.json and figure4.json here.", metavar="DIR")
-    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="File to write; else our limits.", metavar="FILE"),
@@ -95,7 +92,7 @@ def train(
     The options of swarm and limits don't go with them.
     """
     from newscrawl.training.fit import FIGURE_3
-    from newscrawl.training.learning import Plan, learn, learnable, score_on, write_figures
+    from newscrawl.training.learning import Plan, learn, learnable, score_on
     from newscrawl.training.limits_file import (
         LIMITS_FILE,
         Origin,
@@ -138,9 +135,6 @@ def train(
     with _swarm(plan, "swarm") as told:
         fit = learn(split, vectors, plan, told)
     _show(fit, split, plan, form)
-    if figures:
-        for path in write_figures(figures, split, vectors, plan, fit.limits):
-            say(f"{path} written")
     origin = Origin(everything.name, everything.fingerprint, len(pages), seed, _command())
     path = output or LIMITS_FILE
     if not force:

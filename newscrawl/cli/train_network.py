@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError
+from newscrawl.cli.arguments import Format, FormatOption
 from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import say
-from newscrawl.cli.unseen import show_remembered, show_unseen
+from newscrawl.cli.unseen import show_unseen
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
@@ -27,9 +27,6 @@ def train_network(
     folds: Annotated[
         int | None, typer.Option(min=2, help="Write nothing: score by folds of sites.")
     ] = None,
-    memory: Annotated[
-        bool, typer.Option("--memory", help="With --folds: what template memory adds.")
-    ] = False,
     epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
     seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
     output: Annotated[
@@ -43,14 +40,10 @@ def train_network(
     """
     with needing_torch():
         from newscrawl.training.network.fit import Recipe
-    if memory and not folds:
-        raise InputError("--memory scores and trains nothing: give --folds 5 beside it")
     pages = corpus_from(corpus)
     recipe = Recipe(seed=seed, epochs=epochs)
     examples = examples_from(pages)
-    if folds and memory:
-        _remember(pages, examples, recipe, folds, form)
-    elif folds:
+    if folds:
         _cross_validate(pages, examples, recipe, folds, form)
     else:
         _train(pages, examples, recipe, output)
@@ -93,20 +86,3 @@ def _cross_validate(
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )
     show_unseen(scored, form, title=f"unseen sites, {folds} folds by site")
-
-
-def _remember(
-    pages: "Corpus", examples: "list[Example]", recipe: "Recipe", folds: int, form: Format
-) -> None:
-    from newscrawl.training.network.remembering import LEAST_ON_SITE, cross_validate
-    from newscrawl.training.splits import folds_by_site
-
-    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
-        found = cross_validate(
-            examples,
-            folds_by_site(pages, k=folds),
-            recipe,
-            lambda now: step(f"loss {now.f1_loss:.4f}"),
-        )
-    title = f"articles of unseen sites with {LEAST_ON_SITE} and more, {folds} folds by site"
-    show_remembered(found, form, title=title)

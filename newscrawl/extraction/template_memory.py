@@ -17,7 +17,7 @@ NOTHING: Final = Memory()
 
 # A text is a template's from so many pages on, and from this share of all pages on: a paragraph
 # of background that a running story repeats is on some pages of hundreds. The first is fitted
-# on the development corpus by `newscrawl train-network --folds 5 --memory`, the second ours.
+# on the development corpus by `python -m benchmarks.template_memory`, the second ours.
 LEAST_PAGES: Final = 3
 LEAST_SHARE: Final = 0.02
 SHORTEST: Final = 6  # characters; ours: shorter ones are cells of tables

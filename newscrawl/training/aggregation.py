@@ -63,12 +63,6 @@ def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Me
     return Mean(float(value), float(low), float(high), len(table))
 
 
-def spread(page_scores: Iterable[PageScore], measure: str) -> float:
-    """The standard deviation over pages that have the value, 0 where none has."""
-    found = [score.values[measure] for score in page_scores if measure in score.values]
-    return float(np.std(found)) if found else 0.0
-
-
 def worst(page_scores: Iterable[PageScore], measure: str, count: int) -> list[PageScore]:
     """The pages that a measure likes least, worst first."""
     having = [score for score in page_scores if measure in score.values]

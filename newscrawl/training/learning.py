@@ -1,17 +1,13 @@
-"""A training session: vectors of both sides of a split, the swarm, the figures of section 4."""
+"""A training session: vectors of both sides of a split, the swarm, scores by folds."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from newscrawl.extraction.blocks import ProfileName
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
 from newscrawl.training.fit import (
-    FIGURE_3,
     NO_LIMITS,
     UPPER,
     LimitsFit,
@@ -21,7 +17,6 @@ from newscrawl.training.fit import (
 )
 from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors
 from newscrawl.training.pso import Generation, SwarmSettings
-from newscrawl.training.single_features import single_feature_curves
 from newscrawl.training.splits import Split
 
 UNSPACED_LANGS = ("zh", "ja", "th", "lo", "km", "my")  # those of extraction.tokens
@@ -110,36 +105,5 @@ def score_on(corpus: Corpus, vectors: Vectors, limits: Floats) -> float:
     return score_limits(_of(vectors, corpus), limits)
 
 
-def write_figures(
-    folder: Path, split: Split, vectors: Vectors, plan: Plan, limits: Floats
-) -> tuple[Path, Path]:
-    """The data of Figures 3 and 4: both runs by generation; each feature alone on test pages."""
-    runs = []
-    for name, (tau, phi) in FIGURE_3.items():
-        settings = replace(plan.settings, tau=tau, phi=phi)
-        fit = learn(split, vectors, replace(plan, settings=settings, populations=1), lambda _: None)
-        history = [asdict(generation) for generation in fit.flights[0].history]
-        runs.append({"name": name, "settings": asdict(settings), "history": history})
-    test = _of(vectors, split.test)
-    sweep = {
-        "together": score_limits(test, limits),
-        "everything": score_limits(test, NO_LIMITS),
-        "features": {
-            name: {
-                "thresholds": curve.thresholds.tolist(),
-                "similarity": curve.similarity.tolist(),
-            }
-            for name, curve in single_feature_curves(test).items()
-        },
-    }
-    return _write(folder / "figure3.json", runs), _write(folder / "figure4.json", sweep)
-
-
 def _of(vectors: Vectors, corpus: Corpus) -> list[PageVectors]:
     return [vectors[page] for page in corpus]
-
-
-def _write(path: Path, content: Any) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    return path

@@ -1,30 +1,21 @@
-"""How well titles, authors, dates and languages are read off labelled pages.
+"""Scores of titles, authors, dates and languages against labelled pages.
 
-    python -m newscrawl.training.metadata_score CORPUS [--half 0|1] [--set NAME]
-
-Fields without gold are not counted. `--half` takes the sites whose hash is even or odd: errors
-are looked at in one half, progress is judged on the other.
+Fields without gold are not counted.
 """
 
-import argparse
 import hashlib
 import re
-import sys
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import metadata
 from newscrawl.extraction.html import decode
-from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, load_corpus
+from newscrawl.training.corpus import Corpus, GoldPage
 
 _WORD: Final = re.compile(r"\w+")
 _LIST: Final = re.compile(r"\s*(?:[,;|/]|\s(?:and|und|&)\s)\s*")
@@ -135,35 +126,3 @@ def labelled(corpus: Corpus, *, half: int | None = None) -> list[GoldPage]:
         and (page.title or page.authors or page.date)
         and half in (None, half_of(page.owner))
     ]
-
-
-def table_of(scores: dict[str, dict[str, Score]]) -> Table:
-    table = Table("set", "title exact", "title F1", "authors F1", "day", "language", box=None)
-    for group, by_name in scores.items():
-        cells = (by_name.get(str(column.header)) for column in table.columns[1:])
-        table.add_row(group, *(f"{each.mean:.3f} ({each.pages})" if each else "" for each in cells))
-    return table
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m newscrawl.training.metadata_score")
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("--half", type=int, choices=(0, 1))
-    options = parser.parse_args(arguments)
-    try:
-        pages = labelled(load_corpus(options.corpus), half=options.half)
-        started = time.perf_counter()
-        scores = score(pages, read_page)
-    except CorpusError as error:
-        print(error, file=sys.stderr)
-        return 2
-    if not pages:
-        print(f"{options.corpus}: no article with gold title, authors or date", file=sys.stderr)
-        return 1
-    Console().print(table_of(scores))
-    print(f"{len(pages)} pages in {time.perf_counter() - started:.1f} s")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,7 +11,7 @@ from newscrawl.extraction.metadata.vocabulary import any_of, words
 
 MAX_GAP: Final = 12
 MAX_GAP_OF_MARKED: Final = 2
-"""Ours, fitted on half 0 of the sites by newscrawl.training.metadata_score: nodes from one byline
+"""Ours, fitted on half 0 of the sites by benchmarks.metadata: nodes from one byline
 of the page to its next; a farther one belongs to a teaser."""
 _AUTHOR: Final = words("metas", "author")
 _LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))

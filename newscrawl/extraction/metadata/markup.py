@@ -25,7 +25,7 @@ MAX_INNER: Final = 30
 MAX_SEARCHED: Final = 200_000
 MAX_YEARS: Final = 40
 LABEL_REACH: Final = 50
-"""Ours, fitted on half 0 of the sites by newscrawl.training.metadata_score: how far from the
+"""Ours, fitted on half 0 of the sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
 
 # Parts of class names and ids.

@@ -14,7 +14,7 @@ MAX_TITLE: Final = 300
 MAX_TAG_WORDS: Final = 3
 MIN_HEADLINE_WORDS: Final = 4
 _TRUST: Final = {"data": 0.6, "meta": 0.3, "heading": 0.8, "element": 0.0}
-"""Ours, fitted on half 0 of the sites by newscrawl.training.metadata_score."""
+"""Ours, fitted on half 0 of the sites by benchmarks.metadata."""
 _BAR: Final = frozenset("|│｜")
 
 _METAS: Final = words("metas", "title")

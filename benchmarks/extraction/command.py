@@ -1,4 +1,4 @@
-"""newscrawl benchmark: our methods and, on request, every other tool, side by side."""
+"""The command of the extraction benchmark: our methods and, on request, every other tool."""
 
 import os
 import shutil
@@ -7,24 +7,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from benchmarks.documents import fill
+from benchmarks.extraction import floors
+from benchmarks.extraction.answers import AnswerStore
+from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, run
+from benchmarks.extraction.environments import install as install_peers
+from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
+from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
 from newscrawl.cli.arguments import Format, FormatOption, one_of
 from newscrawl.cli.labelled import CorpusOption, corpus_from
 from newscrawl.cli.output import Column, render, say
-
-if TYPE_CHECKING:
-    from newscrawl.training.benchmark import Benchmark, Plan, Row
-    from newscrawl.training.corpus import Corpus
 
 RESULT = Path("results/benchmark.json")  # of the latest run, on this machine
 PUBLISHED = Path("docs/data/benchmark.json")  # the one that the documents show
 DOCUMENTS = (Path("README.md"), Path("docs/benchmark.md"))
 ANSWERS = Path("results/benchmark")  # texts of tools, by version and corpus
-
-EXAMPLE = "Example: newscrawl benchmark --corpus corpus --peers --install"
 
 
 def benchmark(
@@ -69,20 +72,28 @@ def benchmark(
         return
     pages = corpus_from(corpus)
     if install:
-        _install()
-    plan = _plan(_chosen(tool or [], all_tools), fresh=fresh, rounds=rounds, unseen=unseen)
-    result = _run(pages, plan)
+        install_peers(Path.cwd(), say)
+    plan = Plan(
+        tools=_chosen(tool or [], all_tools),
+        root=Path.cwd(),
+        store=AnswerStore(ANSWERS, fresh=fresh),
+        workers=os.cpu_count() or 1,
+        unseen=read_unseen(unseen) if unseen else None,
+        rounds=rounds,
+    )
+    with _progress(plan) as shown:
+        result = run(pages, shown)
     result.save(RESULT)
     _show(result, form)
-    _check_floors(result, lift=raise_floors)
+    floors.check(result.reached(), result.fingerprint, "raise" if raise_floors else None)
 
 
 def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
-    from newscrawl.training.peers import BARE_PARSE, MAIN_ENV, PEERS
-
     if tools:
         known = tuple(PEERS)
-        named = {one_of(tool, known, "tool", "newscrawl benchmark --peers") for tool in tools}
+        named = {
+            one_of(tool, known, "tool", "python -m benchmarks.extraction --help") for tool in tools
+        }
         return tuple(name for name in known if name in named)
     return tuple(
         name
@@ -91,39 +102,9 @@ def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
     )
 
 
-def _install() -> None:
-    from newscrawl.training.benchmark_install import install
-
-    install(Path.cwd(), say)
-
-
-def _plan(tools: tuple[str, ...], *, fresh: bool, rounds: int, unseen: Path | None) -> "Plan":
-    from newscrawl.training.benchmark import Plan, read_unseen
-    from newscrawl.training.benchmark_run import AnswerStore
-
-    return Plan(
-        tools=tools,
-        root=Path.cwd(),
-        store=AnswerStore(ANSWERS, fresh=fresh),
-        workers=os.cpu_count() or 1,
-        unseen=read_unseen(unseen) if unseen else None,
-        rounds=rounds,
-    )
-
-
-def _run(corpus: "Corpus", plan: "Plan") -> "Benchmark":
-    from newscrawl.training.benchmark import run
-
-    with _progress(plan) as shown:
-        return run(corpus, shown)
-
-
 @contextmanager
-def _progress(plan: "Plan") -> Iterator["Plan"]:
+def _progress(plan: Plan) -> Iterator[Plan]:
     """The plan with a progress bar a stage, on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
     columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn())
     more = (TimeElapsedColumn(), TextColumn("{task.fields[tool]}"))
     with Progress(*columns, *more, console=Console(stderr=True), transient=True) as bars:
@@ -137,9 +118,7 @@ def _progress(plan: "Plan") -> Iterator["Plan"]:
         yield replace(plan, on_stage=stage, on_answer=step)
 
 
-def _show(result: "Benchmark", form: Format) -> None:
-    from newscrawl.training.benchmark_tables import ranked
-
+def _show(result: Benchmark, form: Format) -> None:
     groups = [group for group in result.pages if " " not in group]
     columns = [Column(key="tool", heading="tool")]
     columns += [Column(key=group, heading=group[:6], show=_three, number=True) for group in groups]
@@ -163,9 +142,7 @@ def _show(result: "Benchmark", form: Format) -> None:
             say(f"{row.name}: {row.reason}")
 
 
-def _line(row: "Row", groups: Sequence[str]) -> dict[str, object]:
-    from newscrawl.training.benchmark_tables import news_mean
-
+def _line(row: Row, groups: Sequence[str]) -> dict[str, object]:
     line: dict[str, object] = {"tool": row.name, "version": row.version, "reason": row.reason}
     for group in groups:
         scores = row.scores.get(group, {})
@@ -175,33 +152,14 @@ def _line(row: "Row", groups: Sequence[str]) -> dict[str, object]:
     return line | {key: row.speed.get(key) for key in ("ratio", "pages_per_second", "milliseconds")}
 
 
-def _check_floors(result: "Benchmark", *, lift: bool) -> None:
-    from newscrawl.training.floors import falls, load_floors, moved, save_floors
-
-    floors, means = load_floors(), list(result.reached())
-    below = falls(means, result.fingerprint, floors)
-    for fall in below:
-        say(f"below its floor: {fall}")
-    if lift:
-        save_floors(moved(means, result.fingerprint, floors))
-        say("floors lifted to what was reached")
-    elif result.fingerprint not in floors:
-        say("no floors on file for these pages: --raise-floors sets them")
-    if below:
-        raise typer.Exit(1)
-
-
 def _write_docs() -> None:
-    from newscrawl.training.benchmark import Benchmark
-    from newscrawl.training.benchmark_tables import write
-
     if RESULT.is_file():
         PUBLISHED.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(RESULT, PUBLISHED)
     result = Benchmark.load(PUBLISHED)
     for document in DOCUMENTS:
         if document.is_file():
-            names = write(result, document)
+            names = fill(document, KIND, TABLES, result)
             say(f"{document}: {', '.join(names) or 'no place marked for a table'}")
 
 

@@ -1,8 +1,6 @@
 """The figures: drawn from result files alone, the same files from the same results."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +9,21 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from newscrawl.extraction.features import NAMES
-from newscrawl.training import experiments, plots
-from newscrawl.training.benchmark import Benchmark, Row
+from benchmarks import figures
+from benchmarks.extraction.comparison import Benchmark, Row
+from benchmarks.figures import measurements
+from benchmarks.figures.command import draw_figures
+from newscrawl.extraction.features import NAMES, learned_limits
 from newscrawl.training.corpus import Corpus, load_corpus
+from newscrawl.training.fit import NO_LIMITS, read_vectors, score_limits
+from newscrawl.training.fitness import PageVectors
+from newscrawl.training.learning import Plan
+from newscrawl.training.pso import SwarmSettings
+from newscrawl.training.splits import split_by_site
+from tests.benchmarks.conftest import RunBenchmark
 
-ROOT = Path(__file__).parent.parent
-MINI = Path(__file__).parent / "corpus" / "mini"
+ROOT = Path(__file__).parents[2]
+MINI = ROOT / "tests" / "corpus" / "mini"
 TAG_RATIOS = ROOT / "docs" / "data" / "tag-ratios"
 
 HISTORY = [{"number": n, "best": 0.5 + n / 10, "mean": 0.3 + n / 10} for n in range(4)]
@@ -50,18 +56,23 @@ RESULT = Benchmark(
 )  # fmt: skip
 
 FIGURES: dict[str, tuple[Callable[[], Figure], int]] = {
-    "swarm": (lambda: plots.swarm(SWARM), 2),
-    "single features": (lambda: plots.single_features(SWEEP), len(NAMES)),
-    "cetr page": (lambda: plots.cetr_page(CETR_PAGE), 4),
-    "cetr lambda": (lambda: plots.cetr_lambda(LAMBDA), 1),
-    "languages": (lambda: plots.languages(RESULT), 1),
-    "quality and speed": (lambda: plots.quality_and_speed(RESULT), 1),
+    "swarm": (lambda: figures.swarm(SWARM), 2),
+    "single features": (lambda: figures.single_features(SWEEP), len(NAMES)),
+    "cetr page": (lambda: figures.cetr_page(CETR_PAGE), 4),
+    "cetr lambda": (lambda: figures.cetr_lambda(LAMBDA), 1),
+    "languages": (lambda: figures.languages(RESULT), 1),
+    "quality and speed": (lambda: figures.quality_and_speed(RESULT), 1),
 }
 
 
 @pytest.fixture(scope="module")
 def mini() -> Corpus:
     return load_corpus(MINI)
+
+
+@pytest.fixture(scope="module")
+def vectors(mini: Corpus) -> list[PageVectors]:
+    return read_vectors(mini.pages, "html5", workers=1)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -75,32 +86,32 @@ def test_a_figure_has_its_panels_each_with_a_title(name: str) -> None:
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_same_results_give_the_same_files(name: str, tmp_path: Path) -> None:
     draw, _ = FIGURES[name]
-    first = [path.read_bytes() for path in plots.save(draw(), tmp_path / "a", "x")]
-    second = [path.read_bytes() for path in plots.save(draw(), tmp_path / "b", "x")]
+    first = [path.read_bytes() for path in figures.save(draw(), tmp_path / "a", "x")]
+    second = [path.read_bytes() for path in figures.save(draw(), tmp_path / "b", "x")]
     assert first == second
     assert first[1].startswith(b"\x89PNG")
 
 
 def test_drawing_leaves_the_style_of_others_alone() -> None:
     before = dict(mpl.rcParams)
-    plots.swarm(SWARM)
+    figures.swarm(SWARM)
     assert dict(mpl.rcParams) == before
 
 
 def test_the_swarm_shows_best_and_mean_of_each_run() -> None:
-    for axis in plots.swarm(SWARM).axes:
+    for axis in figures.swarm(SWARM).axes:
         lines = {line.get_label(): list(line.get_ydata()) for line in axis.get_lines()}
         assert lines["best particle"] == [generation["best"] for generation in HISTORY]
         assert lines["mean"] == [generation["mean"] for generation in HISTORY]
 
 
 def test_languages_leave_out_tools_without_figures() -> None:
-    (axis,) = plots.languages(RESULT).axes
+    (axis,) = figures.languages(RESULT).axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["goose3", "newscrawl fe"]
 
 
 def test_a_greater_lambda_costs_recall(mini: Corpus) -> None:
-    found = experiments.cetr_lambda(mini.pages)
+    found = measurements.cetr_lambda(mini.pages)
     assert found["recall"] == sorted(found["recall"], reverse=True)
     assert found["recall"][0] > found["recall"][-1]
     assert found["precision"][10] > found["precision"][0]
@@ -109,7 +120,7 @@ def test_a_greater_lambda_costs_recall(mini: Corpus) -> None:
 
 def test_content_lines_have_the_greater_tag_ratios() -> None:
     (page,) = load_corpus(TAG_RATIOS).pages
-    found = experiments.cetr_page(page)
+    found = measurements.cetr_page(page)
     content = [r for r, c in zip(found["ratios"], found["content"], strict=True) if c]
     rest = [r for r, c in zip(found["ratios"], found["content"], strict=True) if not c]
     assert len(content) >= len(page.text.split("\n\n"))
@@ -118,31 +129,61 @@ def test_content_lines_have_the_greater_tag_ratios() -> None:
     assert len(lengths) == 1
 
 
-def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "newscrawl.cli", "plots", *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+def test_each_feature_alone_has_a_curve(vectors: list[PageVectors]) -> None:
+    curves = measurements.single_feature_curves(vectors)
+    assert list(curves) == list(measurements.AXES) == list(NAMES)
+    everything = score_limits(vectors, NO_LIMITS)
+    for name, curve in curves.items():
+        free = curve.similarity[-1] if name == "anchors" else curve.similarity[0]
+        if name in ("anchors", "sentences", "formats", "structure"):
+            assert free == pytest.approx(everything, abs=0.01)
+    assert curves["anchors"].best > everything + 0.1
 
 
-def test_the_command_draws_what_has_a_result_file(tmp_path: Path) -> None:
+def test_swarm_data_hold_both_runs_and_all_features(
+    mini: Corpus, vectors: list[PageVectors]
+) -> None:
+    settings = SwarmSettings(particles=20, generations=15)
+    known = dict(zip(mini, vectors, strict=True))
+    runs = measurements.swarm_runs(split_by_site(mini), known, Plan("html5", settings))
+    assert [run["name"] for run in runs] == ["cognition", "equal"]
+    assert all(len(run["history"]) == settings.generations + 1 for run in runs)
+    assert runs[0]["history"] != runs[1]["history"]
+    sweep = measurements.single_features(vectors, learned_limits().values)
+    assert list(sweep["features"]) == list(NAMES)
+    assert sweep["together"] > sweep["everything"]
+
+
+def test_the_command_draws_what_has_a_result_file(
+    run_benchmark: RunBenchmark, tmp_path: Path
+) -> None:
     data = tmp_path / "docs" / "data"
     data.mkdir(parents=True)
     (data / "figure3.json").write_text(json.dumps(SWARM))
-    done = run_command("--page", str(TAG_RATIOS), folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    drawn = {path.name for path in (tmp_path / "docs" / "img").iterdir()}
-    assert drawn == {"swarm.svg", "swarm.png", "cetr-page.svg", "cetr-page.png"}
+    ran = run_benchmark(draw_figures, "--page", TAG_RATIOS, "--lambda", "--corpus", MINI)
+    assert ran.code == 0, ran.err
+    drawn = {path.stem for path in (tmp_path / "docs" / "img").iterdir()}
+    assert drawn == {"swarm", "cetr-page", "cetr-lambda"}
 
 
-def test_without_any_result_file_the_command_says_what_makes_one(tmp_path: Path) -> None:
-    done = run_command(folder=tmp_path)
-    assert done.returncode == 1
-    assert "run newscrawl train, newscrawl benchmark" in done.stderr
+def test_without_any_result_file_the_command_says_what_makes_one(
+    run_benchmark: RunBenchmark,
+) -> None:
+    ran = run_benchmark(draw_figures)
+    assert ran.code == 1
+    assert "give --page DIR, or --corpus DIR with --swarm" in ran.err
 
 
-def test_a_broken_result_file_is_named(tmp_path: Path) -> None:
+def test_a_broken_result_file_is_named(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
     (tmp_path / "figure3.json").write_text("{")
-    done = run_command("--data", str(tmp_path), folder=tmp_path)
-    assert done.returncode == 2
-    assert "figure3.json: broken JSON" in done.stderr
+    ran = run_benchmark(draw_figures, "--data", tmp_path)
+    assert ran.code == 2
+    assert "figure3.json: broken JSON" in ran.err
+
+
+def test_the_swarm_is_not_measured_on_other_pages_than_the_limits(
+    run_benchmark: RunBenchmark,
+) -> None:
+    ran = run_benchmark(draw_figures, "--swarm", "--corpus", MINI)
+    assert ran.code == 2
+    assert "changed since thresholds.json (html5) was learned" in ran.err

@@ -1,24 +1,38 @@
-"""What template memory adds, measured site by site."""
+"""The gain of template memory, measured site by site; training needs PyTorch."""
 
 import json
-import subprocess
-import sys
+import random
 from pathlib import Path
 
 import pytest
 
+from benchmarks.template_memory import LEAST_ON_SITE, cross_validate, of_site
 from newscrawl.extraction.classifier import learned_network
 from newscrawl.training.corpus import load_corpus
 from newscrawl.training.network.examples import Example, read_example
-
-pytest.importorskip("torch")
-
-from newscrawl.training.network.fit import Recipe
-from newscrawl.training.network.remembering import LEAST_ON_SITE, cross_validate, of_site
 from newscrawl.training.splits import folds_by_site
-from tests.test_extraction_memory import APPEAL, page, prose
 
 PAGES = LEAST_ON_SITE + 1
+APPEAL = "The editors ask all readers of this paper to support it with a gift at the end of a year."
+WORDS = ("harbour", "crane", "mayor", "council", "bridge", "ferry", "vote", "budget", "school")
+
+
+def prose(seed: int) -> str:
+    """Return a paragraph that no other seed gives."""
+    rng = random.Random(seed)  # noqa: S311  no secret
+    return " ".join(
+        f"On day {seed} the {' and the '.join(rng.choices(WORDS, k=5))} were debated at length."
+        for _ in range(4)
+    )
+
+
+def page(seed: int) -> str:
+    """Return a page of four paragraphs and an appeal."""
+    paragraphs = "".join(f"<p>{prose(10 * seed + n)}</p>" for n in range(4))
+    return (
+        f"<html><head><title>Report {seed}</title></head><body><article><h1>Report {seed}</h1>"
+        f"{paragraphs}<p>{APPEAL}</p></article></body></html>"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -57,16 +71,7 @@ def test_a_page_does_not_remember_itself(examples: list[Example]) -> None:
 def test_each_page_of_a_site_with_enough_of_them_is_read_once(
     folder: Path, examples: list[Example]
 ) -> None:
+    fit = pytest.importorskip("newscrawl.training.network.fit", reason="needs PyTorch")
     splits = folds_by_site(load_corpus(folder), k=2)
-    found = cross_validate(examples, splits, Recipe(epochs=1))
+    found = cross_validate(examples, splits, fit.Recipe(epochs=1))
     assert sorted(int(each.example.page.id) for each in found) == list(range(2 * PAGES))
-
-
-def test_memory_is_measured_by_folds_alone(folder: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "newscrawl.cli", "train-network", "--corpus", str(folder),
-         "--memory"],
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-    assert ran.returncode == 2
-    assert "give --folds" in ran.stderr

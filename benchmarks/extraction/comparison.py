@@ -20,16 +20,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import newscrawl
+from benchmarks.extraction import peers, speed
+from benchmarks.extraction.answers import Answer, AnswerStore, Runner, ToolError, source_version
+from benchmarks.extraction.environments import Installed, Missing, find
+from benchmarks.extraction.floors import MEASURES as FLOOR_MEASURES
+from benchmarks.extraction.floors import Reached
+from benchmarks.extraction.peers import Peer
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
-from newscrawl.training import benchmark_speed, peers
-from newscrawl.training.benchmark_install import Installed, Missing, find
-from newscrawl.training.benchmark_run import Answer, AnswerStore, Runner, ToolError, source_version
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
-from newscrawl.training.floors import MEASURES as FLOOR_MEASURES
-from newscrawl.training.floors import Reached
 from newscrawl.training.metrics import mention_agreement
-from newscrawl.training.peers import Peer
 from newscrawl.training.scores import score_page, settled
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
@@ -37,7 +38,7 @@ MEASURES = ("word", "shingle", "similarity", "phrases")
 # may expect. A row of its own, as the shipped network knows the corpus.
 UNSEEN = "newscrawl, new sites"
 SMALL_GROUP = 20  # pages; a mean over fewer says nothing about a language
-PACKAGE = Path(__file__).parent.parent
+PACKAGE = Path(newscrawl.__file__).parent
 OUR_VERSION = version("newscrawl")
 
 Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over its pages
@@ -91,9 +92,7 @@ class Benchmark:
             data = json.loads(path.read_text("utf-8"))
             return cls(**data | {"rows": tuple(Row(**row) for row in data["rows"])})
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise CorpusError(
-                f"{path}: no benchmark result ({error}); run `newscrawl benchmark`"
-            ) from error
+            raise CorpusError(f"{path}: no benchmark result ({error}); run `make bench`") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +105,7 @@ class Plan:
     store: AnswerStore
     workers: int
     unseen: Scores | None = None
-    rounds: int = benchmark_speed.ROUNDS
+    rounds: int = speed.ROUNDS
     on_answer: Callable[[str], None] = lambda _tool: None
     on_stage: Callable[[str, int], None] = lambda _stage, _steps: None
 
@@ -123,16 +122,16 @@ def run(corpus: Corpus, plan: Plan) -> Benchmark:
             rows[name] = replace(rows[name], reason=missing.reason)
             runners = [runner for runner in runners if runner.peer.name != name]
     plan.on_stage("speed", len(runners) * plan.rounds)
-    speeds = benchmark_speed.measure(
+    speeds = speed.measure(
         runners,
-        benchmark_speed.sample(corpus),
+        speed.sample(corpus),
         rounds=plan.rounds,
         on_round=lambda: plan.on_answer("speed"),
     )
     for name, result in scored.items():
         rows[name] = replace(rows[name], **result)
-    for name, speed in speeds.items():
-        rows[name] = replace(rows[name], speed=asdict(speed))
+    for name, measured in speeds.items():
+        rows[name] = replace(rows[name], speed=asdict(measured))
     return Benchmark(
         corpus=corpus.name,
         fingerprint=corpus.fingerprint,
@@ -240,7 +239,10 @@ def _score(corpus: Corpus, files: Mapping[str, Path], plan: Plan) -> dict[str, d
 
 def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
     """Scores of the answers in a file, kept beside it until the answers or the rules change."""
-    rules = [PACKAGE / "training" / name for name in ("benchmark.py", "scores.py", "metrics.py")]
+    rules = [
+        Path(__file__),
+        *(PACKAGE / "training" / f"{name}.py" for name in ("scores", "metrics")),
+    ]
     rules += [file for file in (PACKAGE / "mentions").rglob("*") if file.suffix in CODE]
     key = source_version([path, *rules])
     kept = path.with_suffix(".scores.json")

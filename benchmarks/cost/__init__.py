@@ -1,7 +1,9 @@
 """What extraction costs: stage by stage, by the size of a page, and in memory over many pages.
 
-Times are CPU seconds of the thread, so a busy machine disturbs them little; what is compared is
-measured in turns, page by page, and of some rounds the fastest counts.
+`python -m benchmarks.cost [--corpus DIR] [--write-docs]`, or `make bench-cost`.
+
+Times are CPU seconds of the thread, so a busy machine disturbs them little. What is compared is
+measured in turns, page by page, and the fastest of some rounds counts.
 """
 
 import resource
@@ -15,13 +17,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks.cost.generated_pages import generated_page, generated_pages
+from benchmarks.extraction.peers import bare_parser
 from newscrawl.extraction.classifier import learned_network
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.metadata import read as read_metadata
 from newscrawl.extraction.methods import View
-from newscrawl.training.generated_pages import generated_page, generated_pages
-from newscrawl.training.peers import bare_parser
 
 BARE_PARSE, WHOLE, REST = "bare lxml parse", "all of it", "rest"
 STAGES: Final = (
@@ -78,7 +80,7 @@ def growth(sizes: Sequence[Size]) -> float:
 
 
 def stages(
-    pages: Sequence[bytes], *, rounds: int = ROUNDS, told: Callable[[], None] = lambda: None
+    pages: Sequence[bytes], *, rounds: int = ROUNDS, on_page: Callable[[], None] = lambda: None
 ) -> list[Stage]:
     """The cost of each of `STAGES`, after that of the bare parse and of the whole."""
     best: dict[tuple[str, int], float] = {}
@@ -87,7 +89,7 @@ def stages(
         for number, page in enumerate(pages):
             for name, seconds in _timed_stages(page):
                 best[name, number] = min(seconds, best.get((name, number), seconds))
-            told()
+            on_page()
     total: dict[str, float] = defaultdict(float)
     for (name, _), seconds in best.items():
         total[name] += 1000 * seconds / len(pages)
@@ -102,7 +104,7 @@ def sizes(
     kilobytes: Sequence[int] = SIZES,
     *,
     rounds: int = ROUNDS,
-    told: Callable[[], None] = lambda: None,
+    on_page: Callable[[], None] = lambda: None,
 ) -> list[Size]:
     """The cost of generated pages of these sizes, the smallest first."""
     parse_bare = bare_parser()
@@ -113,7 +115,7 @@ def sizes(
         both = [(_seconds(extract, page), _seconds(parse_bare, page)) for _ in range(rounds)]
         ours, bare = (1000 * min(times) for times in zip(*both, strict=True))
         found.append(Size(len(page) / 1000, ours, bare))
-        told()
+        on_page()
     return found
 
 

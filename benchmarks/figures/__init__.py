@@ -1,7 +1,8 @@
 """The figures of the papers and of the benchmark, drawn from result files alone.
 
-Each function takes what a result file holds and returns a matplotlib figure; `save` writes
-it as SVG and PNG without dates, so that the same results give the same files.
+`python -m benchmarks.figures`; see docs/figures.md. Each function takes the content of a result
+file and returns a matplotlib figure. `save` writes it as SVG and PNG without dates, so that the
+same results give the same files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,8 +16,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from newscrawl.training.benchmark import UNSEEN, Benchmark, Row
-from newscrawl.training.benchmark_tables import LANGUAGES, LEARNED, news_mean, ranked
+from benchmarks.extraction.comparison import UNSEEN, Benchmark, Row
+from benchmarks.extraction.tables import LANGUAGES, LEARNED, news_mean, ranked
 
 # Okabe & Ito 2008: distinguishable with every kind of colour vision.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6B7280"

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newscrawl.training import peers
+from benchmarks.extraction import peers
+from benchmarks.extraction.peers import Peer
 from newscrawl.training.corpus import GoldPage
-from newscrawl.training.peers import Peer
 
 PAGE_SECONDS = 30.0  # of CPU; the slowest tool needs about a second for a common page
 PATIENCE = 10  # a tool that waits, or a machine that is busy, gets so many times as long
@@ -67,7 +67,7 @@ class _Process:
         command = [str(runner.python), "-W", "ignore", str(runner.script), runner.peer.name]
         if with_metadata:
             command.append("--metadata")
-        self._child = subprocess.Popen(  # noqa: S603  our own script, names from our registry
+        self._child = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -87,11 +87,11 @@ class _Process:
 
     @property
     def _out(self) -> int:
-        assert self._child.stdout is not None  # noqa: S101  Popen was given a pipe
+        assert self._child.stdout is not None
         return self._child.stdout.fileno()
 
     def ask(self, page: GoldPage, seconds: float) -> Answer:
-        assert self._child.stdin is not None  # noqa: S101  Popen was given a pipe
+        assert self._child.stdin is not None
         request = {"id": page.id, "path": str(page.path), "url": page.url}
         try:
             self._child.stdin.write(json.dumps(request).encode() + b"\n")

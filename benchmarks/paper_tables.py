@@ -1,16 +1,26 @@
-"""The papers' tables on our pages, in the papers' own shape.
+"""The papers' tables on labelled pages, in the papers' own shape.
 
-Table 1 is that of Ziegler & Skubacz 2007; 5 to 14 are those of Barbaresi & Lejeune 2020,
-whose pages are the set daniel: f-scores of mean precision and mean recall, in percent, best
-first, with standard deviations over pages.
+`python -m benchmarks.paper_tables --corpus DIR --table 1 --table 7`. Table 1 is that of Ziegler &
+Skubacz 2007; 5 to 14 are those of Barbaresi & Lejeune 2020, whose pages are the set daniel:
+f-scores of mean precision and mean recall, in percent, best first, with standard deviations over
+pages.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from newscrawl.training.aggregation import group, mean, spread
+import numpy as np
+import typer
+
+from benchmarks.command_line import run
+from newscrawl.cli.arguments import FormatOption, InputError
+from newscrawl.cli.evaluate import MethodsOption, known_methods, unseen_part
+from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
+from newscrawl.cli.output import Column, render, write_json
+from newscrawl.training.aggregation import group, mean
 from newscrawl.training.corpus import CorpusError
-from newscrawl.training.evaluation import PageScore
+from newscrawl.training.evaluation import PageScore, evaluate
 
 STRATEGIES = {"FE": "fe", "PR": "pr", "TB": "tb"}  # Z&S section 4.2; HL needs a second human
 DISTANCES = {"KL div.": "kl", "Euclidean": "euclidean", "Cosine": "cosine"}
@@ -96,7 +106,7 @@ def _overlap(method: str, scores: list[PageScore], table: PaperTable) -> tuple[f
             order = -reached.value
             row[heading] = f"{100 * reached.value:.2f}"
         else:
-            row[heading] = f"{100 * reached.value:.2f} (± {100 * spread(scores, measure):.0f})"
+            row[heading] = f"{100 * reached.value:.2f} (± {100 * _spread(scores, measure):.0f})"
     return order, row
 
 
@@ -106,5 +116,48 @@ def _distances(method: str, scores: list[PageScore]) -> tuple[float, Row]:
     for heading, measure in reversed(DISTANCES.items()):
         reached = mean(scores, measure)
         order = reached.value if reached else order
-        row[heading] = f"{reached.value:.2f} (± {spread(scores, measure):.1f})" if reached else "–"
+        row[heading] = f"{reached.value:.2f} (± {_spread(scores, measure):.1f})" if reached else "–"
     return order, {"Tool": method} | {heading: row[heading] for heading in DISTANCES}
+
+
+def _spread(page_scores: Sequence[PageScore], measure: str) -> float:
+    """Return the standard deviation over pages that have the value, 0 where none has."""
+    values = [score.values[measure] for score in page_scores if measure in score.values]
+    return float(np.std(values)) if values else 0.0
+
+
+def paper_tables(
+    tables: Annotated[
+        list[int],
+        typer.Option("--table", help="1 or 5 to 14; may be repeated.", metavar="NUMBER"),
+    ],
+    corpus: CorpusOption = None,
+    sets: SetsOption = None,
+    langs: LangsOption = None,
+    methods: MethodsOption = None,
+    unseen: Annotated[
+        bool, typer.Option("--unseen", help="Only sites that train leaves for testing.")
+    ] = False,
+    form: FormatOption = "table",
+) -> None:
+    """Print Table 1 of Ziegler & Skubacz or Tables 5 to 14 of Barbaresi & Lejeune."""
+    if unknown := [number for number in tables if number not in TABLES]:
+        raise InputError(f"no table {unknown[0]}: give 1 (Ziegler & Skubacz) or 5 to 14")
+    pages = corpus_from(corpus)
+    pages = (unseen_part(pages, 0) if unseen else pages).select(sets=sets or (), langs=langs or ())
+    measures = list(dict.fromkeys(name for number in tables for name in TABLES[number].measures))
+    with progress("pages", len(pages)) as step:
+        scores = evaluate(
+            pages.pages, known_methods(methods or ()), measures, on_page=lambda: step("")
+        )
+    made = {number: paper_table(number, scores) for number in tables}
+    if form == "json":
+        write_json({str(number): rows for number, rows in made.items()})
+        return
+    for number, rows in made.items():
+        columns = [Column(key=key, heading=key, number=key != "Tool") for key in rows[0]]
+        render(rows, columns, form, title=f"Table {number}: {TABLES[number].title}")
+
+
+if __name__ == "__main__":
+    run(paper_tables)

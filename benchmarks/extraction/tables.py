@@ -1,17 +1,10 @@
-"""Markdown tables from a benchmark's result, and their place in the documents.
+"""Markdown tables from a benchmark's result, which `--write-docs` writes into the documents."""
 
-A document marks the place with `<!-- benchmark: NAME -->` and `<!-- end -->`; what stands
-between is written by `newscrawl benchmark --write-docs`, never by hand.
-"""
-
-import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
-from newscrawl.training.benchmark import UNSEEN, Benchmark, Row
-from newscrawl.training.corpus import CorpusError
+from benchmarks.extraction.comparison import UNSEEN, Benchmark, Row
+from benchmarks.extraction.peers import BARE_PARSE
 from newscrawl.training.metrics import harmonic_mean
-from newscrawl.training.peers import BARE_PARSE
 
 NEWS = ("daniel", "wcxb articles", "fundus")  # the groups of news pages with full gold texts
 LANGUAGES = ("daniel en", "daniel el", "daniel pl", "daniel ru", "daniel zh")
@@ -29,30 +22,7 @@ SUMMARY = (
     "newspaper4k",
     BARE_PARSE,
 )
-MARK = re.compile(r"(<!-- benchmark: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
-
-def write(result: Benchmark, document: Path) -> list[str]:
-    """Fill every marked place of the document; returns the names of the tables written.
-
-    Raises:
-        CorpusError: a mark that names no table.
-    """
-    text = document.read_text("utf-8")
-    names: list[str] = []
-
-    def fill(mark: re.Match[str]) -> str:
-        if mark[2] not in TABLES:
-            raise CorpusError(
-                f"{document}: no benchmark table {mark[2]!r}; there are {', '.join(TABLES)}"
-            )
-        names.append(mark[2])
-        return f"{mark[1]}{TABLES[mark[2]](result)}\n{mark[3]}"
-
-    filled = MARK.sub(fill, text)
-    if filled != text:
-        document.write_text(filled, "utf-8")
-    return names
+KIND = "benchmark"  # of the marks in the documents
 
 
 def summary(result: Benchmark) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from newscrawl.training.benchmark_run import Answer, Runner
+from benchmarks.extraction.answers import Answer, Runner
 from newscrawl.training.corpus import Corpus, GoldPage
 
 PAGES = 80

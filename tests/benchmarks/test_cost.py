@@ -2,22 +2,20 @@
 
 import csv
 import io
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import newscrawl
-from newscrawl.training import cost
-from newscrawl.training.corpus import CorpusError
-from newscrawl.training.cost import LINEAR, Memory, Size, Stage
-from newscrawl.training.cost_tables import TABLES, Cost, write
-from newscrawl.training.generated_pages import generated_page, generated_pages
+from benchmarks import cost
+from benchmarks.cost import LINEAR, Memory, Size, Stage
+from benchmarks.cost.command import TABLES, Cost, memory_table, sizes_table
+from benchmarks.cost.command import cost as cost_command
+from benchmarks.cost.generated_pages import generated_page, generated_pages
+from tests.benchmarks.conftest import RunBenchmark
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "performance.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
 MEASURED = Cost(
     stages=[Stage("parse", 1.25, 0.5)],
     sizes=[Size(10, 2.0, 1.0), Size(1000, 110.0, 50.0)],
@@ -73,27 +71,10 @@ def test_memory_is_that_of_a_process_of_its_own() -> None:
     assert 10 < few.megabytes <= all_of_them.megabytes < len(hog) >> 20
 
 
-def test_tables_stand_where_they_are_marked(tmp_path: Path) -> None:
-    document = tmp_path / "cost.md"
-    document.write_text(
-        "A\n<!-- cost: sizes -->\nold\n<!-- end -->\nB\n<!-- cost: memory -->\n<!-- end -->\n"
-    )
-    write(MEASURED, document)
-    text = document.read_text()
-    assert "| 1,000 | 110.0 | 0.110 | 2.2 |" in text
-    assert "costs 1.00 times" in text
-    assert "| 10,000 | 81 |" in text
-    assert text.startswith("A\n")
-    assert "old" not in text
-    write(MEASURED, document)
-    assert document.read_text() == text
-
-
-def test_a_mark_without_a_table_is_named(tmp_path: Path) -> None:
-    document = tmp_path / "cost.md"
-    document.write_text("<!-- cost: beauty -->\n<!-- end -->\n")
-    with pytest.raises(CorpusError, match="no table 'beauty'"):
-        write(MEASURED, document)
+def test_tables_show_sizes_and_memory() -> None:
+    assert "| 1,000 | 110.0 | 0.110 | 2.2 |" in sizes_table(MEASURED)
+    assert "costs 1.00 times" in sizes_table(MEASURED)
+    assert "| 10,000 | 81 |" in memory_table(MEASURED)
 
 
 def marked(name: str) -> str:
@@ -120,23 +101,20 @@ def test_the_document_tells_of_every_stage() -> None:
 def test_the_document_shows_linear_time_and_flat_memory() -> None:
     sizes = [float(row[0].replace(",", "")) for row in rows("sizes")]
     assert sizes == pytest.approx(list(cost.SIZES), rel=0.3)
-    told = re.search(r"costs ([\d.]+) times", marked("sizes"))
-    assert told
-    assert float(told[1]) <= LINEAR
+    sentence = re.search(r"costs ([\d.]+) times", marked("sizes"))
+    assert sentence
+    assert float(sentence[1]) <= LINEAR
     (first, before), (last, after) = rows("memory")
     assert (first, last) == (f"{cost.FIRST_PAGES:,}", f"{cost.PAGES:,}")
     assert float(after) <= cost.FLAT * float(before) + 1  # whole megabytes
 
 
-def test_the_command_measures_and_prints() -> None:
-    """Without a corpus: on generated pages alone."""
-    environment = {key: value for key, value in os.environ.items() if key != "NEWSCRAWL_CORPUS"}
-    ran = subprocess.run(
-        [sys.executable, "-m", "newscrawl.cli", "cost", "--largest", "100", "--pages", "20",
-         "--rounds", "1", "--format", "csv"],
-        capture_output=True, text=True, check=False, timeout=280, env=environment,
-    )  # fmt: skip
-    assert ran.returncode in {0, 1}, ran.stderr  # so few pages may still fill caches
-    found = list(csv.DictReader(io.StringIO(ran.stdout)))
+def test_the_command_measures_generated_pages_without_a_corpus(
+    run_benchmark: RunBenchmark,
+) -> None:
+    sizes = ("--largest", "100", "--pages", "20", "--rounds", "1")
+    ran = run_benchmark(cost_command, *sizes, "--format", "csv")
+    assert ran.code in {0, 1}, ran.err  # so few pages may still fill caches
+    found = list(csv.DictReader(io.StringIO(ran.out)))
     assert [row["what"] for row in found if row["part"] == "memory"] == ["4 pages", "20 pages"]
     assert {row["part"] for row in found} == {"stage", "size", "memory"}

@@ -1,26 +1,26 @@
 """The side-by-side benchmark: processes, answers kept, scores, floors, tables, the command."""
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks.extraction import environments, peers, speed
+from benchmarks.extraction.answers import AnswerStore, Runner, ToolError, source_version
+from benchmarks.extraction.command import benchmark
+from benchmarks.extraction.comparison import Benchmark, Row, groups, read_unseen, score
+from benchmarks.extraction.environments import Environment, Installed, Missing, find, install
+from benchmarks.extraction.floors import falls, moved
+from benchmarks.extraction.tables import TABLES
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
-from newscrawl.training import benchmark_install, benchmark_speed, peers
-from newscrawl.training.benchmark import Benchmark, Row, groups, read_unseen, score
-from newscrawl.training.benchmark_install import Environment, Installed, Missing, find, install
-from newscrawl.training.benchmark_run import AnswerStore, Runner, ToolError, source_version
-from newscrawl.training.benchmark_tables import TABLES, write
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
-from newscrawl.training.floors import falls, moved
+from tests.benchmarks.conftest import RunBenchmark
 
-MINI = Path(__file__).parent / "corpus" / "mini"
+MINI = Path(__file__).parents[1] / "corpus" / "mini"
 
 # Table 5 of Barbaresi & Lejeune 2020.
 PAPER_ROWS = {
@@ -100,16 +100,13 @@ def test_a_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
     folder = tmp_path / ".venv-bench-py37"
     folder.mkdir()
     note = json.dumps({"dragnet": "pip: no compiler"})
-    (folder / benchmark_install.REASONS_FILE).write_text(note)
+    (folder / environments.REASONS_FILE).write_text(note)
     assert find(peers.PEERS["dragnet"], tmp_path) == Missing("pip: no compiler")
 
 
 def test_the_extra_of_the_project_names_every_peer_that_shares_its_environment() -> None:
     wanted = {p.package for p in peers.PEERS.values() if p.environment == peers.BENCH_ENV}
-    asked = {
-        benchmark_install.distribution(line)
-        for line in benchmark_install.extra_requirements("bench")
-    }
+    asked = {environments.distribution(line) for line in environments.extra_requirements("bench")}
     assert wanted <= asked
 
 
@@ -130,13 +127,13 @@ def test_what_could_not_be_installed_leaves_its_reason(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     told: list[str] = []
     install(tmp_path, told.append, {"old": environment})
-    reasons = json.loads((tmp_path / "env" / benchmark_install.REASONS_FILE).read_text())
+    reasons = json.loads((tmp_path / "env" / environments.REASONS_FILE).read_text())
     assert reasons["gone"].startswith(reason)
     assert "gone" in told[0]
 
 
 def test_an_interpreter_that_does_not_exist_is_none() -> None:
-    assert benchmark_install.interpreter("3.1") is None
+    assert environments.interpreter("3.1") is None
 
 
 @pytest.mark.parametrize(
@@ -245,9 +242,9 @@ def test_a_set_is_parted_only_where_parts_are_large(mini: Corpus) -> None:
 
 
 def test_a_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
-    sample = benchmark_speed.sample(mini, 4)
+    sample = speed.sample(mini, 4)
     assert [mini.pages.index(page) for page in sample] == [0, 3, 6, 9]
-    assert benchmark_speed.sample(mini, 10_000) == mini.pages
+    assert speed.sample(mini, 10_000) == mini.pages
 
 
 def test_floors_rise_and_never_fall(mini: Corpus) -> None:
@@ -289,43 +286,16 @@ def test_tables_are_made_from_results_alone(name: str, mini: Corpus) -> None:
     assert "<c>" not in table
 
 
-def test_marked_places_are_filled_and_filled_again(mini: Corpus, tmp_path: Path) -> None:
-    document = tmp_path / "README.md"
-    document.write_text("before\n<!-- benchmark: missing -->\nstale\n<!-- end -->\nafter\n")
-    assert write(result_of(mini), document) == ["missing"]
-    first = document.read_text()
-    assert first.startswith("before\n")
-    assert first.endswith("after\n")
-    assert "stale" not in first
-    write(result_of(mini), document)
-    assert document.read_text() == first
-
-
-def test_a_mark_without_a_table_is_named(mini: Corpus, tmp_path: Path) -> None:
-    document = tmp_path / "README.md"
-    document.write_text("<!-- benchmark: nonsense -->\n<!-- end -->\n")
-    with pytest.raises(CorpusError, match="no benchmark table 'nonsense'"):
-        write(result_of(mini), document)
-
-
-def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    environment = {key: value for key, value in os.environ.items() if key != "NEWSCRAWL_CORPUS"}
-    return subprocess.run(
-        [sys.executable, "-m", "newscrawl.cli", "benchmark", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=240,
+def test_the_command_scores_and_times_our_methods(
+    run_benchmark: RunBenchmark, tmp_path: Path
+) -> None:
+    ran = run_benchmark(
+        benchmark,
+        "--corpus", MINI, "--tool", "newscrawl fe", "--tool", "newscrawl tb",
+        "--tool", "trafilatura", "--tool", peers.BARE_PARSE, "--rounds", "1", "--format", "json",
     )  # fmt: skip
-
-
-def test_the_command_scores_and_times_our_methods(tmp_path: Path) -> None:
-    done = run_command(
-        "--corpus", str(MINI), "--tool", "newscrawl fe", "--tool", "newscrawl tb",
-        "--tool", "trafilatura", "--tool", peers.BARE_PARSE,
-        "--rounds", "1", "--format", "json", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, (
-        done.stderr
-    )  # without the peers the bare parse has no row of its own
-    by_tool = {line["tool"]: line for line in json.loads(done.stdout)}
+    assert ran.code == 0, ran.err
+    by_tool = {line["tool"]: line for line in json.loads(ran.out)}
     assert by_tool["newscrawl fe"]["mini"] > by_tool["newscrawl tb"]["mini"]
     assert by_tool["newscrawl fe"]["ratio"] > 0
     assert "make bench-peers" in by_tool["trafilatura"]["reason"]
@@ -359,14 +329,14 @@ def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> No
         (("--corpus", "nowhere"), "nowhere: no such folder"),
         (("--corpus", str(MINI), "--tool", "trafilaturo"), "did you mean trafilatura"),
         (("--corpus", str(MINI), "--unseen", "none.jsonl"), "train-network --folds 5"),
-        (("--write-docs",), "run `newscrawl benchmark`"),
+        (("--write-docs",), "run `make bench`"),
     ],
     ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(
-    arguments: tuple[str, ...], advice: str, tmp_path: Path
+    arguments: tuple[str, ...], advice: str, run_benchmark: RunBenchmark
 ) -> None:
-    done = run_command(*arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert advice in done.stderr
-    assert done.stderr.count("\n") == 1
+    ran = run_benchmark(benchmark, *arguments)
+    assert ran.code == 2
+    assert advice in ran.err
+    assert ran.err.count("\n") == 1

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, requires
 from pathlib import Path
 
-from newscrawl.training import peers
-from newscrawl.training.peers import Peer
+from benchmarks.extraction import peers
+from benchmarks.extraction.peers import Peer
 
 REASONS_FILE = "newscrawl-not-installed.json"
 TRANSIENT = ("WARNING:", "hint:", "note:")
@@ -161,9 +161,7 @@ def distribution(requirement: str) -> str:
 
 def _run(command: list[str]) -> str | None:
     """None where the command succeeded, else the most telling line of its complaint."""
-    done = subprocess.run(  # noqa: S603  our own commands
-        command, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]

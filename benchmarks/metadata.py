@@ -1,16 +1,27 @@
-"""Metadata that other tools read, from the answers that `newscrawl benchmark --peers` stored."""
+"""Metadata of pages as newscrawl and other tools read it, scored against labelled pages.
+
+`python -m benchmarks.metadata --corpus DIR`: the other tools' metadata are in the answers that
+`make bench-peers` has stored in this folder.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+import typer
 from dateutil import parser
 
+from benchmarks.command_line import run
+from benchmarks.extraction.command import ANSWERS
+from newscrawl.cli.arguments import FormatOption
+from newscrawl.cli.evaluate_metadata import COLUMNS, values_of
+from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
+from newscrawl.cli.output import Column, render, say
 from newscrawl.training.corpus import GoldPage
-from newscrawl.training.metadata_score import Fields, Score, score
+from newscrawl.training.metadata_score import Fields, Score, labelled, read_page, score
 
 # What each measure is of; a tool that has no such field has no score, rather than none right.
 FIELD_OF: Final = {
@@ -102,3 +113,52 @@ def _moment(text: str) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return moment if moment.year >= EARLIEST_YEAR else None
+
+
+def compare_metadata(
+    corpus: CorpusOption = None,
+    sets: SetsOption = None,
+    langs: LangsOption = None,
+    half: Annotated[
+        int | None,
+        typer.Option(min=0, max=1, help="Only the sites whose hash is even (0) or odd (1)."),
+    ] = None,
+    form: FormatOption = "table",
+) -> None:
+    """Score title, authors, day and language of newscrawl beside those of other tools.
+
+    Rules are fitted on one half of the sites and judged on the other.
+    """
+    everything = corpus_from(corpus)
+    pages = labelled(everything.select(sets=sets or (), langs=langs or ()), half=half)
+    if not pages:
+        say(f"{everything.name}: no article with gold title, authors or date")
+        raise typer.Exit(1)
+    with progress("pages", len(pages)) as step:
+
+        def read(page: GoldPage) -> Fields:
+            step("")
+            return read_page(page)
+
+        ours = ToolScores("newscrawl", "", score(pages, read))
+    tools = [ours, *score_peers(ANSWERS, everything.fingerprint, pages)]
+    if len(tools) == 1:
+        say("no other tool's answers to this corpus here: make bench-peers stores them")
+    rows = [
+        {"set": group, "tool": tool.tool, "version": tool.version or None}
+        | values_of(tool.scores[group])
+        for group in sorted(ours.scores, key=lambda group: (group == "all", group))
+        for tool in tools
+    ]
+    heads = (
+        Column(key="set", heading="set"),
+        Column(key="tool", heading="tool"),
+        Column(key="version", heading="version", table=False),
+    )
+    title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
+    note = "A dash: no gold, or no such field in the tool."
+    render(rows, (*heads, *COLUMNS), form, title=title, note=note)
+
+
+if __name__ == "__main__":
+    run(compare_metadata)

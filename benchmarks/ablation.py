@@ -1,0 +1,168 @@
+"""The worth of each source of evidence: the network trained without one of them in turn.
+
+`python -m benchmarks.ablation --corpus DIR --folds 5 -o docs/data/ablation.csv`; needs PyTorch.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Final
+
+import numpy as np
+import typer
+
+from benchmarks.command_line import run
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
+from newscrawl.cli.output import say
+from newscrawl.extraction.block_features import OPENERS
+from newscrawl.training.block_scores import Scored, by_group
+from newscrawl.training.explain_reasons import columns_of
+from newscrawl.training.network.examples import Example
+from newscrawl.training.splits import Split, folds_by_site
+
+if TYPE_CHECKING:
+    from newscrawl.training.network.fit import Recipe
+
+# The sources of evidence by the kinds of `explain_reasons`; an empty list is handled by name.
+SOURCES: Final[dict[str, tuple[str, ...]]] = {
+    "nothing": (),
+    "the eight features and counts": (
+        "length", "sentences", "characters", "stop words", "links", "tags inside",
+    ),
+    "CETR": ("tag ratio",),
+    "tree": ("prose around", "landmark"),
+    "names of elements": (),
+    "first words": (),
+    "headline": ("headline",),
+    "page and place": ("page", "place", "repetition", "menus beside"),
+    "JSON-LD": ("JSON-LD",),
+    "neighbours": (),
+}  # fmt: skip
+GROUPS: Final = ("daniel article", "fundus article", "wcxb article")
+
+
+SETS = ("daniel", "fundus", "wcxb")
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """Word F1 (mean of pages of unseen sites) by set, with one source left out."""
+
+    source: str
+    daniel: float
+    fundus: float
+    wcxb: float
+
+
+def as_csv(rows: Sequence[Left]) -> str:
+    """The table for the documents."""
+    out = StringIO()
+    writer = csv.DictWriter(out, ["source", "daniel", "fundus", "wcxb"], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {
+                key: value if isinstance(value, str) else f"{value:.4f}"
+                for key, value in asdict(row).items()
+            }
+        )
+    return out.getvalue()
+
+
+def as_markdown(text: str) -> str:
+    """The same as a table of a document, with what each source is worth in points."""
+    rows = list(csv.DictReader(StringIO(text)))
+    whole = rows[0]
+    lines = [
+        "| left out | news of 2011 | recent news | articles | mean change |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        change = fmean(float(row[name]) - float(whole[name]) for name in SETS)
+        cells = " | ".join(f"{float(row[name]):.3f}" for name in SETS)
+        difference = "" if row is whole else f"{100 * change:+.1f}"
+        lines.append(f"| {row['source']} | {cells} | {difference} |")
+    return "\n".join(lines)
+
+
+def ablate(
+    examples: Sequence[Example],
+    splits: Sequence[Split],
+    recipe: "Recipe",
+    told: Callable[[], None] = lambda: None,
+) -> Iterator[Left]:
+    """Train and score once for each source of evidence, on all splits."""
+    from newscrawl.training.network.validation import cross_validate  # noqa: PLC0415  needs PyTorch
+
+    for source in SOURCES:
+        own = replace(recipe, shape=replace(recipe.shape, neighbours=source != "neighbours"))
+        without = [leave_out(example, source) for example in examples]
+        scored = cross_validate(without, splits, own, [0.5], lambda _: told())
+        yield Left(source, *_means(scored))
+
+
+def leave_out(example: Example, source: str) -> Example:
+    """The example with one source of evidence said alike of all blocks."""
+    evidence = example.evidence
+    if source == "names of elements":
+        bare = replace(
+            evidence,
+            hints=[()] * len(evidence.hints),
+            tags=np.zeros_like(evidence.tags),
+            openers=np.full_like(evidence.openers, len(OPENERS)),
+        )
+        return replace(example, evidence=bare)
+    if source == "first words":
+        counts = np.zeros_like(evidence.word_counts)
+        bare = replace(evidence, words=evidence.words[:0], word_counts=counts)
+        return replace(example, evidence=bare, openings=[[] for _ in example.openings])
+    values = evidence.values.copy()
+    for kind in SOURCES[source]:
+        columns = columns_of(kind, evidence.names)
+        values[:, [k for k in columns if evidence.names[k] != "is_title"]] = 0
+    return replace(example, evidence=replace(evidence, values=values))
+
+
+def _means(scored: Sequence[Scored]) -> Iterator[float]:
+    groups = {group: found for (_, group), found in by_group(scored).items()}
+    for group in GROUPS:
+        found = groups.get(group, [])
+        yield float(np.mean([each.values["word.f1"] for each in found])) if found else 0.0
+
+
+def ablation(
+    corpus: CorpusOption = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
+    scored: Annotated[
+        int | None, typer.Option(min=1, help="Score only so many of the folds.")
+    ] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A CSV file.", metavar="FILE")
+    ] = None,
+) -> None:
+    """Train the network without each source of evidence in turn, and score it on unseen sites.
+
+    Prints a table for the documents. Needs PyTorch: the extra "network".
+    """
+    with needing_torch():
+        from newscrawl.training.network.fit import Recipe  # noqa: PLC0415
+
+    pages = corpus_from(corpus)
+    examples = examples_from(pages)
+    splits = folds_by_site(pages, k=folds)[:scored]
+    recipe = Recipe(epochs=epochs)
+    with progress("ablation", len(SOURCES) * len(splits) * recipe.members * epochs) as step:
+        rows = list(ablate(examples, splits, recipe, lambda: step("")))
+    text = as_csv(rows)
+    if output is not None:
+        output.write_text(text, encoding="utf-8")
+        say(f"{output} written")
+    typer.echo(as_markdown(text))
+
+
+if __name__ == "__main__":
+    run(ablation)

@@ -1,0 +1,125 @@
+"""Quality floors: the scores that each method has reached and must not fall below.
+
+`python -m benchmarks.extraction.floors --corpus tests/corpus [--raise-floors]` evaluates all
+methods and exits with 1 where a mean is below its floor. A floor belongs to a corpus (its
+fingerprint), a method, a set and a measure.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from benchmarks.command_line import run
+from newscrawl.cli.labelled import CorpusOption, corpus_from, progress
+from newscrawl.cli.output import say
+from newscrawl.extraction.methods import METHODS
+from newscrawl.training.aggregation import group, mean
+from newscrawl.training.evaluation import PageScore, evaluate
+
+FLOORS_FILE = Path(__file__).parent / "floors.json"
+MEASURES = ("word.f1", "similarity", "phrases")
+# Ours: a floor stands this far below what was reached, as a new parser may move a page.
+SLACK = 0.002
+
+Floors = dict[str, dict[str, dict[str, dict[str, float]]]]  # corpus, method, set, measure
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A mean that a floor is kept for."""
+
+    method: str
+    set: str
+    measure: str
+    value: float
+
+
+def load_floors() -> Floors:
+    """Return the floors on file; none where there is no file yet."""
+    return dict(json.loads(FLOORS_FILE.read_text("utf-8"))) if FLOORS_FILE.is_file() else {}
+
+
+def save_floors(floors: Floors) -> None:
+    """Write the floors to the file."""
+    FLOORS_FILE.write_text(json.dumps(floors, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def reached(page_scores: Iterable[PageScore]) -> Iterator[Reached]:
+    """The means of an evaluation that floors are kept for."""
+    for method, of_method in group(page_scores, "method").items():
+        for name, of_set in group(of_method, "set").items():
+            for measure in MEASURES:
+                if found := mean(of_set, measure):
+                    yield Reached(method, name, measure, found.value)
+
+
+def falls(means: Iterable[Reached], fingerprint: str, floors: Floors) -> list[str]:
+    """A line for each mean below its floor."""
+    known = floors.get(fingerprint, {})
+    return [
+        f"{now.method}: {now.measure} on {now.set} is {now.value:.4f}, below its floor {floor:.4f}"
+        for now in means
+        if (floor := known.get(now.method, {}).get(now.set, {}).get(now.measure)) is not None
+        and now.value < floor
+    ]
+
+
+def moved(
+    means: Iterable[Reached], fingerprint: str, floors: Floors, *, lower: bool = False
+) -> Floors:
+    """The floors lifted to what was reached; with `lower`, set to it wherever it lies."""
+    result: Floors = json.loads(json.dumps(floors))
+    for now in means:
+        methods = result.setdefault(fingerprint, {})
+        measures = methods.setdefault(now.method, {}).setdefault(now.set, {})
+        fresh = round(now.value - SLACK, 4)
+        measures[now.measure] = fresh if lower else max(measures.get(now.measure, 0.0), fresh)
+    return result
+
+
+def check(
+    means: Iterable[Reached], fingerprint: str, move: Literal["raise", "lower"] | None
+) -> None:
+    """Report each mean below its floor, and move the floors where that is asked for.
+
+    Raises:
+        typer.Exit: with code 1, where a mean is below its floor and the floors are not lowered.
+    """
+    floors, means = load_floors(), list(means)
+    below = falls(means, fingerprint, floors)
+    for line in below:
+        say(f"below its floor: {line}")
+    if move:
+        save_floors(moved(means, fingerprint, floors, lower=move == "lower"))
+        say(f"{FLOORS_FILE.name}: floors {'set' if move == 'lower' else 'raised'} to these scores")
+    elif fingerprint not in floors:
+        say("no floors on file for these pages: --raise-floors sets them")
+    if below and move != "lower":
+        raise typer.Exit(1)
+
+
+def check_floors(
+    corpus: CorpusOption = None,
+    raise_floors: Annotated[
+        bool, typer.Option("--raise-floors", help="Raise the floors to the scores of this run.")
+    ] = False,
+    lower_floors: Annotated[
+        bool, typer.Option("--lower-floors", help="Set the floors even where that lowers one.")
+    ] = False,
+) -> None:
+    """Evaluate every method on labelled pages, and exit with 1 where a mean is below its floor."""
+    pages = corpus_from(corpus)
+    with progress("pages", len(pages)) as step:
+        scores = evaluate(
+            pages.pages, tuple(METHODS), ("word", "similarity", "phrases"), on_page=lambda: step("")
+        )
+    move: Literal["raise", "lower"] | None = "lower" if lower_floors else None
+    check(reached(scores), pages.fingerprint, move or ("raise" if raise_floors else None))
+
+
+if __name__ == "__main__":
+    run(check_floors)

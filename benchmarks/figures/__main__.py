@@ -1,0 +1,6 @@
+"""Draw the figures."""
+
+from benchmarks.command_line import run
+from benchmarks.figures.command import draw_figures
+
+run(draw_figures)

@@ -1,0 +1,174 @@
+"""The gain of template memory on sites that the network was not trained on.
+
+`python -m benchmarks.template_memory --corpus DIR --folds 5`; needs PyTorch. Each page is read
+with what the other pages of its site teach, and without.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Final
+
+import numpy as np
+import typer
+
+from benchmarks.command_line import run
+from newscrawl.cli.arguments import Format, FormatOption
+from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
+from newscrawl.cli.output import Column, render
+from newscrawl.extraction.classifier import BALANCED, Network, combine
+from newscrawl.extraction.template_memory import NOTHING, fingerprints, with_page, without_templates
+from newscrawl.items import Memory
+from newscrawl.training.block_scores import MEASURES
+from newscrawl.training.network.examples import Example, sides
+from newscrawl.training.scores import score_page
+from newscrawl.training.splits import Split, folds_by_site
+
+if TYPE_CHECKING:
+    from newscrawl.training.network.fit import Epoch, Recipe
+
+# Three other pages are what makes a template (memory.LEAST_PAGES).
+LEAST_ON_SITE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The scores of a page (`scores.score_page`) without memory and with it.
+
+    `dropped` are the words that memory took away, `dropped_gold` those of them that are gold.
+    """
+
+    example: Example
+    without: dict[str, float]
+    remembering: dict[str, float]
+    dropped: int
+    dropped_gold: int
+
+
+def cross_validate(
+    examples: Sequence[Example],
+    splits: Sequence[Split],
+    recipe: "Recipe",
+    told: "Callable[[Epoch], None]" = lambda _: None,
+) -> list[Remembered]:
+    """Train on each split's training sites; read the articles of its other sites, where a site
+    has enough of them, with and without the memory of their neighbours."""
+    from newscrawl.training.network.export import as_runtime  # noqa: PLC0415  needs PyTorch
+    from newscrawl.training.network.fit import fit  # noqa: PLC0415
+
+    found: list[Remembered] = []
+    for split in splits:
+        train, test = sides(examples, split)
+        if sites := _sites(test):
+            network = as_runtime(fit(train, recipe, told))
+            found += chain.from_iterable(of_site(site, network) for site in sites)
+    return found
+
+
+def _sites(examples: Iterable[Example]) -> list[list[Example]]:
+    sites: dict[str, list[Example]] = defaultdict(list)
+    for example in examples:
+        if example.page.page_type == "article":
+            sites[example.page.owner].append(example)
+    return [pages for pages in sites.values() if len(pages) >= LEAST_ON_SITE]
+
+
+def of_site(pages: Sequence[Example], network: Network) -> Iterator[Remembered]:
+    texts = [fingerprints(example.texts) for example in pages]
+    for number, example in enumerate(pages):
+        yield _remembered(example, network, learned(texts[:number] + texts[number + 1 :]))
+
+
+def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
+    """The memory of pages, by the fingerprints of their blocks."""
+    memory = NOTHING
+    for page in pages:
+        memory = with_page(memory, page)
+    return memory
+
+
+def _remembered(example: Example, network: Network, memory: Memory) -> Remembered:
+    choice = combine(example.evidence, example.words, network, BALANCED)
+    kept = [example.texts[place] for place in np.flatnonzero(choice.kept)]
+    own = without_templates(kept, memory)
+    gone = [
+        place
+        for place in np.flatnonzero(choice.kept).tolist()
+        if example.texts[place] not in set(own)
+    ]
+    without, remembering = (
+        score_page(example.page, "\n\n".join(texts), example.title, MEASURES)
+        for texts in (kept, own)
+    )
+    return Remembered(
+        example,
+        without,
+        remembering,
+        dropped=int(example.words[gone].sum()),
+        dropped_gold=int(example.matched[gone].sum()),
+    )
+
+
+def show_remembered(found: Sequence[Remembered], form: Format, *, title: str) -> None:
+    """Means over pages without template memory and with it, by set and over all."""
+    groups: dict[str, list[Remembered]] = {}
+    for each in found:
+        for group in (each.example.page.set, "all"):
+            groups.setdefault(group, []).append(each)
+    rows = [
+        {
+            "group": group,
+            "sites": len({each.example.page.owner for each in members}),
+            "pages": len(members),
+            "changed": sum(each.dropped > 0 for each in members),
+            "dropped": sum(each.dropped for each in members),
+            "gold": sum(each.dropped_gold for each in members),
+            "before": sum(each.without["word.f1"] for each in members) / len(members),
+            "after": sum(each.remembering["word.f1"] for each in members) / len(members),
+        }
+        for group, members in sorted(groups.items())
+    ]
+    columns = [
+        Column(key="group", heading="pages of"),
+        Column(key="sites", heading="sites", number=True),
+        Column(key="pages", heading="pages", number=True),
+        Column(key="changed", heading="changed", number=True),
+        Column(key="dropped", heading="words dropped", number=True),
+        Column(key="gold", heading="of them gold", number=True),
+        Column(key="before", heading="word F1", number=True, show=lambda value: f"{value:.4f}"),
+        Column(key="after", heading="with memory", number=True, show=lambda value: f"{value:.4f}"),
+    ]
+    render(rows, columns, form, title=title)
+
+
+def template_memory(
+    corpus: CorpusOption = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of weights, order and dropout.")] = 0,
+    form: FormatOption = "table",
+) -> None:
+    """Score articles of unseen sites with and without template memory, by folds of sites.
+
+    Needs PyTorch: the extra "network".
+    """
+    with needing_torch():
+        from newscrawl.training.network.fit import Recipe  # noqa: PLC0415
+
+    pages = corpus_from(corpus)
+    recipe = Recipe(seed=seed, epochs=epochs)
+    examples = examples_from(pages)
+    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
+        found = cross_validate(
+            examples,
+            folds_by_site(pages, k=folds),
+            recipe,
+            lambda now: step(f"loss {now.f1_loss:.4f}"),
+        )
+    title = f"articles of unseen sites with {LEAST_ON_SITE} and more, {folds} folds by site"
+    show_remembered(found, form, title=title)
+
+
+if __name__ == "__main__":
+    run(template_memory)

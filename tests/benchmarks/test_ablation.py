@@ -1,0 +1,73 @@
+"""The worth of each source of evidence; training needs PyTorch, the tables don't."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.ablation import SETS, SOURCES, Left, ablate, as_csv, as_markdown, leave_out
+from newscrawl.training.corpus import load_corpus
+from newscrawl.training.explain_reasons import columns_of
+from newscrawl.training.network.examples import Example, read_example
+from newscrawl.training.splits import folds_by_site
+
+DOCS = Path(__file__).parents[2] / "docs"
+MINI = Path(__file__).parents[1] / "corpus" / "mini"
+
+
+@pytest.fixture(scope="module")
+def examples() -> list[Example]:
+    return [example for page in load_corpus(MINI) if (example := read_example(page)) is not None]
+
+
+def test_the_document_has_the_table_of_the_file() -> None:
+    text = (DOCS / "algorithms.md").read_text("utf-8")
+    _, _, rest = text.partition("<!-- ablation -->\n")
+    table, end, _ = rest.partition("\n<!-- end -->")
+    assert end, "docs/algorithms.md has no place for the table"
+    assert table == as_markdown((DOCS / "data" / "ablation.csv").read_text("utf-8"))
+
+
+def test_changes_are_told_against_the_whole() -> None:
+    rows = [
+        Left("nothing", 0.9, 0.8, 0.7),
+        Left("tree", 0.89, 0.8, 0.71),
+        Left("x", 0.87, 0.8, 0.7),
+    ]
+    lines = as_markdown(as_csv(rows)).splitlines()
+    assert lines[2] == "| nothing | 0.900 | 0.800 | 0.700 |  |"
+    assert lines[3].endswith("| +0.0 |")
+    assert lines[4].endswith("| -1.0 |")
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_file_has_every_set(name: str) -> None:
+    header = (DOCS / "data" / "ablation.csv").read_text("utf-8").splitlines()[0]
+    assert name in header.split(",")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_source_left_out_says_the_same_of_all_blocks(
+    source: str, examples: list[Example]
+) -> None:
+    example = examples[0]
+    bare = leave_out(example, source)
+    values = bare.evidence.values
+    wanted = [k for kind in SOURCES[source] for k in columns_of(kind, example.evidence.names)]
+    silent = [k for k in wanted if example.evidence.names[k] != "is_title"]
+    assert not values[:, silent].any()
+    others = [k for k in range(values.shape[1]) if k not in silent]
+    assert (values[:, others] == example.evidence.values[:, others]).all()
+    if source == "names of elements":
+        assert not any(bare.evidence.hints)
+    if source == "first words":
+        assert not any(bare.openings)
+
+
+def test_ablation_scores_each_source_and_tells_the_change(examples: list[Example]) -> None:
+    fit = pytest.importorskip("newscrawl.training.network.fit", reason="needs PyTorch")
+    pages = load_corpus(MINI)
+    rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.Recipe(epochs=1)))
+    assert [row.source for row in rows] == list(SOURCES)
+    table = as_markdown(as_csv(rows))
+    assert table.count("\n") == len(SOURCES) + 1
+    assert "| nothing |" in table

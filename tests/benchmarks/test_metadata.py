@@ -1,0 +1,82 @@
+"""Metadata of other tools, from the answers that the extraction benchmark has stored."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.metadata import compare_metadata, fields_of, score_peers
+from newscrawl.training.corpus import GoldPage, load_corpus
+from tests.benchmarks.conftest import RunBenchmark
+
+BUNDLED = Path(__file__).parents[1] / "corpus"
+
+
+def store(folder: Path, tool: str, pages: list[GoldPage], *fields: str) -> None:
+    """Answers of a tool that reads just what the gold says, in these fields."""
+    fingerprint = load_corpus(BUNDLED).fingerprint[:12]
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"set": page.set, "id": page.id, "text": ""}
+        | {field: getattr(page, field) for field in fields}
+        for page in pages
+    ]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / f"{tool}_1.0_{fingerprint}.jsonl").write_text(lines + '{"set": "mi', "utf-8")
+
+
+@pytest.fixture
+def pages() -> list[GoldPage]:
+    return list(load_corpus(BUNDLED))
+
+
+def test_without_stored_answers_newscrawl_stands_alone(run_benchmark: RunBenchmark) -> None:
+    ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--format", "csv")
+    assert ran.code == 0
+    assert [line.split(",")[1] for line in ran.out.splitlines()[1:]] == ["newscrawl"] * 2
+    assert "make bench-peers stores them" in ran.err
+
+
+def test_metadata_stands_beside_stored_answers(
+    run_benchmark: RunBenchmark, tmp_path: Path, pages: list[GoldPage]
+) -> None:
+    answers = tmp_path / "results" / "benchmark"
+    store(answers, "perfect", pages, "title", "authors", "date")
+    ran = run_benchmark(compare_metadata, "--corpus", BUNDLED)
+    assert ran.code == 0
+    assert len(re.findall(r"perfect +1\.000 +1\.000 +1\.000 +1\.000 +–", ran.out)) == 2
+    assert max(map(len, ran.out.splitlines())) <= 80
+
+
+def test_titles_alone_fewer_pages_and_variants_are_left_out(
+    tmp_path: Path, pages: list[GoldPage]
+) -> None:
+    store(tmp_path, "titles", pages, "title")
+    store(tmp_path, "halfway", pages[:3], "title", "date")
+    store(tmp_path, "newscrawl-fe", pages, "title", "date")
+    store(tmp_path, "days", pages, "date")
+    store(tmp_path, "days-fast", pages, "date")
+    (found,) = score_peers(tmp_path, load_corpus(BUNDLED).fingerprint, pages)
+    assert (found.tool, found.version) == ("days", "1.0")
+    assert set(found.scores["all"]) == {"day"}
+    assert score_peers(tmp_path, "another corpus", pages) == []
+
+
+@pytest.mark.parametrize("date", [["2026-03-05"], "2026-03-05T23:00:00+01:00", "5 March 2026"])
+def test_dates_are_read_in_whatever_form(date: object) -> None:
+    published = fields_of({"title": "", "date": date}).published
+    assert published is not None
+    assert f"{published:%Y-%m-%d}" == "2026-03-05"
+
+
+def test_fields_may_be_lists_within_lists() -> None:
+    fields = fields_of({"title": ["Rain"], "authors": [["Jane Doe"], "Tom Ray", None]})
+    assert (fields.title, fields.authors) == ("Rain", ("Jane Doe", "Tom Ray"))
+
+
+@pytest.mark.parametrize(
+    "date", ["", None, [], 7, "yesterday, or so", "99999999999999999999", "0001-01-01T00:00+14:00"]
+)
+def test_what_is_no_date_is_none(date: object) -> None:
+    assert fields_of({"title": "", "date": date}).published is None
