@@ -7,7 +7,7 @@ from newscrawl.config import NEWSCRAWL_CONTACT, user_agent
 
 ITEM_PIPELINES = {
     "pipelines.extraction.ExtractionPipeline": 100,  # a page becomes an article
-    "pipelines.vitals.VitalsPipeline": 150,  # how well it came out of the page is counted
+    "pipelines.stats.SourceStatsPipeline": 150,  # how well it came out of the page is counted
     "pipelines.mentions.MentionsPipeline": 200,  # the companies that the article names
     "pipelines.storage.StoragePipeline": 300,  # both go into the database, in one transaction
 }
@@ -15,9 +15,9 @@ ITEM_PIPELINES = {
 # What -O, -o and FEEDS write: an ArticleItem for each article that was stored.
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {
-    "csv": "newscrawl.crawl.exporters.CsvExporter",
-    "xml": "newscrawl.crawl.exporters.XmlExporter",
-    "parquet": "newscrawl.crawl.exporters.ParquetExporter",
+    "csv": "newscrawl.crawl.exports.CsvExporter",
+    "xml": "newscrawl.crawl.exports.XmlExporter",
+    "parquet": "newscrawl.crawl.exports.ParquetExporter",
 }
 
 # --- Scrapy ---------------------------------------------------------------
@@ -25,14 +25,16 @@ FEED_EXPORTERS = {
 BOT_NAME = "newscrawl"
 SPIDER_MODULES = ["spiders"]
 NEWSPIDER_MODULE = "spiders"
-ADDONS = {"spiders.archiving.Archiving": 100, "spiders.archiving.Replay": 200}
-SPIDER_LOADER_CLASS = "spiders.registry.RegistrySpiderLoader"
-COMMANDS_MODULE = "spiders.commands"
+ADDONS = {"newscrawl.crawl.warc.Archiving": 100, "newscrawl.crawl.warc.Replay": 200}
+# The spider of each source that has no class of its own in SPIDER_MODULES.
+NEWSCRAWL_SPIDER_CLASS = "spiders.news.NewsSpider"
+SPIDER_LOADER_CLASS = "newscrawl.crawl.spiderloader.RegistrySpiderLoader"
+COMMANDS_MODULE = "newscrawl.crawl.commands"
 SPIDER_CONTRACTS = {
     "newscrawl.crawl.contracts.ListingContract": 20,
     "newscrawl.crawl.contracts.FilledContract": 21,
 }
-LOG_FORMATTER = "spiders.logs.ShortLogFormatter"
+LOG_FORMATTER = "newscrawl.crawl.extensions.ShortLogFormatter"
 LOG_LEVEL = "INFO"
 DEFAULT_DROPITEM_LOG_LEVEL = "INFO"
 LOG_VERSIONS: list[str] = []
@@ -62,7 +64,7 @@ DEFAULT_REQUEST_HEADERS = {
 }
 
 # A crawl that is told to stop ends within seconds, however long a server is silent.
-DOWNLOADER = "newscrawl.crawl.ending.EndingDownloader"
+DOWNLOADER = "newscrawl.crawl.shutdown.EndingDownloader"
 
 # Wary
 TELNETCONSOLE_ENABLED = False
@@ -78,19 +80,19 @@ DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what i
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
     "newscrawl.crawl.exports.FeedExports": 0,
-    "spiders.leash.Leash": 0,
-    "newscrawl.crawl.progress.ProgressReport": 0,
+    "newscrawl.crawl.extensions.ParentWatchdog": 0,
+    "newscrawl.crawl.extensions.ProgressReport": 0,
     "scrapy.extensions.throttle.AutoThrottle": None,
-    "spiders.politeness.CrawlDelayThrottle": 0,
+    "newscrawl.crawl.extensions.CrawlDelayThrottle": 0,
 }
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-    "spiders.guard.SourceOffsiteMiddleware": 50,
+    "newscrawl.crawl.middlewares.SourceOffsiteMiddleware": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "newscrawl.crawl.robots.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
-    "spiders.politeness.RetryAfterMiddleware": 550,
+    "newscrawl.crawl.middlewares.RetryAfterMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "spiders.unpacking.Unpacking": 590,
-    "spiders.guard.PrivateAddressGuard": 890,  # last before the network
+    "newscrawl.crawl.middlewares.CompressionMiddleware": 590,
+    "newscrawl.crawl.middlewares.PrivateAddressMiddleware": 890,  # last before the network
 }

@@ -12,13 +12,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
+from newscrawl.crawl.extraction_pool import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
 from newscrawl.extraction.template_memory import templates
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.storage.frontier import FetchOutcome
-from pipelines.readers import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 
 # `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
 

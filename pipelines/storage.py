@@ -17,10 +17,10 @@ from twisted.python.failure import Failure
 
 from newscrawl.archive.origins import OriginFinder
 from newscrawl.config import SettingError, duration, durations
-from newscrawl.crawl.commands import STORE_NOTHING
-from newscrawl.crawl.ending import ended_by_signals
-from newscrawl.crawl.lease import CrawlLease, lease_length
+from newscrawl.crawl.commandline import STORE_NOTHING
+from newscrawl.crawl.extensions import CrawlLease, lease_length
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
+from newscrawl.crawl.shutdown import ended_by_signals
 from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Memory, Page
 from newscrawl.sources import Source, load_sources
@@ -31,7 +31,7 @@ from newscrawl.storage.memory import keep_memory, memory_of
 from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches, Writer
 from pipelines.extraction import NoArticle
-from pipelines.outcome import Counts, broken_off, state_of, summary
+from pipelines.stats import Counts, broken_off, state_of, summary
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,12 @@ from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.config import user_agent, whole_number
-from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError
-from newscrawl.crawl.items import page_from
+from newscrawl.crawl.arguments import parse_arguments
+from newscrawl.crawl.errors import Cause, DisallowedByRobotsError, RobotsUnreachableError, cause_of
+from newscrawl.crawl.items import REFUSALS, page_from
+from newscrawl.crawl.listings import SectionSpider, header, newest_first
+from newscrawl.crawl.middlewares import AGAIN
+from newscrawl.crawl.page_queue import conditions
 from newscrawl.crawl.parsing import PageParser, is_listing
 from newscrawl.items import Access, ArticleItem, Hints, Page, Visit
 from newscrawl.reading import NoArticleError
@@ -37,15 +41,7 @@ from newscrawl.sources.listings import read_listing
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import DequeuedPage
 from newscrawl.workers import WorkExceededError, WorkStoppedError
-from spiders.arguments import parse_arguments
-from spiders.discovery import SectionSpider
-from spiders.failures import Cause, cause_of
-from spiders.guard import AGAIN
-from spiders.listings import header, newest_first
-from spiders.queue import conditions
 
-# Answers that refuse the page itself, and what they mean for the article behind it.
-REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
 # Ours: requests that `scrapy parse` makes of a listing, which it prints.
 PARSED_AT_MOST = 100
 # Dated URLs are written out for so many days at most.

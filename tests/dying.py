@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
-from newscrawl.crawl.listing_reader import ListingReader
+from newscrawl.crawl.listings import ListingReader
 from newscrawl.items import Document, Page
 from newscrawl.reading import PageReader
 from newscrawl.workers import Limits

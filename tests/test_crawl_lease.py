@@ -138,7 +138,7 @@ def test_after_kill_9_the_same_command_goes_on_at_once(
 
 def test_a_crawl_of_the_monitor_takes_no_lease_of_its_own(tmp_path: Path, site: SiteServer) -> None:
     database = tmp_path / "news.sqlite"
-    with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASH": "5"}):
+    with a_crawl_at_work(site, database, {"NEWSCRAWL_PARENT_GRACE": "5"}):
         with sqlite3.connect(database) as connection:
             assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
         connection.close()

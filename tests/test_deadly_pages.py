@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from newscrawl.crawl.extraction_pool import LARGE
 from newscrawl.items import Visit
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
-from pipelines.readers import LARGE
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks

@@ -12,7 +12,7 @@ from newscrawl.mentions import load_companies, with_mentions
 from newscrawl.reading import PageReader, article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
 from pipelines.extraction import pages_pile_up
-from pipelines.outcome import Counts, broken_off, state_of, summary
+from pipelines.stats import Counts, broken_off, state_of, summary
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAGE = Page(

@@ -15,10 +15,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.config import SettingError
-from newscrawl.items import Document, Page, Visit
-from newscrawl.mentions import load_companies
-from newscrawl.reading import NoArticleError, PageReader
-from pipelines.readers import (
+from newscrawl.crawl.extraction_pool import (
     BACKLOG,
     LARGE,
     MEGABYTES,
@@ -28,6 +25,9 @@ from pipelines.readers import (
     Recipe,
     processes_of,
 )
+from newscrawl.items import Document, Page, Visit
+from newscrawl.mentions import load_companies
+from newscrawl.reading import NoArticleError, PageReader
 from tests.site.crawling import PROJECT
 from tests.site.faults import story
 

@@ -18,8 +18,7 @@ import pyarrow.parquet
 import pytest
 from itemadapter import ItemAdapter
 
-from newscrawl.crawl.exporters import CsvExporter, ParquetExporter, XmlExporter
-from newscrawl.crawl.exports import StoredArticles
+from newscrawl.crawl.exports import CsvExporter, ParquetExporter, StoredArticles, XmlExporter
 from newscrawl.items import ArticleItem, MentionItem, Outcome
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story

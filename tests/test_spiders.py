@@ -13,13 +13,13 @@ from scrapy.settings import Settings
 
 from newscrawl import settings as project
 from newscrawl.config import SettingError
+from newscrawl.crawl.arguments import parse_arguments
+from newscrawl.crawl.middlewares import retry_after
+from newscrawl.crawl.spiderloader import RegistrySpiderLoader
 from newscrawl.sources import load_sources
 from newscrawl.sources.addresses import Permitted, address_of, is_public
-from spiders.arguments import parse_arguments
 from spiders.ft import FtSpider
 from spiders.news import NewsSpider
-from spiders.politeness import retry_after
-from spiders.registry import RegistrySpiderLoader
 from tests.site.demo import demo_settings
 
 YEAR = 365 * 86_400

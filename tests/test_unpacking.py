@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 from scrapy.utils.test import get_crawler
 
-from spiders.unpacking import Unpacking
+from newscrawl.crawl.middlewares import CompressionMiddleware
 
 URL = "https://n.example/a"
 PAGE = "<html><head><meta charset=utf-8></head><p>Straße</p></html>".encode()
@@ -25,7 +25,9 @@ class Packed(TextResponse):
 def unpacked(body: bytes, kind: str, packing: str) -> object:
     headers = {"Content-Type": kind, "Content-Encoding": packing}
     response = Packed(URL, headers=headers, body=body, flags=["seen"])
-    return Unpacking.from_crawler(get_crawler()).process_response(Request(URL), response)
+    return CompressionMiddleware.from_crawler(get_crawler()).process_response(
+        Request(URL), response
+    )
 
 
 @pytest.mark.parametrize(
@@ -50,5 +52,6 @@ def test_a_feed_is_unpacked() -> None:
 def test_what_is_not_packed_comes_as_it_is() -> None:
     response = HtmlResponse(URL, headers={"Content-Type": "text/html"}, body=PAGE)
     assert (
-        Unpacking.from_crawler(get_crawler()).process_response(Request(URL), response) is response
+        CompressionMiddleware.from_crawler(get_crawler()).process_response(Request(URL), response)
+        is response
     )

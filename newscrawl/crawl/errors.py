@@ -1,10 +1,38 @@
-"""Why a request of a crawl is not made: told to its errback, and counted there."""
+"""Why a request failed: exceptions of our own, and a short cause for logs and statistics."""
 
-from scrapy.exceptions import IgnoreRequest
+from typing import NamedTuple
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
 
 
 class UnfitAddressError(IgnoreRequest):
     """A request for an address that no crawl may ask, whatever robots.txt says."""
+
+
+class PrivateAddressError(UnfitAddressError):
+    """A request for an address that isn't of the public internet."""
+
+
+class UnfitUrlError(UnfitAddressError):
+    """A request by another protocol than HTTP, or with a name and password for the server."""
+
+
+class MissingPageError(IgnoreRequest):
+    """A URL that a replay can't answer, since it isn't in the archive."""
+
+
+class DamagedPageError(IgnoreRequest):
+    """A URL whose capture in the archive can't be read."""
 
 
 class DisallowedByRobotsError(IgnoreRequest):
@@ -13,3 +41,61 @@ class DisallowedByRobotsError(IgnoreRequest):
 
 class RobotsUnreachableError(IgnoreRequest):
     """A page that waits until robots.txt can be read: nobody knows whether it is kept from us."""
+
+
+class Cause(NamedTuple):
+    """`kind` is what is counted, `reason` what is logged; `final`: another try is of no use."""
+
+    kind: str
+    reason: str
+    final: bool = False
+
+
+_GONE = 410
+_TOO_LARGE = Cause("too large", "larger than DOWNLOAD_MAXSIZE", final=True)
+_BY_TYPE: dict[type[BaseException], Cause] = {
+    CannotResolveHostError: Cause("no such host", "the host has no address"),
+    DownloadCancelledError: _TOO_LARGE,
+    DownloadConnectionRefusedError: Cause("refused", "the server refuses connections"),
+    DownloadFailedError: Cause("broken", "the connection broke"),
+    DownloadTimeoutError: Cause("timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
+    ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
+}
+# Ours say themselves what happened.
+_OURS: dict[type[BaseException], str] = {
+    DamagedPageError: "damaged in the archive",
+    DisallowedByRobotsError: "robots.txt",
+    MissingPageError: "not in the archive",
+    PrivateAddressError: "private address",
+    UnfitUrlError: "unfit URL",
+}
+# Scrapy tells these apart by their messages alone.
+_BY_MESSAGE = {
+    "max redirections": Cause(
+        "redirect loop", "more redirects than REDIRECT_MAX_TIMES", final=True
+    ),
+    "DOWNLOAD_MAXSIZE": _TOO_LARGE,
+    "offsite": Cause("offsite", "redirected to another site", final=True),
+}
+
+
+def cause_of(failure: Failure) -> Cause:
+    """Return why a request failed."""
+    error = failure.value
+    if error is None:
+        return Cause("unknown", "no reason was given")
+    if isinstance(error, HttpError):
+        status = error.response.status
+        return Cause(f"HTTP {status}", f"the server answered {status}", status == _GONE)
+    if isinstance(error, RobotsUnreachableError):
+        return Cause("robots.txt unreachable", str(error))
+    if kind := _OURS.get(type(error)):
+        return Cause(kind, str(error), final=True)
+    if isinstance(error, IgnoreRequest):
+        told = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+        return next(told, Cause("ignored", str(error)))
+    return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
+
+
+def _first_line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -20,6 +20,8 @@ from newscrawl.items import (
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage.documents import clean
 
+# Status codes that refuse the page itself, and what they mean for the article.
+REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
 _PLACES: dict[Section, Place] = {"title": "headline", "body": "body"}
 _SECTIONS: dict[Place, Section] = {"headline": "title", "body": "body"}
 

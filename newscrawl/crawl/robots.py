@@ -23,12 +23,12 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from newscrawl.config import seconds
-from newscrawl.crawl.ending import LOOK_EVERY, is_closing
 from newscrawl.crawl.errors import (
     DisallowedByRobotsError,
     RobotsUnreachableError,
     UnfitAddressError,
 )
+from newscrawl.crawl.shutdown import LOOK_EVERY, is_closing
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError

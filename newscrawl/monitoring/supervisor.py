@@ -50,7 +50,7 @@ class CrawlCommand:
         command = [sys.executable, "-m", "scrapy", "crawl", slug]
         for argument in self.arguments:
             command += ["-a", argument]
-        for name, value in {**self.settings, "NEWSCRAWL_LEASH": f"{self.grace:g}"}.items():
+        for name, value in {**self.settings, "NEWSCRAWL_PARENT_GRACE": f"{self.grace:g}"}.items():
             command += ["-s", f"{name}={value}"]
         return command
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from newscrawl.crawl.progress import counted
+from newscrawl.crawl.extensions import counted
 from newscrawl.monitoring.supervisor import (
     CrawlCommand,
     CrawlLimits,
@@ -52,7 +52,10 @@ def supervised(
     leases = Leases(database, "here", TERMS)
     leases.enrol([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
     assert leases.take(SLUG)
-    extensions = {"spiders.leash.Leash": 0, "newscrawl.crawl.progress.ProgressReport": 0}
+    extensions = {
+        "newscrawl.crawl.extensions.ParentWatchdog": 0,
+        "newscrawl.crawl.extensions.ProgressReport": 0,
+    }
     extensions |= dict.fromkeys(more, 1)
     given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
     command = CrawlCommand(
@@ -107,7 +110,7 @@ def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:
     """The way is a socket: whoever starts a crawl with something else hears nothing."""
     code = (
         "import sys\n"
-        "from newscrawl.crawl.progress import _is_socket\n"
+        "from newscrawl.crawl.extensions import _is_socket\n"
         "print(_is_socket(sys.stdin.fileno()))"
     )
     ours, theirs = socket.socketpair()

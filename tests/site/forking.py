@@ -104,7 +104,7 @@ def _import_all() -> None:
     import pipelines.extraction  # noqa: PLC0415
     import pipelines.mentions  # noqa: PLC0415
     import pipelines.storage  # noqa: F401, PLC0415
-    from spiders.registry import RegistrySpiderLoader  # noqa: PLC0415
+    from newscrawl.crawl.spiderloader import RegistrySpiderLoader  # noqa: PLC0415
 
     settings = get_project_settings()
     RegistrySpiderLoader(settings)

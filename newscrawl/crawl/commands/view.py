@@ -2,7 +2,7 @@
 
 from scrapy.commands import view
 
-from newscrawl.crawl.commands import LookingCommand
+from newscrawl.crawl.commandline import LookingCommand
 
 
 class Command(LookingCommand, view.Command):

@@ -10,11 +10,11 @@ from typing import Any
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
 
+from newscrawl.crawl.errors import Cause
 from newscrawl.items import Visit
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome, Frontier
 from newscrawl.storage.writing import Writer
-from spiders.failures import Cause
 
 # Pages taken from the queue at once, and the number on their way below which more are taken:
 # enough to keep any polite crawl busy, few enough to keep memory flat.

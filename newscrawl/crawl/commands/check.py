@@ -4,7 +4,7 @@ import argparse
 
 from scrapy.commands import check
 
-from newscrawl.crawl.commands import complain, refusal
+from newscrawl.crawl.commandline import complain, refusal
 
 
 class Command(check.Command):

@@ -1,27 +1,32 @@
-"""No request leaves the source's own site, nor for an address inside our own network."""
+"""Downloader middlewares: offsite requests, Retry-After, compressed bodies, private addresses."""
 
 import ipaddress
 import socket
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from time import monotonic
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
-from scrapy.http import Response
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.http import Response, TextResponse
+from scrapy.settings import BaseSettings
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
-from newscrawl.crawl.errors import UnfitAddressError
+from newscrawl.config import seconds
+from newscrawl.crawl.errors import PrivateAddressError, UnfitUrlError
 from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
 
-
-class PrivateAddressError(UnfitAddressError):
-    """A request for an address that isn't of the public internet."""
-
-
-class UnfitUrlError(UnfitAddressError):
-    """A request by another protocol than HTTP, or with a name and password for the server."""
+_OVERLOADED = frozenset({429, 503})
+# Ours: characters of a Retry-After, of which a date has 29, and the seconds of a year, which is
+# more than any NEWSCRAWL_RETRY_AFTER_MAX: who asks for more is left for a later crawl.
+_MAX_HEADER = 100
+_MAX_REST = 365 * 86_400.0
 
 
 # Marks a request that a crawl may send a second time (`dont_filter`), for this one reason.
@@ -45,7 +50,7 @@ class SourceOffsiteMiddleware(OffsiteMiddleware):
         return covers(request.url) if covers else super().should_follow(request, spider)
 
 
-class PrivateAddressGuard:
+class PrivateAddressMiddleware:
     """Refuses private addresses after name resolution, on the first request and each redirect.
 
     The name is resolved here with Scrapy's caching resolver, so that the connection goes to the
@@ -58,7 +63,7 @@ class PrivateAddressGuard:
         self._permitted = Permitted(self._entries)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> "PrivateAddressGuard":
+    def from_crawler(cls, crawler: Crawler) -> "PrivateAddressMiddleware":
         """Build the guard; SettingError for a bad NEWSCRAWL_ALLOW_PRIVATE."""
         guard = cls(crawler)
         crawler.signals.connect(guard.spider_opened, signal=signals.spider_opened)
@@ -137,3 +142,70 @@ async def _resolve(host: str) -> IpAddress | None:
         return ipaddress.ip_address(address)
     except (DNSLookupError, OSError, ValueError):
         return None
+
+
+class CompressionMiddleware(HttpCompressionMiddleware):
+    """Unpacks as Scrapy does, which first looks for the charset of the packed bytes.
+
+    Where no header names one it guesses, for as long as extraction takes, and then forgets what it
+    found. A response that isn't known to be a text has no charset to be looked for.
+    """
+
+    def process_response(  # type: ignore[override]
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """Return the response with its unpacked body."""
+        if isinstance(response, TextResponse) and "Content-Encoding" in response.headers:
+            plain = {name: getattr(response, name) for name in Response.attributes}
+            response = Response(**plain)
+        return super().process_response(request, response)
+
+
+class RetryAfterMiddleware(RetryMiddleware):
+    """Retries as Scrapy does, and leaves an overloaded server alone for as long as it asks."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        super().__init__(settings)
+        self._pause = seconds("NEWSCRAWL_RETRY_PAUSE", settings["NEWSCRAWL_RETRY_PAUSE"])
+        self._longest = seconds("NEWSCRAWL_RETRY_AFTER_MAX", settings["NEWSCRAWL_RETRY_AFTER_MAX"])
+
+    def process_response(  # type: ignore[override]
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """Return the response, or the request again after the domain has had its rest."""
+        if response.status in _OVERLOADED and not request.meta.get("dont_retry"):
+            tries = request.meta.get("retry_times", 0)
+            pause = retry_after(response)
+            if pause is None:
+                pause = self._pause * 2**tries
+            if pause > self._longest:
+                self.crawler.stats.inc_value("newscrawl/retry_after_too_long")
+                return response
+            self._rest(request, pause)
+        return super().process_response(request, response)
+
+    def _rest(self, request: Request, seconds: float) -> None:
+        slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
+        if slot is None:
+            return
+        # The slot serves its next request `delay` after `lastseen`; with no delay it looks at
+        # neither.
+        slot.delay = max(slot.delay, 0.01)
+        slot.lastseen = max(slot.lastseen, monotonic() + seconds)
+        self.crawler.stats.inc_value("newscrawl/rests")
+
+
+def retry_after(response: Response) -> float | None:
+    """Return the seconds that the Retry-After header asks for, a year at most, or None where it
+    says nothing."""
+    header = response.headers.get("Retry-After") or b""
+    text = header[:_MAX_HEADER].decode("latin-1").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text), _MAX_REST)
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None  # email.utils has raised each of them for some text that is no date
+    # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
+    rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
+    return min(max(0.0, rest.total_seconds()), _MAX_REST)

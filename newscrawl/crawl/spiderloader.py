@@ -1,4 +1,4 @@
-"""A spider for every source: of the class in spiders/ that bears its name, or else NewsSpider."""
+"""The spider loader: a spider for every source of the registry."""
 
 import sys
 from pathlib import Path
@@ -7,23 +7,25 @@ from typing import Any
 from scrapy import Spider
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoader
+from scrapy.utils.misc import load_object
 
 from newscrawl.sources import Source, SourceError, load_sources
-from spiders.news import NewsSpider
 
 
 class RegistrySpiderLoader(SpiderLoader):
-    """Serves a spider for each row of the registry, besides the classes in spiders/."""
+    """Loads a spider for each source: the class in SPIDER_MODULES that has the source's slug as its
+    name, or else NEWSCRAWL_SPIDER_CLASS."""
 
     def __init__(self, settings: BaseSettings) -> None:
         super().__init__(settings)
+        default: type[Spider] = load_object(settings["NEWSCRAWL_SPIDER_CLASS"])
         own_file = settings.get("NEWSCRAWL_SOURCES")
         bundled, operators = _load(None), _load(Path(own_file)) if own_file else ()
         for source in (*bundled, *operators):
-            base = self._spiders.get(source.slug, NewsSpider)
-            if issubclass(base, NewsSpider):
-                own = source in operators
-                self._spiders[source.slug] = _spider_of(source, base, named_by_operator=own)
+            base = self._spiders.get(source.slug, default)
+            if issubclass(base, default):
+                is_own = source in operators
+                self._spiders[source.slug] = _spider_of(source, base, named_by_operator=is_own)
 
     def load(self, spider_name: str) -> type[Spider]:
         """Return the spider class; KeyError where the registry has no such source."""
@@ -34,14 +36,12 @@ def _load(path: Path | None) -> tuple[Source, ...]:
     try:
         return load_sources(path)
     except SourceError as error:
-        # Scrapy builds the loader before any command could report it in one line.
+        # Scrapy builds the loader before any command could report the error in one line.
         sys.stderr.write(f"newscrawl: {error}\n")
         raise SystemExit(2) from None
 
 
-def _spider_of(
-    source: Source, base: type[NewsSpider], *, named_by_operator: bool
-) -> type[NewsSpider]:
+def _spider_of(source: Source, base: type[Spider], *, named_by_operator: bool) -> type[Spider]:
     members: dict[str, Any] = {
         "name": source.slug,
         "source": source,

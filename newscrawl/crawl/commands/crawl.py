@@ -14,7 +14,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
 from newscrawl.config import SettingError
-from newscrawl.crawl.commands import log_less, unknown_source
+from newscrawl.crawl.commandline import log_less, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
 from newscrawl.storage.source_lease import SourceBusyError
 

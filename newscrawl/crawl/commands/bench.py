@@ -4,7 +4,7 @@ import argparse
 
 from scrapy.commands import bench
 
-from newscrawl.crawl.commands import look_only
+from newscrawl.crawl.commandline import look_only
 
 # Where Scrapy's own server for it listens (scrapy.utils.benchserver).
 _SERVER = "http://localhost:8998/"

@@ -11,9 +11,9 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
 from newscrawl.archive.origins import OriginFinder
-from newscrawl.crawl.commands import complain, log_less, look_only, refusal
-from spiders.failures import cause_of
-from spiders.news import REFUSALS
+from newscrawl.crawl.commandline import complain, log_less, look_only, refusal
+from newscrawl.crawl.errors import cause_of
+from newscrawl.crawl.items import REFUSALS
 
 
 class Command(parse.Command):

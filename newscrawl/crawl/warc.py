@@ -25,14 +25,16 @@ from newscrawl.archive.captures import ArchiveError, Capture
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.writing import ArchiveWriter
 from newscrawl.config import SettingError, whole_number
+from newscrawl.crawl.errors import DamagedPageError, MissingPageError
 
 logger = logging.getLogger(__name__)
 
 # The reason of a crawl's end.
 ARCHIVE_FAILED = "archive_failed"
 
-_MIDDLEWARE = "spiders.archiving.ArchivingMiddleware"
-_HANDLER = "spiders.archiving.ReplayHandler"
+_MIDDLEWARE = "newscrawl.crawl.warc.ArchivingMiddleware"
+_HANDLER = "newscrawl.crawl.warc.ReplayHandler"
+_ADDRESS_CHECK = "newscrawl.crawl.middlewares.PrivateAddressMiddleware"
 # Before what unpacks bodies, and after the guard, so that nothing it refused is kept.
 _PLACE = 880
 # A replay asks no server, so it need not be polite, look up names or try again.
@@ -44,14 +46,6 @@ _AT_ONCE: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 1,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
 }
-
-
-class MissingPageError(IgnoreRequest):
-    """A URL that a replay can't answer, since it isn't in the archive."""
-
-
-class DamagedPageError(IgnoreRequest):
-    """A URL whose capture in the archive can't be read."""
 
 
 class Archiving:
@@ -87,7 +81,7 @@ class Replay:
         for name, value in _AT_ONCE.items():
             settings.set(name, value, priority="cmdline")
         settings.set("DOWNLOAD_HANDLERS", {"http": _HANDLER, "https": _HANDLER}, "cmdline")
-        settings["DOWNLOADER_MIDDLEWARES"]["spiders.guard.PrivateAddressGuard"] = None
+        settings["DOWNLOADER_MIDDLEWARES"][_ADDRESS_CHECK] = None
         spider: Any = self._crawler.spider
         then = self.archive.newest(getattr(spider, "hosts", set()))
         if then is not None:

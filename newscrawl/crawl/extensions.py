@@ -1,0 +1,279 @@
+"""Extensions: request rate, parent process, source lease, log lines."""
+
+import asyncio
+import logging
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.core.downloader import Slot
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.extensions.throttle import AutoThrottle
+from scrapy.http import Response
+from scrapy.logformatter import LogFormatter, LogFormatterResult
+from scrapy.robotstxt import RobotParser
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.python.failure import Failure
+
+from newscrawl.config import SettingError, seconds
+from newscrawl.items import ArticleItem, Document, Page
+from newscrawl.storage import Database, StorageError
+from newscrawl.storage.source_lease import SourceLease
+
+logger = logging.getLogger(__name__)
+
+
+class CrawlDelayThrottle(AutoThrottle):
+    """AutoThrottle that never goes faster than robots.txt allows by its Crawl-delay."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._crawl_delays: dict[str, float] = {}
+        self._longest = seconds(
+            "NEWSCRAWL_CRAWL_DELAY_MAX", crawler.settings["NEWSCRAWL_CRAWL_DELAY_MAX"]
+        )
+        self._agent: str = crawler.settings["ROBOTSTXT_USER_AGENT"]
+        crawler.signals.connect(self._robots_parsed, signal=signals.robots_parsed)
+
+    def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
+        delay = robotparser.crawl_delay(self._agent)
+        if not delay or not 0 < delay <= self._longest:
+            return  # none, nonsense, or so long that newscrawl.crawl.robots lets nothing pass
+        key = urlparse_cached(request).hostname or ""
+        delay = self._crawl_delays[key] = max(delay, self._min_delay())
+        downloader = self.crawler.engine.downloader
+        # For slots to come (Scrapy forgets idle ones) and for the one at hand. No jitter: it
+        # would cut the delay as often as lengthen it.
+        downloader.per_slot_settings[key] = {"delay": delay, "jitter": 0.0, "concurrency": 1}
+        if slot := downloader.slots.get(key):
+            slot.delay, slot.jitter, slot.concurrency = max(slot.delay, delay), 0.0, 1
+
+    def _adjust_delay(self, slot: Slot, latency: float, response: Response) -> None:
+        super()._adjust_delay(slot, latency, response)
+        key = urlparse_cached(response).hostname or ""
+        slot.delay = max(slot.delay, self._crawl_delays.get(key, 0.0))
+
+
+# The reason of a crawl's end.
+MONITOR_GONE = "monitor_gone"
+
+
+class ParentWatchdog:
+    """Ends a crawl whose parent process, `newscrawl monitor`, is gone, however that died.
+
+    Standard input is a pipe to the parent: nothing is written to it, and it closes with the
+    parent. The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end: after that the source's lease
+    expires, and another worker starts to crawl it.
+    """
+
+    def __init__(self, crawler: Crawler, grace: float) -> None:
+        self._crawler = crawler
+        self._grace = grace
+        self._ending: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "ParentWatchdog":
+        """Build it; NotConfigured where no monitor has started the crawl."""
+        given = crawler.settings.get("NEWSCRAWL_PARENT_GRACE")
+        if not given:
+            raise NotConfigured
+        watchdog = cls(crawler, seconds("NEWSCRAWL_PARENT_GRACE", given))
+        crawler.signals.connect(watchdog.start, signal=signals.engine_started)
+        crawler.signals.connect(watchdog.stop, signal=signals.engine_stopped)
+        return watchdog
+
+    def start(self) -> None:
+        """Begin to watch."""
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._gone)
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+
+    def _gone(self) -> None:
+        if os.read(sys.stdin.fileno(), 4096):
+            return
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(sys.stdin.fileno())
+        logger.error("The monitor that started this crawl is gone: the crawl ends")
+        # What was stored is whole: to be cut off loses nothing.
+        loop.call_later(self._grace, os._exit, 1)
+        engine: Any = self._crawler.engine
+        self._ending = asyncio.create_task(engine.close_spider_async(reason=MONITOR_GONE))
+
+
+# Statistics that change when something was asked for, answered, read or stored; not those that
+# change with time alone (log_count, memusage).
+_COUNTED = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
+# Seconds between two looks at them.
+_PERIOD = 1.0
+
+
+class ProgressReport:
+    """Writes a byte to the monitor whenever the counts have changed since the last look.
+
+    It does so from the event loop: a crawl whose loop hangs reports nothing, as one that waits for
+    what never comes. The way is standard input, a socket whose other end is the monitor's.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._before = -1.0
+        self._reporting: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "ProgressReport":
+        """Build it; NotConfigured where no monitor listens."""
+        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE") or not _is_socket(sys.stdin.fileno()):
+            raise NotConfigured
+        report = cls(crawler)
+        crawler.signals.connect(report.begin, signal=signals.engine_started)
+        crawler.signals.connect(report.end, signal=signals.engine_stopped)
+        return report
+
+    def begin(self) -> None:
+        """Begin to report."""
+        self._reporting = asyncio.create_task(self._report(sys.stdin.fileno()))
+
+    def end(self) -> None:
+        """Report no longer."""
+        if self._reporting is not None:
+            self._reporting.cancel()
+
+    async def _report(self, monitor: int) -> None:
+        os.set_blocking(monitor, False)
+        while True:
+            await asyncio.sleep(_PERIOD)
+            now = counted(self._crawler.stats.get_stats())
+            if now == self._before:
+                continue
+            self._before = now
+            try:
+                os.write(monitor, b".")
+            except BlockingIOError:
+                continue  # the monitor has enough to read
+            except OSError:
+                return  # the monitor is gone, which ends the crawl (ParentWatchdog)
+
+
+def counted(stats: Mapping[str, Any]) -> float:
+    """Return a number that changes whenever something was done."""
+    return sum(
+        value
+        for name, value in stats.items()
+        if name.startswith(_COUNTED) and isinstance(value, int | float)
+    )
+
+
+def _is_socket(number: int) -> bool:
+    try:
+        return stat.S_ISSOCK(os.fstat(number).st_mode)
+    except OSError:
+        return False
+
+
+# The reason of a crawl's end.
+LEASE_LOST = "lease_lost"
+# How often a lease is renewed in its length, as a monitor does it.
+_RENEWALS = 3
+
+
+class CrawlLease:
+    """The lease of a crawl's source. It is renewed by the crawl's own event loop: a crawl that
+    hangs loses it.
+
+    The crawls of `newscrawl monitor` (NEWSCRAWL_PARENT_GRACE) take none: the monitor has it.
+    """
+
+    def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
+        self._crawler = crawler
+        self._lease: SourceLease | None = None
+        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE"):
+            length = lease_length(crawler.settings["NEWSCRAWL_LEASE"])
+            self._lease = SourceLease(database, slug, length)
+        self._slug = slug
+        self._renewing: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    def take(self) -> None:
+        """Take it; raise SourceBusyError where another process crawls the source."""
+        if self._lease is not None:
+            self._lease.take()
+            self._crawler.signals.connect(self._begin, signal=signals.spider_opened)
+
+    def _begin(self) -> None:
+        if self._lease is not None:
+            self._renewing = asyncio.create_task(self._renew(self._lease))
+
+    async def _renew(self, lease: SourceLease) -> None:
+        while True:
+            await asyncio.sleep(lease.length.total_seconds() / _RENEWALS)
+            try:
+                ours = await asyncio.to_thread(lease.renew)
+            except StorageError as error:
+                logger.warning("%s: the lease is not renewed: %s", self._slug, error)
+                continue
+            if not ours:
+                break
+        self._lease = None
+        logger.critical("The crawl stops: another process has taken over %s", self._slug)
+        engine: Any = self._crawler.engine
+        self._closing = asyncio.create_task(engine.close_spider_async(reason=LEASE_LOST))
+
+    def give_back(self) -> None:
+        """Let others crawl the source from now on; raises StorageError."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+        if self._lease is not None:
+            self._lease.give_back()
+
+
+def lease_length(value: object) -> timedelta:
+    """Return NEWSCRAWL_LEASE; SettingError for what is no time."""
+    length = seconds("NEWSCRAWL_LEASE", value)
+    if not length:
+        raise SettingError("NEWSCRAWL_LEASE=0: not a number of seconds above 0")
+    return timedelta(seconds=length)
+
+
+class ShortLogFormatter(LogFormatter):
+    """Scrapy's messages about items, with the item's URL in place of its bytes."""
+
+    def scraped(
+        self, item: Any, response: Response | Failure | None, spider: Spider
+    ) -> LogFormatterResult:
+        """Log an item that went all the way."""
+        return super().scraped(_name(item), response, spider)
+
+    def dropped(
+        self,
+        item: Any,
+        exception: BaseException,
+        response: Response | Failure | None,
+        spider: Spider,
+    ) -> LogFormatterResult:
+        """Log an item that was dropped, with its reason, on one line."""
+        logged = super().dropped(_name(item), exception, response, spider)
+        reason = {"reason": type(exception).__name__, "exception": exception, "item": _name(item)}
+        return {**logged, "msg": "Dropped (%(reason)s) %(item)s: %(exception)s", "args": reason}
+
+    def item_error(
+        self,
+        item: Any,
+        exception: BaseException,
+        response: Response | Failure | None,
+        spider: Spider,
+    ) -> LogFormatterResult:
+        """Log an item on which a pipeline failed."""
+        return super().item_error(_name(item), exception, response, spider)
+
+
+def _name(item: Any) -> str:
+    if isinstance(item, Document):
+        return item.page.url
+    return item.url if isinstance(item, (Page, ArticleItem)) else type(item).__name__
