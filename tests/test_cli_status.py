@@ -111,7 +111,7 @@ def test_csv_has_a_row_for_each_source(store: Database, newscrawl: Newscrawl) ->
 
 
 def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
-    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).dequeue("b")
+    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).take("b")
     ran = newscrawl("status", "--format", "json")
     assert record_of(ran, "b")["state"] == "running"
     (worker,) = json.loads(ran.out)["workers"]
