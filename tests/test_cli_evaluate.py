@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from newscrawl.training.real_mentions import read_labels
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parent / "corpus"
@@ -23,6 +24,29 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     assert rows["all"]["mentions"] == sum(row["mentions"] for row in languages)
     assert 0 < rows["held-out"]["texts"] < rows["all"]["texts"]
     assert all(0.9 <= row[key] <= 1 for row in rows.values() for key in ("precision", "recall"))
+
+
+def test_real_news_is_scored_apart_where_its_corpus_is(
+    newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    (labels, *_) = [one for one in read_labels() if one.part == "development"]
+    folder = tmp_path / labels.set
+    (folder / "pages").mkdir(parents=True)
+    (folder / "pages" / f"{labels.page}.html").write_text("<p>Rain.</p>", "utf-8")
+    page = {"id": labels.page, "lang": labels.language, "site": labels.site, "text": "Rain."}
+    (folder / "gold.jsonl").write_text(json.dumps(page), "utf-8")
+    ran = newscrawl("evaluate", "mentions", "--corpus", folder, "--worst", 3)
+    assert ran.code == 0
+    assert "1 labelled texts of real news skipped: the gold text has changed" in ran.err
+    assert f"skipped: not in {labels.set}" in ran.err
+    assert "labelled real news (development)" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 80
+    ran = newscrawl("evaluate", "mentions", "--corpus", folder, "--sealed", "--format", "json")
+    rows = json.loads(ran.out)
+    assert {"kind": "real", "group": "all", "texts": 0}.items() <= next(
+        row.items() for row in rows if row["kind"] == "real"
+    )
+    assert "labelled texts of real news skipped" in newscrawl("evaluate", "mentions").err
 
 
 def test_mentions_of_one_language_fit_a_screen(newscrawl: Newscrawl) -> None:
@@ -58,13 +82,15 @@ def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
     ("arguments", "message"),
     [
         (["mention"], "'mention' is not one of"),
-        (["mentions", "--corpus", "corpus"], "--corpus is not for mentions"),
+        (["mentions", "--set", "news"], "--set is not for mentions"),
+        (["mentions", "--sealed"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
+        (["--sealed"], "--sealed is not for text"),
         (["mentions", "--method", "fe"], "--method is not for mentions"),
         (["mentions", "--lang", "xx"], "unknown language 'xx'"),
         (["metadata", "--worst", "3"], "--worst is not for metadata"),
         (["metadata"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
     ],
-    ids=["what", "corpus", "method", "language", "worst", "no corpus"],
+    ids=["what", "set", "sealed", "text", "method", "language", "worst", "no corpus"],
 )
 def test_what_has_no_meaning_is_refused(
     newscrawl: Newscrawl, arguments: list[str], message: str

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
-# Options that mean something to text alone, and those that mean nothing to mentions.
-TEXT_ONLY = (*("page_types", "methods", "measures", "by", "unseen", "split_seed", "worst"),)
-PAGES_ONLY = ("corpus", "sets")
+# Options that mean something to text alone.
+TEXT_ONLY = ("page_types", "methods", "measures", "by", "unseen", "split_seed")
 
 MethodsOption = Annotated[
     list[str] | None,
@@ -34,8 +33,8 @@ def evaluate(
     what: Annotated[
         Literal["text", "mentions", "metadata"],
         typer.Argument(
-            help="The text of pages; mentions of companies in bundled texts; or title, authors, "
-            "day and language of pages.",
+            help="The text of pages; mentions of companies in texts labelled by hand; or title, "
+            "authors, day and language of pages.",
             metavar="[text|mentions|metadata]",
             show_default="text",
         ),
@@ -65,8 +64,17 @@ def evaluate(
     ] = False,
     split_seed: Annotated[int, typer.Option(min=0, help="The split of --unseen.")] = 0,
     worst: Annotated[
-        int, typer.Option(min=0, help="Also list so many pages with the lowest first measure.")
+        int,
+        typer.Option(
+            min=0,
+            help="Also list so many pages with the lowest first measure, or texts with most wrong "
+            "mentions.",
+        ),
     ] = 0,
+    sealed: Annotated[
+        bool,
+        typer.Option("--sealed", help="Mentions in the sealed real news, not in the rest."),
+    ] = False,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
@@ -74,15 +82,20 @@ def evaluate(
     F1 is the mean of the pages' F1; CSV and JSON also have the F1 of mean precision and mean
     recall. The headline is settled by one rule for all methods: docs/training.md.
 
-    "evaluate mentions" prints precision, recall and F1 by language; "evaluate metadata" scores
-    titles, authors, days and languages by set.
+    "evaluate mentions" prints precision, recall and F1 by language: of bundled texts and, with
+    --corpus, of its news in which companies are labelled. "evaluate metadata" scores titles,
+    authors, days and languages by set.
     """
     if what != "text":
         refuse_options(context, TEXT_ONLY, f"is not for {what}")
+    if what == "metadata":
+        refuse_options(context, ("worst",), "is not for metadata")
     if what == "mentions":
-        refuse_options(context, PAGES_ONLY, "is not for mentions, whose texts are bundled")
-        evaluate_mentions(langs or (), form)
+        refuse_options(context, ("sets",), "is not for mentions")
+        news = corpus_from(corpus) if corpus or sealed else None
+        evaluate_mentions(langs or (), form, news, sealed=sealed, worst=worst)
         return
+    refuse_options(context, ("sealed",), f"is not for {what}")
     pages = corpus_from(corpus)
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())

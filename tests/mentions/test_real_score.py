@@ -1,0 +1,160 @@
+"""Labels of real news, and the pairs of text and company that are scored with them."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from newscrawl.mentions import Companies, Company
+from newscrawl.training.corpus import load_corpus
+from newscrawl.training.mention_score import LabelsError
+from newscrawl.training.real_mentions import (
+    JudgedText,
+    join_texts,
+    judge,
+    pair_mistakes,
+    part_of,
+    read_labels,
+    score_languages,
+    score_rules,
+)
+
+SITE = "rain.example"
+PART = part_of(SITE)
+ARTICLES = {
+    "umbrellas": ("en", "Bosch cools", "Siemens builds umbrellas. So does Regenschirm & Sohn."),
+    "boats": ("en", None, "The boat was named Boeing. Airbus had sent it."),
+    "Schirme": ("de", None, "Siemens baut Schirme, Bosch kühlt sie."),
+}
+
+
+def gold(page: str) -> dict[str, object]:
+    language, title, text = ARTICLES[page]
+    return {"id": page, "lang": language, "site": SITE, "title": title, "text": text}
+
+
+def labels_of(page: str, *named: str, doubt: str = "") -> dict[str, object]:
+    """A line of labels: every company of `named` where it first stands in the text."""
+    language, title, text = ARTICLES[page]
+    places = [[text.index(name), text.index(name) + len(name), name] for name in named]
+    start = text.find(doubt)
+    return {
+        "set": "news",
+        "page": page,
+        "language": language,
+        "site": SITE,
+        "part": PART,
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "headline": title is not None,
+        "in_title": [[0, 5, "Bosch"]] if title else [],
+        "in_text": places,
+        "doubt": [["text", start, start + len(doubt), doubt, "joke"]] if doubt else [],
+    }
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus" / "news"
+    (folder / "pages").mkdir(parents=True)
+    for page in ARTICLES:
+        (folder / "pages" / f"{page}.html").write_text("<p>Rain.</p>", "utf-8")
+    lines = "".join(f"{json.dumps(gold(page))}\n" for page in ARTICLES)
+    (folder / "gold.jsonl").write_text(lines, "utf-8")
+    return folder.parent
+
+
+@pytest.fixture
+def companies() -> Companies:
+    return Companies([Company(name=name) for name in ("Siemens", "Bosch", "Boeing", "Airbus")])
+
+
+def judged(
+    companies: Companies, corpus: Path, *rows: dict[str, object]
+) -> tuple[list[JudgedText], dict[str, int]]:
+    file = corpus / "labels.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    texts, skipped = join_texts(read_labels(file), load_corpus(corpus))
+    return judge(companies, texts), skipped
+
+
+def test_pairs_are_counted_once_a_text_and_by_language(companies: Companies, corpus: Path) -> None:
+    found, skipped = judged(
+        companies,
+        corpus,
+        labels_of("umbrellas", "Siemens", "Regenschirm & Sohn"),
+        labels_of("boats", "Airbus"),
+        labels_of("Schirme", "Siemens"),
+    )
+    assert skipped == {}
+    english, german, both = score_languages(found)
+    assert (english.group, english.texts, english.pairs, english.unregistered) == ("en", 2, 3, 1)
+    assert (english.overlap.precision, english.overlap.recall) == (0.75, 1.0)
+    assert (german.group, german.overlap.precision) == ("de", 0.5)
+    assert (both.group, both.texts, both.pairs) == ("all", 3, 4)
+
+
+def test_a_missed_company_costs_recall(companies: Companies, corpus: Path) -> None:
+    row = labels_of("boats", "Airbus")
+    row["in_text"] = [*row["in_text"], [4, 8, "Bosch"]]  # type: ignore[misc]
+    found, _ = judged(companies, corpus, row)
+    assert score_languages(found)[-1].overlap.recall == 0.5
+    (made,) = pair_mistakes(found)
+    assert made.missed == (("Bosch", "boat"),)
+    assert made.wrong == (("Boeing", "Boeing", "name"),)
+
+
+def test_a_company_in_doubt_is_neither_wanted_nor_wrong(companies: Companies, corpus: Path) -> None:
+    found, _ = judged(companies, corpus, labels_of("boats", "Airbus", doubt="Boeing"))
+    score = score_languages(found)[-1]
+    assert (score.pairs, score.overlap.precision, score.overlap.recall) == (1, 1.0, 1.0)
+    assert pair_mistakes(found) == []
+
+
+def test_precision_is_told_by_rule(companies: Companies, corpus: Path) -> None:
+    found, _ = judged(companies, corpus, labels_of("boats", "Airbus"))
+    (rule,) = score_rules(found)
+    assert (rule.rule, rule.pairs, rule.precision) == ("name", 2, 0.5)
+
+
+def test_texts_that_are_missing_or_changed_are_skipped_with_the_reason(
+    companies: Companies, corpus: Path
+) -> None:
+    changed = labels_of("boats", "Airbus") | {"sha256": "0" * 64}
+    missing = labels_of("Schirme") | {"page": "Mäntel"}
+    found, skipped = judged(companies, corpus, changed, missing, labels_of("umbrellas"))
+    assert len(found) == 1
+    assert skipped == {
+        "the gold text has changed since it was labelled": 1,
+        "not in corpus": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "change", [{"part": "both"}, {"in_text": [[1, 2]]}, {"doubt": None}, {"sha256": None}]
+)
+def test_labels_that_cannot_be_used_are_named_with_their_line(
+    corpus: Path, change: dict[str, object]
+) -> None:
+    row = labels_of("boats", "Airbus") | change
+    if change == {"sha256": None}:
+        del row["sha256"]
+    file = corpus / "labels.jsonl"
+    file.write_text(f"{json.dumps(labels_of('boats'))}\n{json.dumps(row)}\n", "utf-8")
+    with pytest.raises(LabelsError, match="line 2"):
+        read_labels(file)
+
+
+def test_bundled_labels_seal_a_fifth_of_the_sites_and_hold_no_text() -> None:
+    labels = read_labels()
+    assert len(labels) >= 300
+    assert len({one.language for one in labels}) >= 10
+    sites = {one.site: one.part for one in labels}
+    assert 0.1 < sum(part == "sealed" for part in sites.values()) / len(sites) < 0.3
+    pages = {(one.set, one.page) for one in labels}
+    assert len(pages) == len(labels)
+    for one in labels:
+        for place in (*one.occurrences, *one.in_doubt):
+            assert 0 <= place.start < place.end
+            assert place.section in ("title", "text")
+            assert place.company.strip() == place.company != ""
