@@ -18,13 +18,12 @@ from benchmarks.command_line import run
 from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import say
 from newscrawl.extraction.block_features import OPENERS
-from newscrawl.training.block_scores import Scored, by_group
+from newscrawl.training.corpus import Split, folds_by_site
+from newscrawl.training.examples import Example, Scored, by_group
 from newscrawl.training.explain_reasons import columns_of
-from newscrawl.training.network.examples import Example
-from newscrawl.training.splits import Split, folds_by_site
 
 if TYPE_CHECKING:
-    from newscrawl.training.network.fit import Recipe
+    from newscrawl.training.network import NetworkSettings
 
 # The sources of evidence by the kinds of `explain_reasons`; an empty list is handled by name.
 SOURCES: Final[dict[str, tuple[str, ...]]] = {
@@ -91,14 +90,14 @@ def as_markdown(text: str) -> str:
 def ablate(
     examples: Sequence[Example],
     splits: Sequence[Split],
-    recipe: "Recipe",
+    settings: "NetworkSettings",
     told: Callable[[], None] = lambda: None,
 ) -> Iterator[Left]:
     """Train and score once for each source of evidence, on all splits."""
-    from newscrawl.training.network.validation import cross_validate  # noqa: PLC0415  needs PyTorch
+    from newscrawl.training.network import cross_validate  # noqa: PLC0415  needs PyTorch
 
     for source in SOURCES:
-        own = replace(recipe, shape=replace(recipe.shape, neighbours=source != "neighbours"))
+        own = replace(settings, shape=replace(settings.shape, neighbours=source != "neighbours"))
         without = [leave_out(example, source) for example in examples]
         scored = cross_validate(without, splits, own, [0.5], lambda _: told())
         yield Left(source, *_means(scored))
@@ -149,14 +148,14 @@ def ablation(
     Prints a table for the documents. Needs PyTorch: the extra "network".
     """
     with needing_torch():
-        from newscrawl.training.network.fit import Recipe  # noqa: PLC0415
+        from newscrawl.training.network import NetworkSettings  # noqa: PLC0415
 
     pages = corpus_from(corpus)
     examples = examples_from(pages)
     splits = folds_by_site(pages, k=folds)[:scored]
-    recipe = Recipe(epochs=epochs)
-    with progress("ablation", len(SOURCES) * len(splits) * recipe.members * epochs) as step:
-        rows = list(ablate(examples, splits, recipe, lambda: step("")))
+    settings = NetworkSettings(epochs=epochs)
+    with progress("ablation", len(SOURCES) * len(splits) * settings.members * epochs) as step:
+        rows = list(ablate(examples, splits, settings, lambda: step("")))
     text = as_csv(rows)
     if output is not None:
         output.write_text(text, encoding="utf-8")

@@ -18,9 +18,8 @@ from newscrawl.cli.arguments import FormatOption, InputError
 from newscrawl.cli.evaluate import MethodsOption, known_methods, unseen_part
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, write_json
-from newscrawl.training.aggregation import group, mean
 from newscrawl.training.corpus import CorpusError
-from newscrawl.training.evaluation import PageScore, evaluate
+from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 
 STRATEGIES = {"FE": "fe", "PR": "pr", "TB": "tb"}  # Z&S section 4.2; HL needs a second human
 DISTANCES = {"KL div.": "kl", "Euclidean": "euclidean", "Cosine": "cosine"}

@@ -20,13 +20,12 @@ from newscrawl.cli.output import Column, render
 from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import NOTHING, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
-from newscrawl.training.block_scores import MEASURES
-from newscrawl.training.network.examples import Example, sides
+from newscrawl.training.corpus import Split, folds_by_site
+from newscrawl.training.examples import MEASURES, Example, sides
 from newscrawl.training.scores import score_page
-from newscrawl.training.splits import Split, folds_by_site
 
 if TYPE_CHECKING:
-    from newscrawl.training.network.fit import Epoch, Recipe
+    from newscrawl.training.network import Epoch, NetworkSettings
 
 # Three other pages are what makes a template (memory.LEAST_PAGES).
 LEAST_ON_SITE: Final = 4
@@ -49,19 +48,18 @@ class Remembered:
 def cross_validate(
     examples: Sequence[Example],
     splits: Sequence[Split],
-    recipe: "Recipe",
+    settings: "NetworkSettings",
     told: "Callable[[Epoch], None]" = lambda _: None,
 ) -> list[Remembered]:
     """Train on each split's training sites; read the articles of its other sites, where a site
     has enough of them, with and without the memory of their neighbours."""
-    from newscrawl.training.network.export import as_runtime  # noqa: PLC0415  needs PyTorch
-    from newscrawl.training.network.fit import fit  # noqa: PLC0415
+    from newscrawl.training.network import as_runtime, fit  # noqa: PLC0415  needs PyTorch
 
     found: list[Remembered] = []
     for split in splits:
         train, test = sides(examples, split)
         if sites := _sites(test):
-            network = as_runtime(fit(train, recipe, told))
+            network = as_runtime(fit(train, settings, told))
             found += chain.from_iterable(of_site(site, network) for site in sites)
     return found
 
@@ -154,16 +152,16 @@ def template_memory(
     Needs PyTorch: the extra "network".
     """
     with needing_torch():
-        from newscrawl.training.network.fit import Recipe  # noqa: PLC0415
+        from newscrawl.training.network import NetworkSettings  # noqa: PLC0415
 
     pages = corpus_from(corpus)
-    recipe = Recipe(seed=seed, epochs=epochs)
+    settings = NetworkSettings(seed=seed, epochs=epochs)
     examples = examples_from(pages)
-    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
+    with progress(f"{folds} folds", folds * settings.members * settings.epochs) as step:
         found = cross_validate(
             examples,
             folds_by_site(pages, k=folds),
-            recipe,
+            settings,
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )
     title = f"articles of unseen sites with {LEAST_ON_SITE} and more, {folds} folds by site"

@@ -17,8 +17,7 @@ from benchmarks.command_line import run
 from newscrawl.cli.labelled import CorpusOption, corpus_from, progress
 from newscrawl.cli.output import say
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.aggregation import group, mean
-from newscrawl.training.evaluation import PageScore, evaluate
+from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 
 FLOORS_FILE = Path(__file__).parent / "floors.json"
 MEASURES = ("word.f1", "similarity", "phrases")

@@ -13,11 +13,16 @@ from benchmarks.figures.measurements import cetr_lambda, cetr_page, single_featu
 from newscrawl.cli.arguments import InputError
 from newscrawl.cli.labelled import CorpusOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import say
-from newscrawl.training.corpus import Corpus
-from newscrawl.training.learning import Plan, learnable, vectors_of
-from newscrawl.training.limits_file import LIMITS_FILE, check_corpus, read_limits
+from newscrawl.training.corpus import Corpus, split_by_site
+from newscrawl.training.limits import (
+    LIMITS_FILE,
+    Plan,
+    check_corpus,
+    learnable,
+    read_limits,
+    vectors_of,
+)
 from newscrawl.training.pso import SwarmSettings
-from newscrawl.training.splits import split_by_site
 
 DATA = Path("docs/data")
 IMAGES = Path("docs/img")

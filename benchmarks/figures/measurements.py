@@ -14,13 +14,21 @@ from newscrawl.extraction import cetr
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.html import decode
 from newscrawl.training import metrics
-from newscrawl.training.corpus import GoldPage
-from newscrawl.training.fit import FIGURE_3, NO_LIMITS, UPPER, score_limits
-from newscrawl.training.fitness import Floats, LimitsFitness, PageVectors
-from newscrawl.training.learning import Plan, Vectors, learn
+from newscrawl.training.corpus import GoldPage, Split
+from newscrawl.training.limits import (
+    FIGURE_3,
+    NO_LIMITS,
+    UPPER,
+    Floats,
+    LimitsFitness,
+    PageVectors,
+    Plan,
+    Vectors,
+    learn,
+    score_limits,
+)
 from newscrawl.training.metrics import SHINGLE_LENGTH, harmonic_mean
 from newscrawl.training.scores import compare
-from newscrawl.training.splits import Split
 
 LAMBDAS = np.linspace(0.0, 2.0, 21)  # the axis of Figure 6 of Weninger et al.
 CONTENT_SHARE = 0.5  # of a line's shingles in the gold text, to be called content

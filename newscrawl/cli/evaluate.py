@@ -13,9 +13,8 @@ from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus
 from newscrawl.cli.output import Column, render, say
 
 if TYPE_CHECKING:
-    from newscrawl.training.aggregation import Grouping, Mean
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.evaluation import PageScore
+    from newscrawl.training.evaluation import Grouping, Mean, PageScore
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
@@ -113,8 +112,8 @@ def evaluate(
 
 def unseen_part(pages: "Corpus", seed: int) -> "Corpus":
     """Return the pages of the sites that `newscrawl train` leaves for testing."""
-    from newscrawl.training.limits_file import LIMITS_FILE, check_corpus
-    from newscrawl.training.splits import split_by_site
+    from newscrawl.training.corpus import split_by_site
+    from newscrawl.training.limits import LIMITS_FILE, check_corpus
 
     check_corpus(LIMITS_FILE, pages)
     return split_by_site(pages, seed=seed).test
@@ -145,7 +144,7 @@ def _run(pages: "Corpus", methods: Sequence[str], measures: Sequence[str]) -> "l
 
 
 def _show(found: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format) -> None:
-    from newscrawl.training.aggregation import group
+    from newscrawl.training.evaluation import group
 
     rows = [
         {"group": name, "method": method, "pages": len(scores)}
@@ -177,8 +176,7 @@ def _heading(measure: str) -> str:
 def _values(
     scores: "list[PageScore]", measures: Sequence[str], *, everything: bool
 ) -> dict[str, object]:
-    from newscrawl.training.aggregation import mean
-    from newscrawl.training.evaluation import MENTIONS
+    from newscrawl.training.evaluation import MENTIONS, mean
     from newscrawl.training.scores import OVERLAP_MEASURES
 
     values: dict[str, object] = {}
@@ -210,7 +208,7 @@ def _interval(reached: "Mean | None") -> str | None:
 
 
 def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
-    from newscrawl.training.aggregation import group, worst
+    from newscrawl.training.evaluation import group, worst
     from newscrawl.training.scores import OVERLAP_MEASURES
 
     name = f"{measure}.f1" if measure in OVERLAP_MEASURES else measure

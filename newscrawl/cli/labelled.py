@@ -11,7 +11,7 @@ from newscrawl.cli.arguments import InputError
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.network.examples import Example
+    from newscrawl.training.examples import Example
 
 CorpusOption = Annotated[
     Path | None,
@@ -37,8 +37,8 @@ def corpus_from(folder: Path | None) -> "Corpus":
 
 def examples_from(pages: "Corpus") -> "list[Example]":
     """The evidence and labels of all pages that have a gold text, read behind a bar."""
-    from newscrawl.training.fit import processes_worth
-    from newscrawl.training.network.examples import read_examples
+    from newscrawl.training.examples import read_examples
+    from newscrawl.training.limits import processes_worth
 
     labelled = sum(bool(page.text) for page in pages)
     with progress("evidence", labelled) as step:

@@ -17,11 +17,9 @@ from newscrawl.cli.output import Column, render, say
 from newscrawl.cli.train_trees import TreesTask, train_trees
 
 if TYPE_CHECKING:
-    from newscrawl.training.corpus import Corpus
-    from newscrawl.training.fit import LimitsFit
-    from newscrawl.training.learning import Plan, Vectors
+    from newscrawl.training.corpus import Corpus, Split
+    from newscrawl.training.limits import LimitsFit, Plan, Vectors
     from newscrawl.training.pso import Generation
-    from newscrawl.training.splits import Split
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
 # Options that mean nothing to trees.
@@ -91,17 +89,20 @@ def train(
     evidence of blocks instead. They are for comparison: no method of newscrawl runs them.
     The options of swarm and limits don't go with them.
     """
-    from newscrawl.training.fit import FIGURE_3
-    from newscrawl.training.learning import Plan, learn, learnable, score_on
-    from newscrawl.training.limits_file import (
+    from newscrawl.training.corpus import folds_by_site, split_by_site
+    from newscrawl.training.limits import (
+        FIGURE_3,
         LIMITS_FILE,
         Origin,
+        Plan,
         check_better,
+        learn,
+        learnable,
         read_limits,
+        score_on,
         write_limits,
     )
     from newscrawl.training.pso import SwarmSettings
-    from newscrawl.training.splits import folds_by_site, split_by_site
 
     everything = corpus_from(corpus)
     pages = learnable(
@@ -147,7 +148,7 @@ def train(
 
 
 def _read(pages: "Corpus", plan: "Plan") -> "Vectors":
-    from newscrawl.training.learning import vectors_of
+    from newscrawl.training.limits import vectors_of
 
     start = time.perf_counter()
     with progress("features", len(pages)) as step:
@@ -187,7 +188,7 @@ def _show(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
 
 
 def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", form: Format) -> None:
-    from newscrawl.training.learning import cross_validate
+    from newscrawl.training.limits import cross_validate
 
     vectors = _read(pages, plan)
     with _swarm(plan, f"{len(splits)} folds", len(splits)) as told:

@@ -15,8 +15,8 @@ from newscrawl.cli.unseen import show_unseen
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.network.examples import Example
-    from newscrawl.training.network.fit import Recipe
+    from newscrawl.training.examples import Example
+    from newscrawl.training.network import NetworkSettings
 
 EXAMPLE = "Example: newscrawl train-network --corpus corpus --folds 5"
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
@@ -39,49 +39,53 @@ def train_network(
     With --folds, trains on all folds of sites but one and scores the pages of that one.
     """
     with needing_torch():
-        from newscrawl.training.network.fit import Recipe
+        from newscrawl.training.network import NetworkSettings
     pages = corpus_from(corpus)
-    recipe = Recipe(seed=seed, epochs=epochs)
+    settings = NetworkSettings(seed=seed, epochs=epochs)
     examples = examples_from(pages)
     if folds:
-        _cross_validate(pages, examples, recipe, folds, form)
+        _cross_validate(pages, examples, settings, folds, form)
     else:
-        _train(pages, examples, recipe, output)
+        _train(pages, examples, settings, output)
 
 
 def _train(
-    pages: "Corpus", examples: "list[Example]", recipe: "Recipe", output: Path | None
+    pages: "Corpus", examples: "list[Example]", settings: "NetworkSettings", output: Path | None
 ) -> None:
-    from newscrawl.training.network import export, fit
+    from newscrawl.training import network
 
-    with progress("network", recipe.members * recipe.epochs) as step:
-        fitted = fit.fit(examples, recipe, lambda now: step(f"loss {now.f1_loss:.4f}"))
-    folder = output or export.DATA_FOLDER
+    with progress("network", settings.members * settings.epochs) as step:
+        fitted = network.fit(examples, settings, lambda now: step(f"loss {now.f1_loss:.4f}"))
+    folder = output or network.DATA_FOLDER
     provenance: dict[str, object] = {
         "corpus": pages.name,
         "fingerprint": pages.fingerprint,
         "pages": len(examples),
-        "seed": recipe.seed,
-        "members": recipe.members,
-        "epochs": recipe.epochs,
+        "seed": settings.seed,
+        "members": settings.members,
+        "epochs": settings.epochs,
         "command": shlex.join(["newscrawl", *sys.argv[1:]]),
         "date": datetime.now(UTC).date().isoformat(),
     }
-    export.write(fitted, folder, examples[0].evidence.names, provenance)
+    network.write(fitted, folder, examples[0].evidence.names, provenance)
     say(f"{folder}/combined.npz and combined.json written")
 
 
 def _cross_validate(
-    pages: "Corpus", examples: "list[Example]", recipe: "Recipe", folds: int, form: Format
+    pages: "Corpus",
+    examples: "list[Example]",
+    settings: "NetworkSettings",
+    folds: int,
+    form: Format,
 ) -> None:
-    from newscrawl.training.network.validation import cross_validate
-    from newscrawl.training.splits import folds_by_site
+    from newscrawl.training.corpus import folds_by_site
+    from newscrawl.training.network import cross_validate
 
-    with progress(f"{folds} folds", folds * recipe.members * recipe.epochs) as step:
+    with progress(f"{folds} folds", folds * settings.members * settings.epochs) as step:
         scored = cross_validate(
             examples,
             folds_by_site(pages, k=folds),
-            recipe,
+            settings,
             THRESHOLDS,
             lambda now: step(f"loss {now.f1_loss:.4f}"),
         )

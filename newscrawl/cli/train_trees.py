@@ -43,7 +43,7 @@ def train_trees(
         raise InputError(
             f"--model {task.model} needs {error.name}: pip install 'newscrawl[train]'"
         ) from error
-    from newscrawl.training.splits import folds_by_site
+    from newscrawl.training.corpus import folds_by_site
 
     if folds:
         splits = [
@@ -61,8 +61,8 @@ def train_trees(
 
 def _train(everything: "Corpus", pages: "Corpus", task: TreesTask, form: Format) -> None:
     from newscrawl.training import trees
-    from newscrawl.training.network.examples import sides
-    from newscrawl.training.splits import split_by_site
+    from newscrawl.training.corpus import split_by_site
+    from newscrawl.training.examples import sides
 
     split = split_by_site(everything, seed=task.split_seed).only(pages)
     train, test = sides(examples_from(pages), split)

@@ -7,7 +7,7 @@ from newscrawl.cli.arguments import Format
 from newscrawl.cli.output import Column, render
 
 if TYPE_CHECKING:
-    from newscrawl.training.block_scores import Scored
+    from newscrawl.training.examples import Scored
 
 _MEASURES = {
     "word.f1": "word F1",
@@ -20,7 +20,7 @@ _MEASURES = {
 
 def show_unseen(scored: "Sequence[Scored]", form: Format, *, title: str) -> None:
     """Means over pages by threshold and set; daniel by language too."""
-    from newscrawl.training.block_scores import by_group
+    from newscrawl.training.examples import by_group
 
     rows = [
         {"threshold": threshold, "group": group, "pages": len(found)}

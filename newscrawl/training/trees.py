@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
 from newscrawl.extraction.classifier import BALANCED
-from newscrawl.training.block_scores import Scored, score_kept
-from newscrawl.training.corpus import CorpusError
-from newscrawl.training.network.examples import Example, sides
-from newscrawl.training.splits import Split
+from newscrawl.training.corpus import CorpusError, Split
+from newscrawl.training.examples import Example, Scored, score_kept, sides
 
 TreesName = Literal["tree", "boosted"]
 TREES: Final[tuple[TreesName, ...]] = get_args(TreesName)

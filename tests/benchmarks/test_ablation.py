@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ablation import SETS, SOURCES, Left, ablate, as_csv, as_markdown, leave_out
-from newscrawl.training.corpus import load_corpus
+from newscrawl.training.corpus import folds_by_site, load_corpus
+from newscrawl.training.examples import Example, read_example
 from newscrawl.training.explain_reasons import columns_of
-from newscrawl.training.network.examples import Example, read_example
-from newscrawl.training.splits import folds_by_site
 
 DOCS = Path(__file__).parents[2] / "docs"
 MINI = Path(__file__).parents[1] / "corpus" / "mini"
@@ -64,9 +63,9 @@ def test_a_source_left_out_says_the_same_of_all_blocks(
 
 
 def test_ablation_scores_each_source_and_tells_the_change(examples: list[Example]) -> None:
-    fit = pytest.importorskip("newscrawl.training.network.fit", reason="needs PyTorch")
+    fit = pytest.importorskip("newscrawl.training.network", reason="needs PyTorch")
     pages = load_corpus(MINI)
-    rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.Recipe(epochs=1)))
+    rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.NetworkSettings(epochs=1)))
     assert [row.source for row in rows] == list(SOURCES)
     table = as_markdown(as_csv(rows))
     assert table.count("\n") == len(SOURCES) + 1

@@ -8,9 +8,8 @@ import pytest
 
 from benchmarks.template_memory import LEAST_ON_SITE, cross_validate, of_site
 from newscrawl.extraction.classifier import learned_network
-from newscrawl.training.corpus import load_corpus
-from newscrawl.training.network.examples import Example, read_example
-from newscrawl.training.splits import folds_by_site
+from newscrawl.training.corpus import folds_by_site, load_corpus
+from newscrawl.training.examples import Example, read_example
 
 PAGES = LEAST_ON_SITE + 1
 APPEAL = "The editors ask all readers of this paper to support it with a gift at the end of a year."
@@ -71,7 +70,7 @@ def test_a_page_does_not_remember_itself(examples: list[Example]) -> None:
 def test_each_page_of_a_site_with_enough_of_them_is_read_once(
     folder: Path, examples: list[Example]
 ) -> None:
-    fit = pytest.importorskip("newscrawl.training.network.fit", reason="needs PyTorch")
+    fit = pytest.importorskip("newscrawl.training.network", reason="needs PyTorch")
     splits = folds_by_site(load_corpus(folder), k=2)
-    found = cross_validate(examples, splits, fit.Recipe(epochs=1))
+    found = cross_validate(examples, splits, fit.NetworkSettings(epochs=1))
     assert sorted(int(each.example.page.id) for each in found) == list(range(2 * PAGES))

@@ -20,26 +20,28 @@ from newscrawl.extraction.features import (
     measure,
 )
 from newscrawl.extraction.html import decode, parse
-from newscrawl.training import limits_file, metrics
-from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
-from newscrawl.training.fit import (
+from newscrawl.training import limits, metrics
+from newscrawl.training.corpus import Corpus, CorpusError, folds_by_site, load_corpus
+from newscrawl.training.limits import (
     NO_LIMITS,
     UPPER,
     LimitsFit,
+    LimitsFitness,
+    PageVectors,
+    Plan,
     Ranges,
+    cross_validate,
     features_digest,
     fit_limits,
+    learnable,
     page_vectors,
     read_vectors,
     score_limits,
 )
-from newscrawl.training.fitness import LimitsFitness, PageVectors
-from newscrawl.training.learning import Plan, cross_validate, learnable
 from newscrawl.training.pso import Generation, SwarmSettings
-from newscrawl.training.splits import folds_by_site
 
 SMALL = SwarmSettings(particles=20, generations=15)
-BUNDLED = Path(__file__).parent / "corpus"
+BUNDLED = Path(__file__).parents[1] / "corpus"
 
 
 @pytest.fixture(scope="module")
@@ -184,16 +186,16 @@ def a_fit(score: float = 0.5) -> LimitsFit:
     return LimitsFit(limits=np.arange(8) / 10, train_score=score, test_score=score, flights=())
 
 
-ORIGIN = limits_file.Origin(
+ORIGIN = limits.Origin(
     corpus="mini", fingerprint="f" * 64, pages=12, seed=3, command="newscrawl train"
 )
 
 
 def test_limits_come_back_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "limits.json"
-    limits_file.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
-    limits_file.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
-    read = limits_file.read_limits(path, "html5")
+    limits.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
+    limits.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
+    read = limits.read_limits(path, "html5")
     assert read is not None
     assert read.tolist() == (np.arange(8) / 10).tolist()
     entry = json.loads(path.read_text())["html5 unspaced"]
@@ -203,10 +205,10 @@ def test_limits_come_back_from_the_file(tmp_path: Path) -> None:
 
 
 def test_better_limits_are_kept(tmp_path: Path) -> None:
-    with pytest.raises(limits_file.LimitsError, match=r"score 0\.6000 .* 0\.5000; give --force"):
-        limits_file.check_better(a_fit(0.5), 0.6, tmp_path / "limits.json")
-    limits_file.check_better(a_fit(0.5), 0.5, tmp_path / "limits.json")
-    limits_file.check_better(a_fit(0.5), None, tmp_path / "limits.json")
+    with pytest.raises(limits.LimitsError, match=r"score 0\.6000 .* 0\.5000; give --force"):
+        limits.check_better(a_fit(0.5), 0.6, tmp_path / "limits.json")
+    limits.check_better(a_fit(0.5), 0.5, tmp_path / "limits.json")
+    limits.check_better(a_fit(0.5), None, tmp_path / "limits.json")
 
 
 @pytest.mark.parametrize(
@@ -221,14 +223,14 @@ def test_better_limits_are_kept(tmp_path: Path) -> None:
 def test_a_broken_limits_file_is_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "limits.json"
     path.write_text(content)
-    with pytest.raises(limits_file.LimitsError, match=message):
-        limits_file.read_limits(path, "html5")
+    with pytest.raises(limits.LimitsError, match=message):
+        limits.read_limits(path, "html5")
 
 
 @pytest.mark.parametrize("name", ["html5", "html5 unspaced", "2007"])
 def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
     """When this fails, features changed: raise features.VERSION and run `newscrawl train`."""
-    entry = json.loads(limits_file.LIMITS_FILE.read_text())[name]
+    entry = json.loads(limits.LIMITS_FILE.read_text())[name]
     provenance = entry["provenance"]
     assert provenance["feature_version"] == VERSION
     profile: ProfileName = "2007" if name == "2007" else "html5"

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
-from newscrawl.training.splits import folds_by_site, split_by_site
+from newscrawl.training.corpus import Corpus, CorpusError, folds_by_site, load_corpus, split_by_site
 
 
 def write_set(folder: Path, records: list[dict[str, Any] | str], *, packed: bool = False) -> Path:

@@ -8,12 +8,11 @@ from shutil import copytree
 import pytest
 
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.aggregation import group, mean, worst
 from newscrawl.training.corpus import Corpus, load_corpus
-from newscrawl.training.evaluation import PageScore, evaluate
+from newscrawl.training.evaluation import PageScore, evaluate, group, mean, worst
 from tests.conftest import Newscrawl
 
-BUNDLED = Path(__file__).parent / "corpus"
+BUNDLED = Path(__file__).parents[1] / "corpus"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.training.labels import COVERED, label
+from newscrawl.training.examples import COVERED, label
 
 FIRST = "The old harbour will not be sold, the council said on Monday after a long meeting."
 SECOND = "Boats that lie there now may stay until the end of the year, at the same price."

@@ -8,10 +8,8 @@ import joblib
 import lightgbm
 import pytest
 
-from newscrawl.training.block_scores import by_group
-from newscrawl.training.corpus import CorpusError, load_corpus
-from newscrawl.training.network.examples import Example, read_example, sides
-from newscrawl.training.splits import folds_by_site, split_by_site
+from newscrawl.training.corpus import CorpusError, folds_by_site, load_corpus, split_by_site
+from newscrawl.training.examples import Example, by_group, read_example, sides
 from newscrawl.training.trees import (
     DEPTH,
     TREES,
@@ -23,7 +21,7 @@ from newscrawl.training.trees import (
 )
 from tests.conftest import Newscrawl
 
-BUNDLED = Path(__file__).parent / "corpus"
+BUNDLED = Path(__file__).parents[1] / "corpus"
 
 
 @pytest.fixture(scope="module")

@@ -9,18 +9,23 @@ torch = pytest.importorskip("torch", reason="PyTorch is not here: pip install '.
 
 from newscrawl.extraction.classifier import DILATIONS  # noqa: E402
 from newscrawl.training.corpus import load_corpus  # noqa: E402
-from newscrawl.training.network.encoding import Encoder, batch  # noqa: E402
-from newscrawl.training.network.examples import Example, read_example  # noqa: E402
-from newscrawl.training.network.export import as_runtime  # noqa: E402
-from newscrawl.training.network.fit import Epoch, Recipe, fit  # noqa: E402
+from newscrawl.training.examples import Example, read_example  # noqa: E402
+from newscrawl.training.network import (  # noqa: E402  # noqa: E402
+    Encoder,
+    Epoch,
+    NetworkSettings,
+    as_runtime,
+    batch,
+    fit,
+)
 
-RECIPE = Recipe(epochs=2, pages_at_once=4)
+RECIPE = NetworkSettings(epochs=2, pages_at_once=4)
 
 
 @pytest.fixture(scope="module")
 def examples() -> list[Example]:
     """The pages of our own corpus."""
-    corpus = load_corpus(Path(__file__).parent / "corpus" / "mini")
+    corpus = load_corpus(Path(__file__).parents[1] / "corpus" / "mini")
     return [example for page in corpus if (example := read_example(page)) is not None]
 
 

@@ -21,7 +21,7 @@ from newscrawl.training.label import Candidate, Draft, Label, LabelError, Labell
 from newscrawl.training.label_page import render
 from newscrawl.training.label_server import LabelServer
 
-PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
+PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = PAGES / "northwind-factory.html"
 HTML = PAGE.read_bytes()
 HOSTILE = (

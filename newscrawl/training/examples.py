@@ -1,0 +1,282 @@
+"""Labelled pages as trees and the network learn from them: features of blocks, and which are gold.
+
+Blocks are aligned with the gold text in order, not compared as bags of words. A teaser that repeats
+the first sentence and a menu entry that is also a word of the article must not be labelled as
+content; so each stretch of the gold text is given to one block at most, and blocks take theirs in
+the order of the page.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl.extraction.block_features import Evidence, opening_words
+from newscrawl.extraction.methods import look
+from newscrawl.training import metrics
+from newscrawl.training.corpus import GoldPage, Split
+from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
+
+SHINGLE: Final = 3  # ours: words in a row that place a block in the gold text
+COVERED: Final = 0.5  # ours: the share of its words that a block must find there
+OVERLAP: Final = 0.2  # ours: the share of a block by which it may overlap the one before
+PLACES: Final = 6  # ours: places in the gold text that are tried for one block
+MARGIN: Final = 8  # ours: words around a place in which a block that differs a little is sought
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """For each block the words of its text, and how many of them the gold text has from it."""
+
+    words: NDArray[np.int64]
+    matched: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    block: int
+    start: int
+    end: int
+    matched: int
+
+
+def label(texts: Sequence[str], gold: str) -> Labels:
+    """Align the blocks of a page with its gold text.
+
+    Blocks of `SHINGLE` words and more are placed first, then shorter ones in the gaps that
+    their neighbours leave.
+    """
+    blocks = [metrics.words(text) for text in texts]
+    gold_words = metrics.words(gold)
+    places = _places(gold_words)
+    spans = [
+        span
+        for number, words in enumerate(blocks)
+        if len(words) >= SHINGLE
+        for span in _spans(number, words, gold_words, places)
+    ]
+    matched = np.zeros(len(blocks), dtype=np.int64)
+    chain = _chain(spans)
+    for span in chain:
+        matched[span.block] = span.matched
+    for number in _short_in_gaps(chain, blocks, gold_words):
+        matched[number] = len(blocks[number])
+    return Labels(np.array([len(words) for words in blocks], dtype=np.int64), matched)
+
+
+def _places(gold: list[str]) -> dict[tuple[str, ...], list[int]]:
+    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for start in range(len(gold) - SHINGLE + 1):
+        places[tuple(gold[start : start + SHINGLE])].append(start)
+    return places
+
+
+def _spans(
+    number: int, words: list[str], gold: list[str], places: dict[tuple[str, ...], list[int]]
+) -> list[_Span]:
+    """Where in the gold text a block could stand: where it is said word for word, or nearly."""
+    size = len(words)
+    exact = [at for at in places.get(tuple(words[:SHINGLE]), ()) if gold[at : at + size] == words]
+    if exact:
+        return [_Span(number, at, at + size, size) for at in exact]
+    votes: dict[int, int] = defaultdict(int)
+    for offset in range(size - SHINGLE + 1):
+        for place in places.get(tuple(words[offset : offset + SHINGLE]), ()):
+            votes[place - offset] += 1
+    best = sorted(votes, key=lambda start: (-votes[start], start))[:PLACES]
+    spans = (_match(number, words, gold, max(start, 0)) for start in best)
+    return [span for span in spans if span and span.matched >= COVERED * size]
+
+
+def _match(number: int, words: list[str], gold: list[str], start: int) -> _Span | None:
+    """Match a block's words with those around a place of the gold text, runs of two at least."""
+    low = max(start - MARGIN, 0)
+    window = gold[low : start + len(words) + MARGIN]
+    matcher = SequenceMatcher(None, words, window, autojunk=False)
+    runs = [run for run in matcher.get_matching_blocks() if run.size > 1]
+    if not runs:
+        return None
+    end = low + runs[-1].b + runs[-1].size
+    return _Span(number, low + runs[0].b, end, sum(run.size for run in runs))
+
+
+def _chain(spans: list[_Span]) -> list[_Span]:
+    """The heaviest chain of spans that goes forward both on the page and in the gold text."""
+    best: list[float] = []
+    came_from: list[int] = []
+    for index, span in enumerate(spans):
+        top, source = 0.0, -1
+        latest = span.start + OVERLAP * (span.end - span.start)
+        for other in range(index):
+            before = spans[other]
+            if before.block < span.block and before.end <= latest and best[other] > top:
+                top, source = best[other], other
+        best.append(top + span.matched)
+        came_from.append(source)
+    chain: list[_Span] = []
+    index = int(np.argmax(best)) if best else -1
+    while index >= 0:
+        chain.append(spans[index])
+        index = came_from[index]
+    return chain[::-1]
+
+
+def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str]) -> Iterator[int]:
+    """Blocks of a word or two that are what the gold text has between their neighbours."""
+    bounds = [_Span(-1, 0, 0, 0), *chain, _Span(len(blocks), len(gold), len(gold), 0)]
+    for before, after in pairwise(bounds):
+        gap = gold[before.end : after.start]
+        for number in range(before.block + 1, after.block):
+            words = blocks[number]
+            if not gap or not 0 < len(words) < SHINGLE:
+                continue
+            starts = range(min(len(gap) - len(words), MARGIN) + 1)
+            found = next((at for at in starts if gap[at : at + len(words)] == words), None)
+            if found is not None:
+                gap = gap[found + len(words) :]
+                yield number
+
+
+# Ours: a word is learned when it occurs on so many sites; rarer ones would name sites.
+HINT_SITES: Final = 6
+WORD_SITES: Final = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A page's evidence and labels: for each block its words, and how many of them are gold.
+
+    `openings` are the words that the blocks open with, whose numbers the evidence has.
+    The headline's block counts for neither side: the article's text leaves it out.
+    `gold_words` are those of the gold text without the headline.
+    """
+
+    page: GoldPage
+    title: str | None
+    texts: tuple[str, ...]
+    evidence: Evidence
+    openings: list[list[str]]
+    words: NDArray[np.int64]
+    matched: NDArray[np.int64]
+    gold_words: int
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the page has."""
+        return len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words of names and of texts that the network learns vectors for, sorted."""
+
+    hints: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+def read_examples(
+    pages: Iterable[GoldPage], processes: int, told: Callable[[], None] = lambda: None
+) -> list[Example]:
+    """Read all pages that have a gold text and a block; `told` is called after each page."""
+    examples: list[Example] = []
+    labelled = [page for page in pages if page.text]
+    with ProcessPoolExecutor(processes) as pool:
+        for example in pool.map(read_example, labelled, chunksize=8):
+            told()
+            if example is not None:
+                examples.append(example)
+    return examples
+
+
+def read_example(page: GoldPage) -> Example | None:
+    """Read one page; None where it has no blocks."""
+    view = look(page.html, page.url)
+    if not len(view.candidates.page):
+        return None
+    texts = view.candidates.page.texts
+    in_text = page.set in HEADLINE_IN_TEXT
+    gold = page.text or ""
+    settled = gold if in_text else without_headline(gold, page.title)
+    labels = label(texts, settled)
+    evidence = view.evidence
+    is_title = evidence.is_title
+    gold_words = len(metrics.words(settled))
+    return Example(
+        page=page,
+        title=view.facts.title,
+        texts=tuple(texts),
+        evidence=evidence,
+        openings=opening_words(view.candidate_features),
+        words=np.where(is_title, 0, labels.words),
+        matched=np.where(is_title, 0, labels.matched),
+        gold_words=max(gold_words - int(labels.matched[is_title].sum()), 0),
+    )
+
+
+def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
+    """The examples for training and those for testing."""
+    train, test = frozenset(split.train), frozenset(split.test)
+    return (
+        [example for example in examples if example.page in train],
+        [example for example in examples if example.page in test],
+    )
+
+
+def learn_vocabulary(examples: Sequence[Example]) -> Vocabulary:
+    """The words that occur on enough sites to say something about sites never seen."""
+    hint_sites: dict[str, set[str]] = defaultdict(set)
+    word_sites: dict[str, set[str]] = defaultdict(set)
+    for example in examples:
+        site = example.page.owner
+        for names in example.evidence.hints:
+            for hint in names:
+                hint_sites[hint].add(site)
+        for opening in example.openings:
+            for word in opening:
+                word_sites[word].add(site)
+    return Vocabulary(
+        hints=tuple(sorted(word for word, sites in hint_sites.items() if len(sites) >= HINT_SITES)),
+        words=tuple(
+            sorted(
+                word
+                for word, sites in word_sites.items()
+                if len(sites) >= WORD_SITES and not word.isdigit()
+            )
+        ),
+    )
+
+
+MEASURES = ("word", "shingle", "similarity")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The scores of one page (`scores.score_page`) at one threshold."""
+
+    example: Example
+    threshold: float
+    values: dict[str, float]
+
+
+def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> Scored:
+    """Score the text of the blocks that were kept at a threshold."""
+    text = "\n\n".join(text for text, taken in zip(example.texts, kept, strict=True) if taken)
+    return Scored(example, threshold, score_page(example.page, text, example.title, MEASURES))
+
+
+def by_group(scored: Iterable[Scored]) -> dict[tuple[float, str], list[Scored]]:
+    """By threshold and by set: articles, other pages, and daniel's articles by language."""
+    groups: dict[tuple[float, str], list[Scored]] = defaultdict(list)
+    for each in scored:
+        page = each.example.page
+        kind = "article" if page.page_type == "article" else "other"
+        groups[each.threshold, f"{page.set} {kind}"].append(each)
+        if page.set == "daniel" and kind == "article":
+            groups[each.threshold, f"{page.set} {page.lang}"].append(each)
+    return dict(sorted(groups.items()))

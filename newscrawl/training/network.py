@@ -1,0 +1,483 @@
+"""The network of the combined method in PyTorch: training, validation by folds, and export.
+
+It has the arithmetic of `newscrawl.extraction.classifier`, with dropout. The loss is F1 of the
+pages' words and cross entropy together.
+"""
+
+import copy
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+import newscrawl.extraction
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, MOST_HINTS, OPENERS, OPENING_WORDS
+from newscrawl.extraction.classifier import (
+    DILATIONS,
+    STANDARDISED_LIMIT,
+    NameVectors,
+    Network,
+    combine,
+    numbered,
+    word_table,
+)
+from newscrawl.extraction.features import VERSION
+from newscrawl.training.corpus import Split
+from newscrawl.training.examples import (
+    Example,
+    Scored,
+    Vocabulary,
+    learn_vocabulary,
+    score_kept,
+    sides,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Sizes of the network and how much of its input is withheld in training (ours, fitted)."""
+
+    width: int = 32
+    hint: int = 12
+    word: int = 8
+    tag: int = 6
+    opener: int = 8
+    dropout: float = 0.3
+    names_dropout: float = 0.5  # whole elements, whole openings: sites never seen name otherwise
+    noise: float = 0.2
+    neighbours: bool = True  # whether blocks see those before and after them
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many hints, words and tags there are vectors for, 0 included."""
+
+    hints: int
+    words: int
+    tags: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Pages side by side, shorter ones filled up; `mask` is 1 where a block is.
+
+    `paths` index the rows of `hints` and `tags`, which hold the elements of all pages.
+    """
+
+    values: Tensor
+    openers: Tensor
+    hints: Tensor
+    tags: Tensor
+    paths: Tensor
+    words: Tensor
+    mask: Tensor
+
+
+class BlockNetwork(nn.Module):
+    """Evidence of the blocks of pages in, logits of being content out."""
+
+    def __init__(
+        self, mean: NDArray[np.float32], deviation: NDArray[np.float32], sizes: Sizes, shape: Shape
+    ) -> None:
+        super().__init__()
+        self.shape = shape
+        self.register_buffer("mean", torch.from_numpy(mean))
+        self.register_buffer("deviation", torch.from_numpy(deviation))
+        self.hint = nn.EmbeddingBag(sizes.hints, shape.hint, padding_idx=0, mode="sum")
+        self.word = nn.EmbeddingBag(sizes.words, shape.word, padding_idx=0, mode="sum")
+        self.tag = nn.Embedding(sizes.tags, shape.tag, padding_idx=0)
+        self.opener = nn.Embedding(len(OPENERS) + 1, shape.opener)
+        for table in (self.hint, self.word, self.tag):
+            nn.init.normal_(table.weight, std=0.1)
+            table.weight.data[0] = 0
+        width = shape.width
+        self.own = nn.Linear(len(mean) + shape.word + shape.opener, width)
+        self.around = nn.Linear(ANCESTORS_NAMED * (shape.hint + shape.tag), width)
+        self.mix = nn.Linear(2 * width, width)
+        self.context = nn.ModuleList(
+            [nn.Linear(3 * width, width) for _ in DILATIONS if shape.neighbours]
+        )
+        self.page = nn.Linear(2 * width, width)
+        self.out_hidden = nn.Linear(2 * width, width)
+        self.out = nn.Linear(width, 1)
+        self.drop = nn.Dropout(shape.dropout)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits, a row a page."""
+        mask = batch.mask.unsqueeze(2)
+        both = (
+            functional.relu(self.own(self._own(batch))),
+            functional.relu(self.around(self._around(batch))),
+        )
+        hidden = functional.relu(self.mix(self.drop(torch.cat(both, 2)))) * mask
+        for layer, step in zip(self.context, DILATIONS, strict=False):
+            seen = self.drop(hidden)
+            padded = functional.pad(seen, (0, 0, step, step))
+            places = (padded[:, : -2 * step], seen, padded[:, 2 * step :])
+            hidden = (hidden + functional.relu(layer(torch.cat(places, 2)))) * mask
+        mean = hidden.sum(1) / mask.sum(1)
+        largest = (hidden - 1e4 * (1 - mask)).max(1).values
+        page = functional.relu(self.page(torch.cat((mean, largest), 1)))
+        page = page.unsqueeze(1).expand(-1, hidden.shape[1], -1)
+        last = functional.relu(self.out_hidden(self.drop(torch.cat((hidden, page), 2))))
+        logits: Tensor = self.out(last).squeeze(2)
+        return logits
+
+    def _own(self, batch: Batch) -> Tensor:
+        standard = (batch.values - self.mean) / self.deviation
+        standard = standard.clamp(-STANDARDISED_LIMIT, STANDARDISED_LIMIT)
+        sizes = (batch.words > 0).sum(2, keepdim=True).clamp(min=1).sqrt()
+        words = self.word(batch.words.flatten(0, 1)).view(*batch.words.shape[:2], -1) / sizes
+        if self.training:
+            standard = standard + self.shape.noise * torch.randn_like(standard)
+            words = words * self._kept(words.shape[0], words.shape[1], 1)
+        return torch.cat((standard, words, self.opener(batch.openers)), 2)
+
+    def _around(self, batch: Batch) -> Tensor:
+        sizes = (batch.hints > 0).sum(1, keepdim=True).clamp(min=1).sqrt()
+        elements = torch.cat((self.hint(batch.hints) / sizes, self.tag(batch.tags)), 1)
+        if self.training:
+            elements = elements * self._kept(elements.shape[0], 1)
+        return functional.embedding(batch.paths, elements).flatten(2)
+
+    def _kept(self, *shape: int) -> Tensor:
+        return torch.rand(*shape) > self.shape.names_dropout
+
+
+KNOWN_TAGS: Final = 256  # the parser's numbers of HTML's elements lie below; above: unknown ones
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A page in numbers: a row for each block, but `hints` and `tags` for each element."""
+
+    values: NDArray[np.float32]
+    openers: NDArray[np.int64]
+    paths: NDArray[np.int64]
+    words: NDArray[np.int64]
+    hints: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    known: NDArray[np.float32]
+    matched: NDArray[np.float32]
+    gold_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Words of each block, those of them that are gold, and the gold words of each page.
+
+    Where a page has no more blocks, its words are -1.
+    """
+
+    words: Tensor
+    matched: Tensor
+    gold_words: Tensor
+
+
+class Encoder:
+    """Numbers the words of a vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._hints = numbered(vocabulary.hints)
+        self._words = numbered(vocabulary.words)
+
+    def encode(self, example: Example) -> Encoded:
+        """Put one page in numbers."""
+        evidence = example.evidence
+        return Encoded(
+            values=evidence.values.astype(np.float32),
+            openers=evidence.openers,
+            paths=evidence.paths,
+            words=_numbers(example.openings, self._words, OPENING_WORDS + 1),
+            hints=_numbers(evidence.hints, self._hints, MOST_HINTS),
+            tags=np.minimum(evidence.tags, KNOWN_TAGS - 1),
+            known=example.words.astype(np.float32),
+            matched=example.matched.astype(np.float32),
+            gold_words=max(example.gold_words, 1),
+        )
+
+
+def _numbers(bags: Sequence[Sequence[str]], known: dict[str, int], width: int) -> NDArray[np.int64]:
+    table = np.zeros((len(bags), width), dtype=np.int64)
+    for row, bag in enumerate(bags):
+        numbers = [number for word in bag if (number := known.get(word))]
+        table[row, : len(numbers)] = numbers
+    return table
+
+
+def batch(pages: Sequence[Encoded]) -> tuple[Batch, Targets]:
+    """Put pages side by side, shorter ones filled up."""
+    most = max(len(page.values) for page in pages)
+    offsets = np.cumsum([0, *(len(page.tags) for page in pages)])
+    paths = [
+        np.where(page.paths > 0, page.paths + offset, 0)
+        for page, offset in zip(pages, offsets[:-1], strict=True)
+    ]
+    known = _filled([page.known for page in pages], most, -1)
+    inputs = Batch(
+        values=_filled([page.values for page in pages], most),
+        openers=_filled([page.openers for page in pages], most),
+        hints=torch.from_numpy(np.concatenate([page.hints for page in pages])),
+        tags=torch.from_numpy(np.concatenate([page.tags for page in pages])),
+        paths=_filled(paths, most),
+        words=_filled([page.words for page in pages], most),
+        mask=(known >= 0).float(),
+    )
+    matched = _filled([page.matched for page in pages], most)
+    gold_words = torch.tensor([page.gold_words for page in pages], dtype=torch.float32)
+    return inputs, Targets(known, matched, gold_words)
+
+
+def _filled(arrays: Sequence[NDArray[np.generic]], length: int, value: int = 0) -> Tensor:
+    shape = (len(arrays), length, *arrays[0].shape[1:])
+    table = np.full(shape, value, dtype=arrays[0].dtype)
+    for row, array in enumerate(arrays):
+        table[row, : len(array)] = array
+    return torch.from_numpy(table)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """How training runs. All values ours, fitted on the development corpus by folds of sites."""
+
+    seed: int = 0
+    members: int = 2  # networks that decide together, each with a seed of its own
+    epochs: int = 7
+    pages_at_once: int = 16
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-2
+    max_blocks: int = 900  # longer pages cost much and teach little
+    share_of_others: float = 1 / 3  # of the pages that are no articles, anew in each epoch
+    set_weights: dict[str, float] = field(default_factory=lambda: {"fundus": 2.5})
+    shape: Shape = field(default_factory=Shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Trained networks, which decide together, and the words they know."""
+
+    members: tuple[BlockNetwork, ...]
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What is on_epoch after each epoch: its number from 1, mean losses."""
+
+    number: int
+    f1_loss: float
+    cross_entropy: float
+
+
+def fit(
+    examples: Sequence[Example],
+    settings: NetworkSettings,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> Fitted:
+    """Train all members, one after the other."""
+    torch.set_num_threads(1)  # the matrices are too small to be shared out
+    vocabulary = learn_vocabulary(examples)
+    encoder = Encoder(vocabulary)
+    pages = [encoder.encode(example) for example in examples]
+    members = []
+    for number in range(settings.members):
+        own = replace(settings, seed=settings.seed + number)
+        torch.manual_seed(own.seed)
+        members.append(
+            _fit_member(_new_network(examples, vocabulary, own), examples, pages, own, on_epoch)
+        )
+    return Fitted(tuple(members), vocabulary)
+
+
+def _fit_member(
+    network: BlockNetwork,
+    examples: Sequence[Example],
+    pages: Sequence[Encoded],
+    settings: NetworkSettings,
+    on_epoch: Callable[[Epoch], None],
+) -> BlockNetwork:
+    """Train a network on examples, which are `pages` in numbers.
+
+    The result is the running mean of the weights, which varies less than the last.
+    """
+    chance = np.random.default_rng(settings.seed)
+    mean = copy.deepcopy(network)
+    weights = _page_weights(examples, settings)
+    usable = [n for n, example in enumerate(examples) if example.blocks <= settings.max_blocks]
+    optimiser = torch.optim.AdamW(
+        network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+    steps_at_most = settings.epochs * math.ceil(len(usable) / settings.pages_at_once)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        optimiser, settings.learning_rate, total_steps=steps_at_most, pct_start=0.2
+    )
+    for epoch in range(settings.epochs):
+        network.train()
+        losses = []
+        for chosen in _batches(examples, usable, settings, chance):
+            inputs, targets = batch([pages[n] for n in chosen])
+            f1_loss, entropy = _losses(network(inputs), targets, weights[chosen])
+            optimiser.zero_grad()
+            torch.autograd.backward(f1_loss + entropy)
+            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimiser.step()
+            schedule.step()
+            _follow(mean, network, schedule.last_epoch)
+            losses.append((f1_loss.item(), entropy.item()))
+        f1_mean, entropy_mean = np.mean(losses, axis=0)
+        on_epoch(Epoch(epoch + 1, float(f1_mean), float(entropy_mean)))
+    return mean.eval()
+
+
+def _new_network(
+    examples: Sequence[Example], vocabulary: Vocabulary, settings: NetworkSettings
+) -> BlockNetwork:
+    values = np.concatenate([example.evidence.values for example in examples])
+    sizes = Sizes(len(vocabulary.hints) + 1, len(vocabulary.words) + 1, KNOWN_TAGS)
+    mean, deviation = values.mean(axis=0), values.std(axis=0) + 1e-3
+    return BlockNetwork(
+        mean.astype(np.float32), deviation.astype(np.float32), sizes, settings.shape
+    )
+
+
+def _page_weights(examples: Sequence[Example], settings: NetworkSettings) -> Tensor:
+    """A site with many pages weighs more than one with a single page, but not as many times."""
+    pages_of = Counter(example.page.owner for example in examples)
+    return torch.tensor(
+        [
+            settings.set_weights.get(example.page.set, 1.0)
+            * 2
+            / math.sqrt(1 + pages_of[example.page.owner])
+            for example in examples
+        ],
+        dtype=torch.float32,
+    )
+
+
+def _batches(
+    examples: Sequence[Example],
+    usable: list[int],
+    settings: NetworkSettings,
+    chance: np.random.Generator,
+) -> Iterator[list[int]]:
+    """Pages of like length together, in random order."""
+    others = [n for n in usable if examples[n].page.page_type != "article"]
+    some = chance.choice(others, int(len(others) * settings.share_of_others), replace=False)
+    pool = [n for n in usable if examples[n].page.page_type == "article"] + some.tolist()
+    lengths = [examples[n].blocks * chance.uniform(0.7, 1.4) for n in pool]
+    order = [pool[place] for place in np.argsort(lengths)]
+    size = settings.pages_at_once
+    starts = list(range(0, len(order), size))
+    chance.shuffle(starts)
+    yield from (order[start : start + size] for start in starts)
+
+
+def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """One less the soft F1 of the pages' words, and the cross entropy weighed by words."""
+    inside = (targets.words >= 0).float()
+    words = targets.words.clamp(min=0)
+    chosen = torch.sigmoid(logits) * inside
+    common = (chosen * targets.matched).sum(1)
+    f1 = 2 * common / ((chosen * words).sum(1) + targets.gold_words)
+    is_gold = (targets.matched >= 0.5 * words.clamp(min=1)).float()
+    share = words / targets.gold_words.unsqueeze(1)
+    weight = (20 * share + 0.1).clamp(0.1, 5.0) * inside
+    entropy = functional.binary_cross_entropy_with_logits(logits, is_gold, reduction="none")
+    entropy = (entropy * weight).sum(1) / weight.sum(1)
+    return ((1 - f1) * weights).mean(), (entropy * weights).mean()
+
+
+@torch.no_grad()
+def _follow(mean: nn.Module, network: nn.Module, step: int) -> None:
+    keep = min(0.99, step / (step + 10))
+    for own, new in zip(mean.parameters(), network.parameters(), strict=True):
+        own.mul_(keep).add_(new, alpha=1 - keep)
+
+
+DATA_FOLDER = Path(newscrawl.extraction.__file__).parent / "data"
+_LINEAR = ("own", "around", "mix", "page", "out_hidden", "out")
+_TABLES = ("hint", "word", "tag", "opener")
+
+
+def as_runtime(fitted: Fitted) -> Network:
+    """The networks as the extractor runs them, with half-precision weights as they are stored."""
+    each = [_weights(member) for member in fitted.members]
+    weights = {"mean": each[0]["mean"], "scale": each[0]["scale"]}  # of the pages, so of all
+    weights |= {name: np.concatenate([one[name] for one in each], axis=1) for name in _TABLES}
+    layers = each[0].keys() - weights.keys()
+    weights |= {name: np.stack([one[name] for one in each]) for name in sorted(layers)}
+    halved = {
+        name: np.ascontiguousarray(array, dtype=np.float16).astype(np.float32)
+        for name, array in weights.items()
+    }
+    return Network(
+        weights=halved,
+        names=NameVectors(fitted.vocabulary.hints, halved["hint"]),
+        words=word_table(fitted.vocabulary.words),
+    )
+
+
+def _weights(network: BlockNetwork) -> dict[str, NDArray[np.float32]]:
+    """A network's weights by our names, those of a layer one row for each of its inputs."""
+    state = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
+    weights = {"mean": state["mean"], "scale": 1 / state["deviation"]}
+    weights |= {name: state[f"{name}.weight"] for name in _TABLES}
+    for name in _LINEAR:
+        weights[name] = state[f"{name}.weight"].T
+        weights[f"{name}_bias"] = state[f"{name}.bias"][None]
+    width = network.shape.width
+    silent = {"weight": np.zeros((width, 3 * width)), "bias": np.zeros(width)}  # adds nothing
+    for number in range(len(DILATIONS)):
+        layer = {part: state.get(f"context.{number}.{part}", silent[part]) for part in silent}
+        weights[f"context_{number}"] = layer["weight"].T
+        weights[f"context_{number}_bias"] = layer["bias"][None]
+    return weights
+
+
+def write(
+    fitted: Fitted, folder: Path, names: Sequence[str], provenance: dict[str, object]
+) -> None:
+    """Write `combined.npz` and `combined.json` into a folder; `names` are those of the evidence."""
+    network = as_runtime(fitted)
+    arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
+    np.savez_compressed(folder / "combined.npz", allow_pickle=False, **arrays)
+    about = {
+        "provenance": provenance | {"feature_version": VERSION},
+        "evidence": list(names),
+        "hints": list(fitted.vocabulary.hints),
+        "words": list(fitted.vocabulary.words),
+    }
+    text = json.dumps(about, ensure_ascii=False, indent=0)
+    (folder / "combined.json").write_text(text + "\n", encoding="utf-8")
+
+
+def cross_validate(
+    examples: Sequence[Example],
+    splits: Sequence[Split],
+    settings: NetworkSettings,
+    thresholds: Sequence[float],
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> list[Scored]:
+    """Train on each split's training sites and score its other pages as the extractor would."""
+    scored: list[Scored] = []
+    for split in splits:
+        train, test = sides(examples, split)
+        network = as_runtime(fit(train, settings, on_epoch))
+        for threshold in thresholds:
+            scored += [score(example, network, threshold) for example in test]
+    return scored
+
+
+def score(example: Example, network: Network, threshold: float) -> Scored:
+    """Take the text out of a page with a network, and score it."""
+    choice = combine(example.evidence, example.words, network, threshold)
+    return score_kept(example, choice.kept, threshold)

@@ -1,1 +1,0 @@
-"""Fitting the network of the combined method (`newscrawl.extraction.classifier`). Needs PyTorch."""
