@@ -118,9 +118,9 @@ def run(
     Run it every few minutes. Exit code 1 where a channel failed: it is tried again next time.
     """
     from newscrawl.cli.output import say
+    from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.channels import configured_channels
-    from newscrawl.monitoring.spikes import notice_all
-    from newscrawl.monitoring.telling import tell_all
+    from newscrawl.monitoring.delivery import deliver_pending
     from newscrawl.storage import company_alerts
 
     channels = configured_channels()
@@ -128,12 +128,12 @@ def run(
     with open_for_reading(database) as store:
         if not everyone and not company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
-        fresh = notice_all(store, today=today, everyone=everyone)
-        told = tell_all(store, channels)
-    say(f"{len(fresh)} new, {told.alerts} told.")
-    for failure in told.failed:
+        fresh = find_alerts(store, today=today, everyone=everyone)
+        report = deliver_pending(pending_alerts(store), channels)
+    say(f"{len(fresh)} new, {report.delivered} delivered.")
+    for failure in report.failed:
         say(f"{failure.channel} failed: {failure.reason}")
-    if told.failed:
+    if report.failed:
         raise typer.Exit(1)
 
 
@@ -185,8 +185,8 @@ def simulate(
     three times as many articles.
     """
     from newscrawl.cli.output import Column, render
-    from newscrawl.monitoring.simulation import TIMES
-    from newscrawl.monitoring.simulation import simulate as simulated
+    from newscrawl.monitoring.spike_detection import TIMES
+    from newscrawl.monitoring.spike_detection import simulate as simulated
 
     columns = (
         Column(key="mean", heading="usual", number=True),

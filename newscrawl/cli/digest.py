@@ -48,8 +48,12 @@ def digest(
     Exit code 1 where nobody looked on these days, or it could not be sent.
     """
     from newscrawl.cli.output import say
-    from newscrawl.monitoring.digest import last_full_day, make_digest
-    from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
+    from newscrawl.monitoring.digest import (
+        html_digest,
+        last_full_day,
+        make_digest,
+        markdown_digest,
+    )
 
     if again and not send:
         raise InputError("--again says that it is sent a second time: give --send too")
@@ -70,24 +74,22 @@ def digest(
 def _send(store: "Database", made: "Digest", *, again: bool) -> None:
     from newscrawl.cli.output import say
     from newscrawl.monitoring.channels import configured_channels
-    from newscrawl.monitoring.digest_letter import digest_letter, title
-    from newscrawl.monitoring.notify import LogChannel
-    from newscrawl.monitoring.telling import tell_digest
+    from newscrawl.monitoring.delivery import LogChannel
+    from newscrawl.monitoring.digest import digest_title, send_digest
     from newscrawl.storage import company_alerts
 
-    # The log is no place for a letter.
+    # A digest is too long for the log.
     channels = [one for one in configured_channels() if not isinstance(one, LogChannel)]
     if not channels:
         raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
     if again:
         company_alerts.delete_alert(store, made.cause)
-    alert = company_alerts.CompanyAlert(cause=made.cause, kind="digest", company="", day=made.last)
-    told = tell_digest(store, alert, digest_letter(made), channels)
-    if told is None:
-        say(f"{title(made)}: sent before (--again sends it again).")
+    report = send_digest(store, made, channels)
+    if report is None:
+        say(f"{digest_title(made)}: sent before (--again sends it again).")
         return
-    for failure in told.failed:
+    for failure in report.failed:
         say(f"{failure.channel} failed: {failure.reason}")
-    if told.failed:
+    if report.failed:
         raise typer.Exit(1)
-    say(f"{title(made)}: sent.")
+    say(f"{digest_title(made)}: sent.")

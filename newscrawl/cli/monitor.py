@@ -14,7 +14,6 @@ from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from newscrawl.monitoring.notify import Channel
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
@@ -50,6 +49,7 @@ def monitor(
     Exit code 1 where a crawl failed (with --once).
     """
     from newscrawl.monitoring.channels import configured_channels
+    from newscrawl.monitoring.inspection import Inspector
     from newscrawl.monitoring.scheduler import (
         Monitor,
         MonitorPlan,
@@ -89,7 +89,7 @@ def monitor(
             ),
             once=once,
             pause=_seconds("NEWSCRAWL_MONITOR_PAUSE"),
-            inspect=_inspection(store, chosen, channels),
+            inspect=Inspector(store, [one.slug for one in chosen], channels),
             prune=_pruning(store),
         )
         monitor = Monitor(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
@@ -99,22 +99,6 @@ def monitor(
             raise QueueError(queue_error_line(error)) from error
     if once and monitor.failed:
         raise typer.Exit(1)
-
-
-def _inspection(
-    store: "Database", chosen: "Sequence[SourceFacts]", channels: "Sequence[Channel]"
-) -> "Callable[[], None]":
-    """Return the inspection: source health first, then company alerts."""
-    from newscrawl.monitoring.inspecting import Inspector
-    from newscrawl.monitoring.telling import look_and_tell
-
-    inspector = Inspector(store, [one.slug for one in chosen], channels)
-
-    def inspect() -> None:
-        inspector()
-        look_and_tell(store, channels)
-
-    return inspect
 
 
 def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":

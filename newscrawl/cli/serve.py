@@ -15,7 +15,7 @@ from newscrawl.cli.output import say
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
 HOST, PORT = "127.0.0.1", 8300
-NEEDS = ("fastapi", "uvicorn", "jinja2", "multipart", "tomlkit")
+NEEDS = ("fastapi", "uvicorn", "multipart", "tomlkit")
 
 
 def serve(

@@ -1,100 +1,263 @@
-"""Alerts: people are told of an incident once, and once more when it is over."""
+"""Alerts about companies: spikes of watched companies, and the first articles that name a watched
+company or a watched pair."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, partial
+from pathlib import Path
 
-from newscrawl.monitoring.notify import Channel, LogChannel, Notice, send
-from newscrawl.storage import Database
-from newscrawl.storage.incidents import Incident, claim_unreported, release_unreported
+from jinja2 import Environment
 
-# More incidents of one kind than this at once are told in one notice.
-_TOGETHER = 5
-_NAMED = 30
-# How each kind is told, and its end.
-_WORDS: Mapping[str, tuple[str, str]] = {
-    "unreachable": ("can't be crawled", "can be crawled again"),
-    "feed_failed": ("has lost a feed or sitemap", "has all its feeds and sitemaps again"),
-    "blocked": ("refuses us", "refuses us no longer"),
-    "stale": ("has nothing new", "has new articles again"),
-    "missing": ("has too few articles", "has as many articles as usual again"),
-    "not_crawled": ("was not crawled", "is crawled again"),
-    "layout_changed": ("has changed its pages", "gives articles as usual again"),
-    "drift": ("gives other articles than usual", "gives articles as usual again"),
-    "quarantined": ("has other pages in place of articles", "has its articles again"),
-    "behind": ("falls behind", "has caught up"),
-}
+from newscrawl.monitoring.delivery import Delivery, Notice, PendingNotice
+from newscrawl.monitoring.spike_detection import (
+    HISTORY_DAYS,
+    MIN_ARTICLES,
+    Assessment,
+    DayCount,
+    assess,
+)
+from newscrawl.storage import Database, company_alerts, queries
+from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
+from newscrawl.storage.queries import FoundArticle, Scope, Snippet
+from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
+
+# All ours. A burst is one alert: within these days another spike must be so much higher.
+SAME_BURST = timedelta(days=3)
+HIGHER = 2.0
+# Today is judged when this share of what such a day brings has been read.
+MIN_READ = 0.5
+# The articles that an alert shows, and those that are searched for a pair.
+_SHOWN_ARTICLES = 5
+_SEARCHED_ARTICLES = 200
+_FIRSTS: tuple[AlertKind, ...] = ("first mention", "first pair")
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
-def tell(database: Database, channels: Sequence[Channel]) -> int:
-    """Tells what nobody was told of; gives the number of notices.
+def find_alerts(
+    database: Database, *, today: date | None = None, everyone: bool = False
+) -> list[CompanyAlert]:
+    """Record and return the new alerts about watched companies, or with `everyone` about all.
 
-    What no channel but the log could pass on is told again at the next inspection.
+    Spikes are looked for on the UTC day before `today`, and on `today` as far as it is read.
     """
-    opened, recovered = claim_unreported(database)
-    notices = 0
-    for incidents, over in ((opened, False), (recovered, True)):
-        for group in _groups(incidents):
-            notices += 1
-            if not _sent(_notice(group, over=over), channels):
-                release_unreported(database, group, recoveries=over)
-    return notices
+    today = today or datetime.now(UTC).date()
+    watched = company_alerts.watched_companies(database)
+    single = [one.company for one in watched if not one.other]
+    names = _often_named(database, today) if everyone else single
+    alerts = [*_first_mentions(database, watched)]
+    for company in names:
+        alerts += _spikes(database, company, (today - timedelta(days=1), today))
+    return company_alerts.record_alerts(database, alerts)
 
 
-def _sent(notice: Notice, channels: Sequence[Channel]) -> bool:
-    failed = send(notice, channels)
-    far = [channel for channel in channels if not isinstance(channel, LogChannel)]
-    return not far or len(failed) < len(far)
+def pending_alerts(database: Database) -> Iterator[PendingNotice]:
+    """Yield the notices of alerts that are not delivered yet, for `company_alerts.STALE` at most.
 
-
-def _groups(incidents: Iterable[Incident]) -> list[list[Incident]]:
-    """Incidents that are told together: each by itself, or many of a kind at once."""
-    ordered = sorted(incidents, key=lambda one: (one.kind, one.id))
-    groups: list[list[Incident]] = []
-    for _, alike in groupby(ordered, key=lambda one: one.kind):
-        together = list(alike)
-        many = len(together) > _TOGETHER
-        groups += [together] if many else [[one] for one in together]
-    return groups
-
-
-def _notice(group: Sequence[Incident], *, over: bool) -> Notice:
-    first = group[0]
-    words = _WORDS.get(first.kind, (first.kind.replace("_", " "), "is well again"))[over]
-    facts = {"kind": first.kind, "incidents": [_facts(one) for one in group]}
-    if len(group) > 1:
-        named = [f"{one.source or 'the watch'}: {one.note}" for one in group[:_NAMED]]
-        rest = len(group) - len(named)
-        return Notice(
-            subject=f"{len(group)} sources: {words}",
-            text="\n".join([*named, *([f"and {rest} more"] if rest else [])]),
-            event="recovered" if over else "opened",
-            cause=f"many/{first.kind}",
-            facts=facts,
+    A channel that fails gets the alert again at the next call, the others do not.
+    """
+    for stored in company_alerts.claim_alerts(database):
+        yield PendingNotice(
+            notice=alert_notice(stored.alert, alert_articles(database, stored.alert)),
+            settle=partial(mark_delivered, database, stored),
+            delivered_by=stored.told,
         )
-    return Notice(
-        subject=f"{first.source or 'The watch'} {words}",
-        text=_text(first, over=over),
-        event="recovered" if over else "opened",
-        cause=first.cause,
-        facts=facts,
+
+
+def mark_delivered(database: Database, stored: StoredAlert, delivery: Delivery) -> None:
+    """Note the channels that have delivered an alert or a digest."""
+    company_alerts.mark_delivered(
+        database, stored.number, delivery.delivered_by, done=not delivery.failed
     )
 
 
-def _text(incident: Incident, *, over: bool) -> str:
-    if over and incident.recovered_at and incident.opened_at:
-        lasted = incident.recovered_at - incident.opened_at
-        hours = lasted.total_seconds() / 3600
-        return f"It was so for {hours:.1f} hours. What it was: {incident.note}"
-    see = f"newscrawl status --source {incident.source}" if incident.source else "newscrawl status"
-    return f"{incident.note}.\nSeen first at {incident.opened_at:%Y-%m-%d %H:%M} UTC. See: {see}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertArticles:
+    """The articles of an alert: the newest few of them, and how many there are."""
+
+    articles: tuple[FoundArticle, ...]
+    number: int
 
 
-def _facts(incident: Incident) -> dict[str, object]:
-    return {
-        "source": incident.source,
-        "cause": incident.cause,
-        "note": incident.note,
-        "opened_at": incident.opened_at,
-        "recovered_at": incident.recovered_at,
-        **incident.facts,
+def alert_articles(database: Database, alert: CompanyAlert) -> AlertArticles:
+    """Return the articles of an alert's day, the newest first; for a pair, those with both."""
+    scope = Scope(since=alert.day, until=alert.day)
+    limit = _SEARCHED_ARTICLES if alert.other else _SHOWN_ARTICLES
+    articles = queries.company_articles(database, alert.company, scope=scope, limit=limit, each=2)
+    if alert.other:
+        articles = [one for one in articles if alert.other in one.article.companies]
+        return AlertArticles(articles=tuple(articles[:_SHOWN_ARTICLES]), number=len(articles))
+    rows = queries.mention_counts(database, "day", company=alert.company, scope=scope)
+    number = sum(row.hits.articles for row in rows if row.hits)
+    return AlertArticles(articles=tuple(articles), number=number)
+
+
+def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
+    """Return the notice of an alert, with its articles."""
+    subject, reason = _words(alert)
+    values = {
+        "title": subject,
+        "reason": reason,
+        "articles": articles.articles,
+        "more": articles.number - len(articles.articles),
     }
+    return Notice(
+        subject=subject,
+        text=markdown_letters().get_template("alert.md").render(values),
+        html=html_letters().get_template("alert.html").render(values),
+        cause=alert.cause,
+        facts={
+            "kind": alert.kind,
+            "company": alert.company,
+            "other": alert.other,
+            "day": alert.day,
+            **alert.facts,
+            "articles_behind": [
+                {
+                    "title": one.article.title,
+                    "url": safe_url(one.article.url),
+                    "source": one.article.source,
+                }
+                for one in articles.articles
+            ],
+        },
+    )
+
+
+@cache
+def html_letters() -> Environment:
+    """Return the HTML templates of notices."""
+    templates = html_templates(_TEMPLATES)
+    templates.filters["pieces"] = _pieces
+    return templates
+
+
+@cache
+def markdown_letters() -> Environment:
+    """Return the Markdown templates of notices."""
+    templates = markdown_templates(_TEMPLATES)
+    templates.filters["pieces"] = _pieces
+    return templates
+
+
+def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
+    return marked_pieces(snippet.text, snippet.marks)
+
+
+def _words(alert: CompanyAlert) -> tuple[str, str]:
+    """Return the subject, and a sentence with the reason."""
+    company, day = alert.company, alert.day.isoformat()
+    if alert.kind == "first pair":
+        both = f"{company} and {alert.other}"
+        return f"First article that names {both}", f"{both} were first named together on {day}."
+    if alert.kind == "first mention":
+        return (
+            f"First article that names {company}",
+            f"{company} has been in the news since {day}.",
+        )
+    facts = alert.facts
+    articles, expected = facts["articles"], facts["expected"]
+    reason = (
+        f"{company} is named in {articles} articles of {day}; {expected:.1f} were expected from "
+        f"its history of {facts['history_days']} days. The chance of {articles} or more is "
+        f"{facts['chance']:.2g}."
+    )
+    return f"{company}: {articles} articles on {day}, {expected:.0f} expected", reason
+
+
+def assess_day(
+    database: Database,
+    company: str,
+    day: date,
+    *,
+    without: Collection[date] = (),
+    today: date | None = None,
+) -> Assessment | None:
+    """Return how a company's count on a UTC day compares to the days before, but for those in
+    `without`. None where that can't be said, as while too few articles of `today` are read."""
+    counts = _counts(database, company, day)
+    history = [count for count in counts[:-1] if count.day not in without]
+    count = counts[-1]
+    is_running = day >= (today or datetime.now(UTC).date())
+    if is_running and count.read < MIN_READ * _usually_read(history, day):
+        return None
+    return assess(history, count)
+
+
+def _first_mentions(
+    database: Database, watched: Sequence[WatchedCompany]
+) -> Iterator[CompanyAlert]:
+    stored = company_alerts.list_alerts(database, kinds=_FIRSTS)
+    known = {one.alert.cause for one in stored}
+    for one in watched:
+        cause = f"first/{one.company}" + (f"/{one.other}" if one.other else "")
+        # A company that is watched again gets an alert again.
+        cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
+        if cause in known:
+            continue
+        day = company_alerts.first_mention_day(database, one)
+        if day is not None:
+            kind: AlertKind = "first pair" if one.other else "first mention"
+            yield CompanyAlert(
+                cause=cause, kind=kind, company=one.company, other=one.other, day=day
+            )
+
+
+def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[CompanyAlert]:
+    since = days[0] - timedelta(days=HISTORY_DAYS)
+    past = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
+    known = {stored.alert.day for stored in past}
+    # A burst and the days after it are not what is usual.
+    bursts = {day + timedelta(days=after) for day in known for after in range(SAME_BURST.days + 1)}
+    for day in days:
+        if day in known:
+            continue
+        assessment = assess_day(database, company, day, without=bursts, today=days[-1])
+        if not assessment or not assessment.is_spike or _is_same_burst(assessment, day, past):
+            continue
+        facts = {
+            "articles": assessment.articles,
+            "expected": round(assessment.expected, 2),
+            "chance": assessment.chance,
+            "history_days": assessment.history,
+        }
+        cause = f"spike/{company}/{day}"
+        yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
+        # A burst that goes on today is that of yesterday.
+        return
+
+
+def _is_same_burst(assessment: Assessment, day: date, past: Sequence[StoredAlert]) -> bool:
+    return any(
+        timedelta(0) < day - stored.alert.day <= SAME_BURST
+        and assessment.articles < HIGHER * stored.alert.facts["articles"]
+        for stored in past
+    )
+
+
+def _counts(database: Database, company: str, day: date) -> list[DayCount]:
+    scope = Scope(since=day - timedelta(days=HISTORY_DAYS), until=day)
+    rows = queries.mention_counts(database, "day", company=company, scope=scope)
+    return [
+        DayCount(
+            day=date.fromisoformat(row.key),
+            articles=None if row.hits is None else row.hits.articles,
+            read=row.reach.read,
+        )
+        for row in rows
+    ]
+
+
+def _usually_read(history: Sequence[DayCount], day: date) -> float:
+    """Return the median of the articles that are read on such a weekday."""
+    numbers = sorted(
+        count.read for count in history if count.read and count.day.weekday() == day.weekday()
+    )
+    return numbers[len(numbers) // 2] if numbers else 0.0
+
+
+def _often_named(database: Database, today: date) -> list[str]:
+    """Return the companies with enough articles in two days for a spike on one of them."""
+    scope = Scope(since=today - timedelta(days=1), until=today)
+    ranked = queries.company_ranking(database, scope=scope)
+    return [row.company for row in ranked if row.hits.articles >= MIN_ARTICLES]

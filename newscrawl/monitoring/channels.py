@@ -1,9 +1,46 @@
-"""The channels that the settings name."""
+"""The channels that the settings name: the log, e-mail over SMTP, and webhooks.
+
+A webhook gets JSON by POST. Its host is resolved here and the connection goes to the very address
+that was checked: a webhook into our own network must be allowed by a setting. Redirects are not
+followed.
+"""
+
+import contextlib
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import json
+import smtplib
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid, parseaddr
+from typing import Self
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from newscrawl import config
-from newscrawl.monitoring.mail import MailChannel
-from newscrawl.monitoring.notify import Channel, LogChannel
-from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.config import SettingError, user_agent
+from newscrawl.monitoring.delivery import Channel, DeliveryError, LogChannel, Notice
+from newscrawl.sources.addresses import is_public
+from newscrawl.templating import one_line
+
+_SMTP_SECONDS = 20
+_SMTP_PORTS = {"smtp": 587, "smtps": 465}
+_SMTP_EXAMPLE = (
+    "smtp://user:password@mail.example.org:587 or smtps://user:password@mail.example.org"
+)
+_MAX_SUBJECT = 200  # characters
+_WEBHOOK_SECONDS = 10
+_WEBHOOK_PORTS = {"http": 80, "https": 443}
+# Ours: seconds before the second and third try, where the server is in trouble.
+_WEBHOOK_PAUSES = (1.0, 4.0)
+SIGNATURE = "X-Newscrawl-Signature"
 
 
 def configured_channels() -> tuple[Channel, ...]:
@@ -24,3 +61,241 @@ def configured_channels() -> tuple[Channel, ...]:
         for url in filter(None, map(str.strip, config.NEWSCRAWL_WEBHOOKS.split(",")))
     ]
     return tuple(channels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailChannel:
+    """A server and the addresses of those who are told.
+
+    `implicit_tls` is that of smtps://. Else STARTTLS is used where the server offers it, and a
+    password is never sent without it.
+    """
+
+    host: str
+    port: int
+    recipients: tuple[str, ...]
+    sender: str
+    implicit_tls: bool = False
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, url: str, sender: str, recipients: str) -> Self:
+        """The channel of NEWSCRAWL_SMTP_URL, NEWSCRAWL_MAIL_FROM and NEWSCRAWL_MAIL_TO.
+
+        Raises SettingError, which quotes nothing of the URL: it may hold a password.
+        """
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port or _SMTP_PORTS.get(parts.scheme, 0)
+        except ValueError:
+            host, port = None, 0
+        if not host or not port:
+            raise SettingError(f"NEWSCRAWL_SMTP_URL: no mail server's URL; as in {_SMTP_EXAMPLE}")
+        return cls(
+            host=host,
+            port=port,
+            recipients=_addresses("NEWSCRAWL_MAIL_TO", recipients),
+            sender=_addresses("NEWSCRAWL_MAIL_FROM", sender or f"newscrawl@{socket.getfqdn()}")[0],
+            implicit_tls=parts.scheme == "smtps",
+            user=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+        )
+
+    @property
+    def name(self) -> str:
+        return f"e-mail ({self.host}:{self.port})"
+
+    def deliver(self, notice: Notice) -> None:
+        try:
+            with self._server() as server:
+                self._open_up(server)
+                refused = server.send_message(self.message(notice))
+        except (OSError, smtplib.SMTPException, UnicodeError) as error:
+            raise DeliveryError(self._cause(error)) from error
+        if refused:
+            raise DeliveryError(f"refused for {', '.join(sorted(refused))}")
+
+    def message(self, notice: Notice) -> EmailMessage:
+        """The notice as an e-mail. Those of one cause are one thread."""
+        message = EmailMessage()
+        message["Subject"] = one_line(notice.subject)[:_MAX_SUBJECT]
+        message["From"] = self.sender
+        message["To"] = ", ".join(self.recipients)
+        message["Date"] = formatdate()
+        message["Message-ID"] = make_msgid("newscrawl", parseaddr(self.sender)[1].split("@")[-1])
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answers
+        if notice.cause:
+            message["X-Newscrawl-Cause"] = one_line(notice.cause)
+        message.set_content(notice.text)
+        if notice.html is not None:
+            message.add_alternative(notice.html, subtype="html")
+        return message
+
+    def _server(self) -> smtplib.SMTP:
+        if self.implicit_tls:
+            context = ssl.create_default_context()
+            return smtplib.SMTP_SSL(self.host, self.port, timeout=_SMTP_SECONDS, context=context)
+        return smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
+
+    def _open_up(self, server: smtplib.SMTP) -> None:
+        server.ehlo()
+        secure = self.implicit_tls
+        if not secure and server.has_extn("starttls"):
+            server.starttls(context=ssl.create_default_context())
+            server.ehlo()
+            secure = True
+        if self.user is None:
+            return
+        if not secure:
+            raise DeliveryError("it offers no STARTTLS, and no password goes out in the clear")
+        server.login(self.user, self.password or "")
+
+    def _cause(self, error: Exception) -> str:
+        if isinstance(error, smtplib.SMTPAuthenticationError):
+            return "the server refuses user or password of NEWSCRAWL_SMTP_URL"
+        told = one_line(str(error)) or type(error).__name__
+        return told.replace(self.password, "***") if self.password else told
+
+
+def _addresses(setting: str, text: str) -> tuple[str, ...]:
+    addresses = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not addresses:
+        raise SettingError(f"{setting}: names nobody; as in desk@example.org,ops@example.org")
+    for address in addresses:
+        found = parseaddr(address)[1]
+        if "@" not in found.strip("@") or any(not sign.isprintable() for sign in address):
+            raise SettingError(f"{setting}={one_line(address)}: no e-mail address")
+    return addresses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChannel:
+    """A URL that takes notices. With `secret`, each bears `X-Newscrawl-Signature: sha256=...`,
+    the HMAC of the body."""
+
+    url: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+    allow_private: bool = False
+    pauses: tuple[float, ...] = _WEBHOOK_PAUSES
+
+    @classmethod
+    def of(cls, url: str, *, secret: str = "", allow_private: bool = False) -> Self:
+        """The channel of one URL of NEWSCRAWL_WEBHOOKS; SettingError, without the URL, for a bad
+        one: its path may be a token."""
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in _WEBHOOK_PORTS and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or any(not sign.isprintable() or sign == " " for sign in url):
+            raise SettingError(
+                "NEWSCRAWL_WEBHOOKS: not an http or https URL; as in https://example.org/hooks/news"
+            )
+        return cls(url=url, secret=secret, allow_private=allow_private)
+
+    @property
+    def name(self) -> str:
+        return f"webhook ({urlsplit(self.url).hostname})"
+
+    def deliver(self, notice: Notice) -> None:
+        body = json.dumps(payload(notice), ensure_ascii=False, default=_plain).encode()
+        for pause in (*self.pauses, None):
+            try:
+                status = self._post(body)
+            except (OSError, http.client.HTTPException, UnicodeError) as error:
+                cause = one_line(str(error)) or type(error).__name__
+            else:
+                if 200 <= status < 300:
+                    return
+                cause = f"the server answered {status}"
+                if status < 500 and status != 429:
+                    raise DeliveryError(cause)
+            if pause is None:
+                raise DeliveryError(f"{cause}, {len(self.pauses) + 1} times")
+            time.sleep(pause)
+
+    def _post(self, body: bytes) -> int:
+        parts = urlsplit(self.url)
+        connection = _connection(parts, self._address(parts))
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        try:
+            connection.connect()
+            # A server that answers byte by byte would pass every timeout of the socket.
+            deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
+            deadline.daemon = True
+            deadline.start()
+            try:
+                connection.request("POST", path, body, self._headers(parts, body))
+                return connection.getresponse().status
+            finally:
+                deadline.cancel()
+        finally:
+            connection.close()
+
+    def _headers(self, parts: SplitResult, body: bytes) -> dict[str, str]:
+        headers = {
+            "Host": parts.netloc.rpartition("@")[2],
+            "Content-Type": "application/json; charset=utf-8",
+            "User-Agent": user_agent(""),
+        }
+        if self.secret:
+            digest = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
+            headers[SIGNATURE] = f"sha256={digest}"
+        return headers
+
+    def _address(self, parts: SplitResult) -> str:
+        """The address to connect to; DeliveryError where one of the host's isn't public."""
+        host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
+        found = [
+            str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        ]
+        private = [
+            one for one in found if not is_public(ipaddress.ip_address(one.partition("%")[0]))
+        ]
+        if private and not self.allow_private:
+            raise DeliveryError(
+                f"{host} is the private address {private[0]}; NEWSCRAWL_WEBHOOK_PRIVATE=yes "
+                "allows it"
+            )
+        return found[0]
+
+
+def payload(notice: Notice) -> Mapping[str, object]:
+    """What a webhook gets. `text` is the key that chats (Slack, Mattermost) show."""
+    return {
+        "text": f"{notice.subject}\n{notice.text}",
+        "subject": notice.subject,
+        "event": notice.event,
+        "cause": notice.cause,
+        "facts": dict(notice.facts),
+    }
+
+
+class _Tls(http.client.HTTPSConnection):
+    """A connection to an address that was checked, with the certificate of the host's name."""
+
+    def __init__(self, host: str, port: int, address: str) -> None:
+        self._context = ssl.create_default_context()
+        super().__init__(host, port, timeout=_WEBHOOK_SECONDS, context=self._context)
+        self._checked = address
+
+    def connect(self) -> None:
+        plain = socket.create_connection((self._checked, self.port), self.timeout)
+        self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
+
+
+def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
+    port = parts.port or _WEBHOOK_PORTS[parts.scheme]
+    if parts.scheme == "https":
+        return _Tls(parts.hostname or "", port, address)
+    return http.client.HTTPConnection(address, port, timeout=_WEBHOOK_SECONDS)
+
+
+def _shut(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it has been closed meanwhile
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)

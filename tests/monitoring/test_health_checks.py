@@ -1,4 +1,4 @@
-"""What is called wrong, judged by a source's own past, and what is left alone."""
+"""Health checks: which incidents a source's past and present give, and which they do not."""
 
 import random
 from dataclasses import replace
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.monitoring.expecting import expected_articles
-from newscrawl.monitoring.judging import SourceRecord, judge
+from newscrawl.monitoring.baselines import expected_articles
+from newscrawl.monitoring.health_checks import SourceRecord, check
 from newscrawl.storage.incidents import Incident
 from newscrawl.storage.listing_health import FailedListing, ListingHealth
 from newscrawl.storage.source_stats import DailySourceStats
@@ -50,18 +50,18 @@ def record(
 
 
 def incidents(found: SourceRecord, today: date = MONDAY) -> dict[str, Incident]:
-    return {one.kind: one.incident for one in judge(found, today) if one.incident}
+    return {one.kind: one.incident for one in check(found, today) if one.incident}
 
 
 def cleared(found: SourceRecord, today: date = MONDAY) -> set[str]:
-    return {one.kind for one in judge(found, today) if not one.incident}
+    return {one.kind for one in check(found, today) if not one.incident}
 
 
 SUNDAY = MONDAY - timedelta(days=1)
 SATURDAY = MONDAY - timedelta(days=2)
 
 
-def test_a_usual_day_is_no_trouble() -> None:
+def test_usual_day_has_no_incident() -> None:
     found = record(usual(MONDAY))
     assert incidents(found) == {}
     assert cleared(found) == {
@@ -80,13 +80,13 @@ def failed(name: str, failures: int, last_read: datetime | None = None) -> Faile
     return FailedListing(url=f"https://ft.example/{name}", failures=failures, last_read=last_read)
 
 
-def test_a_feed_that_is_lost_while_another_works_is_told() -> None:
+def test_lost_feed_is_an_incident_while_another_works() -> None:
     read = datetime(2026, 11, 20, tzinfo=UTC)
     listings = ListingHealth(working=1, failed=(failed("a", 2), failed("b", 3, read)))
     found = replace(record(), listings=listings)
     incident = incidents(found)["feed_failed"]
-    told = "https://ft.example/b failed 3 times in a row, last read on 2026-11-20"
-    assert incident.note == told
+    note = "https://ft.example/b failed 3 times in a row, last read on 2026-11-20"
+    assert incident.note == note
     assert incident.facts == {"listings": {"https://ft.example/b": 3}}
     worse = ListingHealth(working=1, failed=(failed("a", 4), failed("b", 3, read)))
     note = incidents(replace(found, listings=worse))["feed_failed"].note
@@ -95,17 +95,17 @@ def test_a_feed_that_is_lost_while_another_works_is_told() -> None:
     )
 
 
-def test_a_feed_that_works_again_or_failed_twice_is_no_trouble() -> None:
+def test_feed_that_failed_twice_is_no_incident() -> None:
     for listings in (ListingHealth(working=2), ListingHealth(working=1, failed=(failed("a", 2),))):
         assert "feed_failed" in cleared(replace(record(), listings=listings))
 
 
-def test_where_no_feed_works_the_crawls_themselves_say_so() -> None:
+def test_lost_feeds_are_not_judged_where_none_works() -> None:
     found = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
     assert "feed_failed" not in {*incidents(found), *cleared(found)}
 
 
-def test_sundays_are_expected_to_be_quiet() -> None:
+def test_expected_articles_depend_on_the_weekday() -> None:
     history = record().days
     sunday, monday = expected_articles(history, SUNDAY), expected_articles(history, MONDAY)
     assert sunday is not None
@@ -113,29 +113,29 @@ def test_sundays_are_expected_to_be_quiet() -> None:
     assert (sunday.number, monday.number) == (8, 40)
 
 
-def test_a_weekday_as_quiet_as_a_sunday_is_told() -> None:
+def test_weekday_as_quiet_as_a_sunday_is_an_incident() -> None:
     found = incidents(record(usual(SATURDAY, new=8)), today=SUNDAY)
     assert found["missing"].note == "8 new articles on 2026-11-21, 40 were to be expected"
     assert found["missing"].facts == {"day": "2026-11-21", "found": 8, "expected": 40}
 
 
-def test_without_enough_history_nothing_is_expected() -> None:
+def test_short_history_expects_nothing() -> None:
     found = record(usual(SUNDAY, new=0), weeks=1)
-    assert "missing" not in {one.kind for one in judge(found, MONDAY)}
+    assert "missing" not in {one.kind for one in check(found, MONDAY)}
 
 
-def test_a_day_on_which_every_crawl_failed_says_nothing_of_articles() -> None:
+def test_day_of_failed_crawls_is_not_judged_by_its_articles() -> None:
     found = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
-    assert "missing" not in {one.kind for one in judge(found, MONDAY)}
+    assert "missing" not in {one.kind for one in check(found, MONDAY)}
 
 
-def test_a_feed_that_brings_nothing_any_more_is_stale() -> None:
+def test_source_without_new_articles_is_stale() -> None:
     quiet = [usual(SATURDAY, new=0), usual(SUNDAY, new=0)]
     incident = incidents(record(*quiet))["stale"]
     assert incident.note == "no new article since 2026-11-20, 48 were to be expected"
 
 
-def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
+def test_source_of_few_articles_may_be_quiet_for_days() -> None:
     first = MONDAY - timedelta(weeks=6)
     days = [usual(first + timedelta(days=n), new=n % 3 == 0) for n in range(39)]
     days += [usual(first + timedelta(days=n), new=0) for n in (39, 40, 41)]
@@ -156,61 +156,61 @@ def test_a_source_of_few_articles_may_be_quiet_for_days() -> None:
     ],
     ids=["short", "long", "clutter", "dates", "titles", "dropped", "confidence"],
 )
-def test_one_measure_that_moves_is_drift(
-    changes: dict[str, object], measure: str, words: str
-) -> None:
+def test_one_changed_measure_is_drift(changes: dict[str, object], measure: str, words: str) -> None:
     found = incidents(record(usual(MONDAY, **changes)))
     assert set(found) == {"drift"}
     assert words in found["drift"].note
     assert measure in found["drift"].facts
 
 
-def test_several_measures_that_move_at_once_are_one_cause() -> None:
+def test_several_changed_measures_are_a_changed_layout() -> None:
     found = incidents(record(usual(MONDAY, characters=300.0, undated=40, text_share=0.004)))
     assert set(found) == {"layout_changed"}
     assert found["layout_changed"].note.count(";") == 2
 
 
-def test_a_handful_of_pages_tells_nothing() -> None:
-    found = judge(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
+def test_few_pages_are_not_judged() -> None:
+    found = check(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
     drift = [one for one in found if one.kind == "drift"]
     assert [one.incident for one in drift] == [None]  # judged by yesterday
 
 
-def test_pages_that_are_refused_are_told_as_a_block() -> None:
+def test_refused_pages_are_a_block() -> None:
     found = incidents(record(usual(MONDAY, refused=60)))
     assert found["blocked"].note == "59% of the pages are refused, usually 0%"
 
 
-def test_a_source_that_robots_txt_closes_is_told_as_a_block() -> None:
+def test_source_closed_by_robots_txt_is_a_block() -> None:
     found = record(usual(MONDAY))
     closed = replace(found, coverage={**found.coverage, MONDAY: "blocked_by_robots"})
     assert set(incidents(closed)) == {"blocked"}
 
 
 @pytest.mark.parametrize(
-    ("failures", "told", "over"),
+    ("failures", "opened", "cleared_too"),
     [(0, False, True), (2, False, False), (3, True, False), (9, True, False)],
 )
-def test_crawls_that_fail_in_a_row_are_told(failures: int, told: bool, over: bool) -> None:
+def test_crawls_that_fail_in_a_row_are_an_incident(
+    failures: int, opened: bool, cleared_too: bool
+) -> None:
     found = record(usual(MONDAY), failures=failures, note="no feed could be read")
-    assert ("unreachable" in incidents(found)) is told
-    assert ("unreachable" in cleared(found)) is over
+    assert ("unreachable" in incidents(found)) is opened
+    assert ("unreachable" in cleared(found)) is cleared_too
 
 
-def test_a_source_that_nobody_looked_at_since_saturday_is_told() -> None:
+def test_source_not_crawled_since_saturday_is_an_incident() -> None:
     known = record()
     days = {day: state for day, state in known.coverage.items() if day < SUNDAY}
     found = incidents(replace(known, coverage=days))
     assert found["not_crawled"].note == "no crawl has ended since 2026-11-21"
 
 
-def test_a_new_source_was_never_left_out() -> None:
+def test_new_source_has_no_incident() -> None:
     new = SourceRecord(slug="x", days=[usual(MONDAY)], coverage={MONDAY: "ok"})
     assert incidents(new) == {}
 
 
-def test_chance_alone_seldom_makes_an_alarm() -> None:
+def test_chance_alone_seldom_opens_an_incident() -> None:
     noise = random.Random(7)  # noqa: S311 - a test's dice
     first, alarms, judged = MONDAY - timedelta(weeks=60), 0, 0
     days = [usual(first + timedelta(days=n), noise) for n in range(60 * 7)]
@@ -247,10 +247,10 @@ def test_chance_alone_seldom_makes_an_alarm() -> None:
     ),
     st.integers(0, 10),
 )
-def test_any_past_is_judged(days: list[DailySourceStats], failures: int) -> None:
+def test_any_past_can_be_judged(days: list[DailySourceStats], failures: int) -> None:
     ordered = sorted(days, key=lambda one: one.day)
     found = SourceRecord(
         slug="x", days=ordered, coverage={one.day: "ok" for one in days}, failures=failures
     )
-    kinds = [one.kind for one in judge(found, MONDAY)]
+    kinds = [one.kind for one in check(found, MONDAY)]
     assert len(kinds) == len(set(kinds))

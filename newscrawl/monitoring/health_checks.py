@@ -1,12 +1,13 @@
-"""What is wrong with a source today, judged by its own past."""
+"""Check the health of sources against their own past; what is wrong is an incident."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Literal
 
-from newscrawl.monitoring.expecting import (
-    LEAST_PAGES,
+from newscrawl.monitoring.baselines import (
+    MIN_PAGES,
     Change,
     changed_level,
     changed_share,
@@ -15,6 +16,7 @@ from newscrawl.monitoring.expecting import (
 from newscrawl.storage.incidents import Incident
 from newscrawl.storage.listing_health import ListingHealth
 from newscrawl.storage.source_stats import DailySourceStats
+from newscrawl.storage.watching import SourceStatus
 
 Kind = Literal[
     "unreachable",
@@ -28,15 +30,20 @@ Kind = Literal[
     "quarantined",
 ]
 
-# Ours: crawls that fail in a row before it is called so, and articles that were to be expected
-# while none came (by chance that happens once in a thousand times: e to the -7).
-FAILURES = 3
-AWAITED = 7.0
-# Ours: revisions of one source in the quarantine that are no longer single pages gone wrong. It
-# takes no history, so that a source is told of on its first day.
-MANY_QUARANTINED = 5
-# Several measures that move at once are one cause: the page is built otherwise.
-_TOGETHER = 2
+# All ours. A source is unreachable after MIN_FAILURES failed crawls in a row, and stale when
+# MIN_AWAITED articles were expected and none came (by chance once in a thousand times: e^-7).
+MIN_FAILURES = 3
+MIN_AWAITED = 7.0
+# Quarantined revisions of one source that can't be single broken pages. The check needs no
+# history: it works on a source's first day.
+MIN_QUARANTINED = 5
+# Measures that change on the same day have one cause: the site has a new layout.
+_MIN_LAYOUT_CHANGES = 2
+# An incident that more than half of the sources have at once, five at least, is not the sources'
+# fault; a monitor is behind when a tenth of its sources are late.
+_COMMON_PART = 0.5
+_BEHIND_PART = 0.1
+_MIN_COMMON = 5
 
 _WORDS: Mapping[str, str] = {
     "characters": "length of texts",
@@ -50,9 +57,9 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecord:
-    """What is known of a source: its days with the oldest first, its coverage by day, how many
-    crawls failed in a row and what the last one said, how its feeds and sitemaps fare, and how many
-    revisions are in the quarantine."""
+    """What the checks of a source need: its days, the oldest first, its coverage by day, the
+    number of crawls that failed in a row and the note of the last one, the health of its feeds
+    and sitemaps, and the number of its revisions in the quarantine."""
 
     slug: str
     days: Sequence[DailySourceStats] = ()
@@ -65,16 +72,54 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`incident` is None where all is well."""
+    """The result of a check: `incident` is None where the source is healthy."""
 
     source: str
     kind: Kind
     incident: Incident | None = None
 
 
-def judge(record: SourceRecord, today: date) -> list[Verdict]:
-    """The verdict on each kind of incident that can be told; kinds that can't are left out."""
-    judges: tuple[Callable[[SourceRecord, date], list[Verdict]], ...] = (
+def group_incidents(
+    verdicts: Iterable[Verdict], slugs: Sequence[str], statuses: Iterable[SourceStatus]
+) -> tuple[list[Incident], set[str]]:
+    """Return the incidents to be recorded, and the causes that are over.
+
+    An incident that most sources have at once becomes one incident of the monitor instead.
+    """
+    verdicts = list(verdicts)
+    incidents = [one.incident for one in verdicts if one.incident]
+    number = Counter(incident.kind for incident in incidents)
+    least = max(_MIN_COMMON, len(slugs) * _COMMON_PART)
+    common = {kind for kind, sources in number.items() if sources >= least}
+    own = [incident for incident in incidents if incident.kind not in common]
+    of_monitor = [
+        Incident(
+            kind=kind,
+            source=None,
+            note=f"{number[kind]} of {len(slugs)} sources at once: the network, or this machine?",
+            facts={"sources": number[kind], "of": len(slugs)},
+        )
+        for kind in sorted(common)
+    ]
+    of_monitor += _behind(slugs, statuses)
+    cleared = {f"{one.source}/{one.kind}" for one in verdicts if not one.incident}
+    cleared |= {f"watch/{kind}" for kind in {one.kind for one in verdicts} | {"behind"}}
+    return own + of_monitor, cleared - {incident.cause for incident in of_monitor}
+
+
+def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
+    late = [one.slug for one in statuses if one.late and not one.running_since]
+    if len(late) < max(_MIN_COMMON, len(slugs) * _BEHIND_PART):
+        return []
+    note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
+    return [
+        Incident(kind="behind", source=None, note=note, facts={"late": len(late), "of": len(slugs)})
+    ]
+
+
+def check(record: SourceRecord, today: date) -> list[Verdict]:
+    """Return a verdict for each kind of incident; kinds that can't be judged are left out."""
+    checks: tuple[Callable[[SourceRecord, date], list[Verdict]], ...] = (
         _unreachable,
         _feed_failed,
         _blocked,
@@ -84,7 +129,7 @@ def judge(record: SourceRecord, today: date) -> list[Verdict]:
         _drifted,
         _quarantined,
     )
-    return [verdict for one in judges for verdict in one(record, today)]
+    return [verdict for one in checks for verdict in one(record, today)]
 
 
 def _verdict(
@@ -98,7 +143,7 @@ def _verdict(
 
 
 def _unreachable(record: SourceRecord, _today: date) -> list[Verdict]:
-    if 0 < record.failures < FAILURES:
+    if 0 < record.failures < MIN_FAILURES:
         return []
     if not record.failures:
         return [_verdict("unreachable", record, None)]
@@ -107,9 +152,9 @@ def _unreachable(record: SourceRecord, _today: date) -> list[Verdict]:
 
 
 def _feed_failed(record: SourceRecord, _today: date) -> list[Verdict]:
-    """Tell of a feed or sitemap that is lost while another one works: where none does, the crawls
-    fail, and say so themselves."""
-    lost = [one for one in record.listings.failed if one.failures >= FAILURES]
+    """Find feeds and sitemaps that fail while others work; where none works, the crawls fail, and
+    `_unreachable` reports it."""
+    lost = [one for one in record.listings.failed if one.failures >= MIN_FAILURES]
     if not record.listings.working:
         return []
     if not lost:
@@ -127,7 +172,7 @@ def _blocked(record: SourceRecord, today: date) -> list[Verdict]:
     if state == "blocked_by_robots":
         note = "robots.txt or the server refuses us"
         return [_verdict("blocked", record, note, {"state": state})]
-    now = _telling_day(record, today, lambda one: one.fetched + one.refused)
+    now = _latest_day(record, today, lambda one: one.fetched + one.refused)
     if now is None:
         return [_verdict("blocked", record, None)] if state == "ok" else []
     before = [(one.refused, one.fetched + one.refused) for one in _before(record, now.day)]
@@ -139,7 +184,7 @@ def _blocked(record: SourceRecord, today: date) -> list[Verdict]:
 
 
 def _not_crawled(record: SourceRecord, today: date) -> list[Verdict]:
-    """Nobody looked yesterday, though the source was looked at before."""
+    """Find a source that was crawled before, but neither yesterday nor today."""
     yesterday = today - timedelta(days=1)
     if not any(day < yesterday for day in record.coverage):
         return []
@@ -151,13 +196,13 @@ def _not_crawled(record: SourceRecord, today: date) -> list[Verdict]:
 
 
 def _missing(record: SourceRecord, today: date) -> list[Verdict]:
-    """Yesterday brought far fewer articles than such days do."""
+    """Find a source with far fewer articles yesterday than on such days before."""
     yesterday = today - timedelta(days=1)
     found = next((one for one in record.days if one.day == yesterday), None)
     expected = expected_articles(record.days, yesterday)
     if found is None or expected is None or found.runs <= found.failed_runs:
         return []
-    if not expected.missed_by(found.new):
+    if not expected.is_missed_by(found.new):
         return [_verdict("missing", record, None)]
     note = f"{found.new} new articles on {yesterday}, {expected.number:.0f} were to be expected"
     facts = {"day": yesterday.isoformat(), "found": found.new, "expected": expected.number}
@@ -165,7 +210,7 @@ def _missing(record: SourceRecord, today: date) -> list[Verdict]:
 
 
 def _stale(record: SourceRecord, today: date) -> list[Verdict]:
-    """Full days without any new article, though crawls went well and so many were awaited."""
+    """Find a source without a new article for full days, though its crawls succeeded."""
     if _latest_state(record, today) == "stale_feed":
         note = "the feeds and sitemaps list nothing that is recent"
         return [_verdict("stale", record, note, {"state": "stale_feed"})]
@@ -179,31 +224,31 @@ def _stale(record: SourceRecord, today: date) -> list[Verdict]:
         if expected is None:
             return []
         awaited += expected.number
-    if awaited < AWAITED:
+    if awaited < MIN_AWAITED:
         return [_verdict("stale", record, None)]
     note = f"no new article since {last}, {awaited:.0f} were to be expected"
     return [_verdict("stale", record, note, {"last_day": last.isoformat(), "expected": awaited})]
 
 
 def _drifted(record: SourceRecord, today: date) -> list[Verdict]:
-    now = _telling_day(record, today, lambda one: one.read + one.dropped)
+    now = _latest_day(record, today, lambda one: one.read + one.dropped)
     if now is None:
         return []
     changes = _changes(now, _before(record, now.day))
     facts = {one.measure: {"now": one.now, "before": one.before} for one in changes}
     facts_and_day = {"day": now.day.isoformat(), **facts}
-    told = "; ".join(map(_told, changes)) + f" (on {now.day})"
-    together = len(changes) >= _TOGETHER
+    note = "; ".join(map(_change_note, changes)) + f" (on {now.day})"
+    is_layout = len(changes) >= _MIN_LAYOUT_CHANGES
     return [
-        _verdict("layout_changed", record, told if together else None, facts_and_day),
-        _verdict("drift", record, told if changes and not together else None, facts_and_day),
+        _verdict("layout_changed", record, note if is_layout else None, facts_and_day),
+        _verdict("drift", record, note if changes and not is_layout else None, facts_and_day),
     ]
 
 
 def _quarantined(record: SourceRecord, _today: date) -> list[Verdict]:
-    """Other pages stand in the place of articles, or somebody has left them undecided."""
+    """Find a source whose pages no longer hold their articles, or wait for a decision."""
     number = record.quarantined
-    if number < MANY_QUARANTINED:
+    if number < MIN_QUARANTINED:
         return [_verdict("quarantined", record, None)]
     note = f"{number:,} articles would have become worse: newscrawl articles --quarantined"
     return [_verdict("quarantined", record, note, {"revisions": number})]
@@ -211,16 +256,16 @@ def _quarantined(record: SourceRecord, _today: date) -> list[Verdict]:
 
 def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:
     def level(name: str) -> Change | None:
-        values = [getattr(one, name) for one in before if one.read >= LEAST_PAGES]
+        values = [getattr(one, name) for one in before if one.read >= MIN_PAGES]
         known = [value for value in values if value is not None]
-        value = getattr(now, name) if now.read >= LEAST_PAGES else None
+        value = getattr(now, name) if now.read >= MIN_PAGES else None
         return changed_level(name, value, known)
 
     def share(name: str, whole: Callable[[DailySourceStats], int]) -> Change | None:
         pairs = [(getattr(one, name), whole(one)) for one in before]
         return changed_share(name, getattr(now, name), whole(now), pairs)
 
-    found = (
+    changes = (
         level("characters"),
         level("text_share"),
         level("confidence"),
@@ -228,10 +273,10 @@ def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[
         share("undated", lambda one: one.read),
         share("untitled", lambda one: one.read),
     )
-    return [change for change in found if change is not None]
+    return [change for change in changes if change is not None]
 
 
-def _told(change: Change) -> str:
+def _change_note(change: Change) -> str:
     shown = "{:,.0f}" if change.measure == "characters" else "{:.0%}"
     now, before = shown.format(change.now), shown.format(change.before)
     return f"{_WORDS[change.measure]}: {now}, usually {before}"
@@ -245,12 +290,12 @@ def _before(record: SourceRecord, day: date) -> list[DailySourceStats]:
     return [one for one in record.days if one.day < day]
 
 
-def _telling_day(
+def _latest_day(
     record: SourceRecord, today: date, pages: Callable[[DailySourceStats], int]
 ) -> DailySourceStats | None:
-    """Today or yesterday, the newer of them that has pages enough to tell anything."""
+    """Return today or yesterday, the newer one that has enough pages to judge."""
     recent = [one for one in record.days if today - one.day <= timedelta(days=1)]
-    return next((one for one in reversed(recent) if pages(one) >= LEAST_PAGES), None)
+    return next((one for one in reversed(recent) if pages(one) >= MIN_PAGES), None)
 
 
 def _latest_state(record: SourceRecord, today: date) -> str | None:

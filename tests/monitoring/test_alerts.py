@@ -1,6 +1,6 @@
-"""What analysts are told of, on both databases, by a real mail server and a real webhook."""
+"""Company alerts on both databases, delivered to a real mail server and a real webhook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newscrawl.monitoring.mail import MailChannel
-from newscrawl.monitoring.notify import LogChannel
-from newscrawl.monitoring.spikes import articles_behind, judge, notice_all
-from newscrawl.monitoring.telling import look_and_tell, tell_all
-from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.monitoring.alerts import alert_articles, assess_day, find_alerts, pending_alerts
+from newscrawl.monitoring.channels import MailChannel, WebhookChannel
+from newscrawl.monitoring.delivery import Channel, DeliveryReport, LogChannel, deliver_pending
+from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, company_alerts
 from tests.receiving import Inbox, mail_server, webhook
 from tests.worlds import body, day, document, headline, moment, register
@@ -60,6 +59,10 @@ def burst(database: Database, on: int = 0, articles: int = 9, title: str = "Siem
     database.record_coverage("ft", day(on), "ok", articles, articles)
 
 
+def deliver_alerts(world: Database, channels: Sequence[Channel]) -> DeliveryReport:
+    return deliver_pending(pending_alerts(world), channels)
+
+
 def mail(url: str) -> MailChannel:
     return MailChannel.of(url, "news@example.org", "desk@example.org")
 
@@ -74,18 +77,18 @@ def receivers() -> Iterator[tuple[Inbox, MailChannel, list[dict[str, object]], W
         yield inbox, mail(mail_url), taken, hook(hook_url)
 
 
-def test_a_spike_of_a_watched_company_is_told_once_with_its_articles(world):
+def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world, title=HOSTILE)
     with receivers() as (inbox, mailing, taken, hooking):
         channels = (LogChannel(), mailing, hooking)
-        (found,) = notice_all(world, today=TODAY)
+        (found,) = find_alerts(world, today=TODAY)
         assert (found.kind, found.company, found.day) == ("spike", "Siemens", day(0))
         assert found.facts["articles"] == 9
         assert found.facts["expected"] < 3
-        assert tell_all(world, channels).alerts == 1
-        assert notice_all(world, today=TODAY) == []
-        assert tell_all(world, channels).alerts == 0
+        assert deliver_alerts(world, channels).delivered == 1
+        assert find_alerts(world, today=TODAY) == []
+        assert deliver_alerts(world, channels).delivered == 0
     (message,) = inbox.messages
     assert (
         message["Subject"]
@@ -104,33 +107,33 @@ def test_a_spike_of_a_watched_company_is_told_once_with_its_articles(world):
     assert told["cause"] == f"spike/Siemens/{day(0)}"
 
 
-def test_a_company_that_nobody_watches_is_told_of_only_if_all_are(world):
+def test_unwatched_company_has_alerts_only_with_everyone(world):
     burst(world)
-    assert notice_all(world, today=TODAY) == []
-    assert [one.company for one in notice_all(world, today=TODAY, everyone=True)] == ["Siemens"]
+    assert find_alerts(world, today=TODAY) == []
+    assert [one.company for one in find_alerts(world, today=TODAY, everyone=True)] == ["Siemens"]
 
 
-def test_a_burst_that_goes_on_is_one(world):
+def test_burst_of_several_days_is_one_alert(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
-    assert len(notice_all(world, today=TODAY)) == 1
+    assert len(find_alerts(world, today=TODAY)) == 1
     burst(world, on=1, articles=10)
-    assert notice_all(world, today=day(2)) == []
+    assert find_alerts(world, today=day(2)) == []
     burst(world, on=2, articles=30)
-    assert [one.day for one in notice_all(world, today=day(3))] == [day(2)]
+    assert [one.day for one in find_alerts(world, today=day(3))] == [day(2)]
 
 
-def test_days_of_spikes_are_no_history(world):
+def test_days_of_spikes_can_be_left_out_of_the_history(world):
     burst(world)
-    plain = judge(world, "Siemens", day(0))
+    plain = assess_day(world, "Siemens", day(0))
     burst(world, on=1, articles=3)
-    with_burst = judge(world, "Siemens", day(1))
-    without = judge(world, "Siemens", day(1), without={day(0)})
+    with_burst = assess_day(world, "Siemens", day(1))
+    without = assess_day(world, "Siemens", day(1), without={day(0)})
     assert plain.is_spike
     assert without.expected < with_burst.expected
 
 
-def test_a_gap_of_coverage_is_no_history_of_zeros(database):
+def test_gap_of_coverage_is_no_history_of_zeros(database):
     run = register(database)
     for number in (*range(-56, -28), *range(-7, 0)):
         database.save_all(
@@ -147,77 +150,77 @@ def test_a_gap_of_coverage_is_no_history_of_zeros(database):
         )
         database.record_coverage("ft", day(number), "ok", 2, 2)
     burst(database, articles=4)
-    found = judge(database, "Siemens", day(0))
+    found = assess_day(database, "Siemens", day(0))
     assert found.history == 35
     assert found.expected == pytest.approx(4, rel=0.1)
     assert not found.is_spike
 
 
-def test_the_first_article_that_names_a_watched_company_is_told(world):
+def test_first_article_of_a_watched_company_is_an_alert(world):
     company_alerts.watch_company(world, "Bosch")
     company_alerts.watch_company(world, "Siemens")
-    assert notice_all(world, today=TODAY) == []
+    assert find_alerts(world, today=TODAY) == []
     run = register(world)
     now = datetime.now(UTC)
     world.save(document("b", text="Bosch is here.", mentions=[body("Bosch")], fetched_at=now), run)
-    (found,) = notice_all(world, today=TODAY)
+    (found,) = find_alerts(world, today=TODAY)
     assert (found.kind, found.company, found.other) == ("first mention", "Bosch", "")
-    behind = articles_behind(world, found)
+    behind = alert_articles(world, found)
     assert [one.article.url for one in behind.articles] == ["https://ft.example/b"]
     world.save(document("c", text="Bosch once more.", mentions=[body("Bosch")]), run)
-    assert notice_all(world, today=TODAY) == []
+    assert find_alerts(world, today=TODAY) == []
 
 
-def test_the_first_article_that_names_a_watched_pair_is_told(world):
+def test_first_article_of_a_watched_pair_is_an_alert(world):
     company_alerts.watch_company(world, "Siemens", "Alstom")
     run = register(world)
     now = datetime.now(UTC)
     alone = document("a", text="Alstom alone.", mentions=[body("Alstom")], fetched_at=now)
     world.save(alone, run)
-    assert notice_all(world, today=TODAY) == []
+    assert find_alerts(world, today=TODAY) == []
     both = [body("Alstom"), body("Siemens", 11)]
     world.save(document("ab", text="Alstom and Siemens merge.", mentions=both, fetched_at=now), run)
-    (found,) = notice_all(world, today=TODAY)
+    (found,) = find_alerts(world, today=TODAY)
     assert (found.kind, {found.company, found.other}) == ("first pair", {"Alstom", "Siemens"})
-    behind = articles_behind(world, found)
+    behind = alert_articles(world, found)
     assert ([one.article.url for one in behind.articles], behind.number) == (
         ["https://ft.example/ab"],
         1,
     )
 
 
-def test_a_channel_that_fails_is_tried_again_and_no_other(world):
+def test_failed_channel_gets_the_alert_again_and_others_do_not(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
-    notice_all(world, today=TODAY)
+    find_alerts(world, today=TODAY)
     with receivers() as (inbox, mailing, taken, hooking):
         inbox.refuse = True
-        told = tell_all(world, (mailing, hooking))
-        assert (told.alerts, len(told.failed), len(taken)) == (0, 1, 1)
+        report = deliver_alerts(world, (mailing, hooking))
+        assert (report.delivered, len(report.failed), len(taken)) == (0, 1, 1)
         (kept,) = company_alerts.list_alerts(world)
         assert kept.told_at is None
         inbox.refuse = False
-        assert tell_all(world, (mailing, hooking)).alerts == 1
+        assert deliver_alerts(world, (mailing, hooking)).delivered == 1
         assert (len(inbox.messages), len(taken)) == (1, 1)
         (kept,) = company_alerts.list_alerts(world)
         assert kept.told_at is not None
 
 
-def test_what_one_worker_tells_no_other_does(world):
+def test_alert_is_claimed_by_one_worker(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
-    notice_all(world, today=TODAY)
+    find_alerts(world, today=TODAY)
     assert len(company_alerts.claim_alerts(world)) == 1
     assert company_alerts.claim_alerts(world) == []
 
 
-def test_workers_at_the_same_moment_tell_it_once(world):
+def test_workers_at_the_same_moment_deliver_an_alert_once(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
 
     def work(_number: int) -> int:
-        notice_all(world, today=TODAY)
-        return tell_all(world, (hooking,)).alerts
+        find_alerts(world, today=TODAY)
+        return deliver_alerts(world, (hooking,)).delivered
 
     with webhook() as (taken, url), ThreadPoolExecutor(4) as pool:
         hooking = hook(url)
@@ -225,29 +228,29 @@ def test_workers_at_the_same_moment_tell_it_once(world):
         assert len(taken) == 1
 
 
-def test_an_inspection_tells_what_is_watched(database):
+def test_inspection_delivers_alerts_about_watched_companies(database):
     now = datetime.now(UTC)
     run = register(database)
     bosch = document("b", text="Bosch.", mentions=[body("Bosch")], published=now, fetched_at=now)
     with webhook() as (taken, url):
-        look_and_tell(database, (hook(url),))
+        Inspector(database, [], (hook(url),))()
         company_alerts.watch_company(database, "Bosch")
         later = datetime.now(UTC)
         bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
         database.save(bosch, run)
-        look_and_tell(database, (hook(url),))
+        Inspector(database, [], (hook(url),))()
     assert [notice["subject"] for notice in taken] == ["First article that names Bosch"]
 
 
-def test_what_was_noticed_too_long_ago_is_no_news(world, monkeypatch):
+def test_stale_alert_is_not_delivered(world, monkeypatch):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
-    notice_all(world, today=TODAY)
+    find_alerts(world, today=TODAY)
     monkeypatch.setattr(company_alerts, "STALE", timedelta(0))
     assert company_alerts.claim_alerts(world) == []
 
 
-def test_a_pair_is_watched_in_either_order(database):
+def test_pair_is_watched_in_either_order(database):
     assert company_alerts.watch_company(database, "Siemens", "Alstom")
     assert not company_alerts.watch_company(database, "Alstom", "Siemens")
     assert [(one.company, one.other) for one in company_alerts.watched_companies(database)] == [

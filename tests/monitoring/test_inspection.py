@@ -1,4 +1,4 @@
-"""An inspection reads the counts of real runs, and tells each incident once, and its end."""
+"""Inspections of real runs: each incident is delivered once, and its end once."""
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
@@ -8,11 +8,10 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from newscrawl.monitoring.inspecting import Inspector, weigh
-from newscrawl.monitoring.judging import FAILURES, Verdict
-from newscrawl.monitoring.mail import MailChannel
-from newscrawl.monitoring.notify import Channel, LogChannel
-from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.monitoring.channels import MailChannel, WebhookChannel
+from newscrawl.monitoring.delivery import Channel, LogChannel
+from newscrawl.monitoring.health_checks import MIN_FAILURES, Verdict, group_incidents
+from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule, open_frontier
 from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
@@ -130,7 +129,7 @@ def test_only_sources_that_ran_since_are_added_up_again(database: Database) -> N
     assert refresh_source_stats(database, NOW, ended_after=TODAY) == 1
 
 
-def test_a_run_that_was_killed_counts_as_failed(database: Database) -> None:
+def test_killed_run_counts_as_failed(database: Database) -> None:
     registered(database, "ft")
     database.start_run("ft")
     refresh_source_stats(database, NOW + timedelta(hours=7))
@@ -158,9 +157,7 @@ def reading() -> Reading:
     )
 
 
-def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
-    database: Database, hook: Hook
-) -> None:
+def test_lost_feed_and_its_return_are_delivered(database: Database, hook: Hook) -> None:
     registered(database, "ft")
     ran(database, "ft", 0)
     run = database.start_run("ft")
@@ -169,11 +166,11 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
     child, _ = frontier.listings(["https://ft.example/1", "https://ft.example/2"], good.id)
     frontier.record_reading(good.id, reading())
     inspect = inspector(database, ["ft"], [webhook(hook)])
-    for failures in range(1, FAILURES + 1):
+    for failures in range(1, MIN_FAILURES + 1):
         frontier.record_failure(lost.id)
         frontier.record_failure(child.id)
         inspect()
-        assert len(incidents(database)) == (failures >= FAILURES)
+        assert len(incidents(database)) == (failures >= MIN_FAILURES)
     (incident,) = incidents(database)
     assert incident.kind == "feed_failed"
     assert incident.note == "https://ft.example/lost failed 3 times in a row, never read before"
@@ -186,14 +183,14 @@ def test_a_feed_that_is_lost_while_another_works_is_found_and_its_return(
     assert len(hook.taken) == 2
 
 
-def test_a_feed_that_nobody_asks_for_any_more_says_nothing(database: Database) -> None:
+def test_feed_that_left_the_registry_is_not_judged(database: Database) -> None:
     registered(database, "ft")
     run = database.start_run("ft")
     frontier = replace(open_frontier(database, "ft", run, SCHEDULE), clock=lambda: NOW)
     old, good = frontier.listings(["https://ft.example/old", "https://ft.example/good"])
     frontier.record_reading(good.id, reading())
     long_ago = replace(frontier, clock=lambda: NOW - timedelta(days=9))
-    for _ in range(FAILURES):
+    for _ in range(MIN_FAILURES):
         long_ago.record_failure(old.id)
     assert listing_health(database, NOW) == {"ft": ListingHealth(working=1)}
 
@@ -201,7 +198,7 @@ def test_a_feed_that_nobody_asks_for_any_more_says_nothing(database: Database) -
 # Incidents ----------------------------------------------------------------------------------------
 
 
-def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook) -> None:
+def test_changed_layout_is_delivered(database: Database, hook: Hook) -> None:
     registered(database, "ft")
     for days_ago in range(1, 20):
         ran(database, "ft", days_ago)
@@ -218,7 +215,7 @@ def test_a_layout_that_changes_is_found_and_told(database: Database, hook: Hook)
     assert told["characters"] == {"now": 200.0, "before": 3000.0}
 
 
-def test_a_trouble_is_told_once_and_so_is_its_end(
+def test_incident_and_its_end_are_delivered_once(
     database: Database, hook: Hook, mail: tuple[Inbox, int]
 ) -> None:
     inbox, port = mail
@@ -251,7 +248,7 @@ def test_a_trouble_is_told_once_and_so_is_its_end(
     assert incident.recovered_at is not None
 
 
-def test_a_trouble_that_comes_back_is_told_again(database: Database, hook: Hook) -> None:
+def test_incident_that_comes_back_is_delivered_again(database: Database, hook: Hook) -> None:
     leases = registered(database, "ft")
     inspect = inspector(database, ["ft"], [webhook(hook)])
     for _ in range(2):
@@ -264,7 +261,7 @@ def test_a_trouble_that_comes_back_is_told_again(database: Database, hook: Hook)
     assert [notice["event"] for notice in hook.notices] == ["opened", "recovered"] * 2
 
 
-def test_what_could_not_be_told_is_told_later(
+def test_undelivered_incident_is_delivered_later(
     database: Database, hook: Hook, caplog: pytest.LogCaptureFixture
 ) -> None:
     leases = registered(database, "ft")
@@ -279,9 +276,7 @@ def test_what_could_not_be_told_is_told_later(
     assert len(hook.notices) == 2  # the one refused, and the one taken
 
 
-def test_what_most_sources_have_at_once_is_told_of_the_watch(
-    database: Database, hook: Hook
-) -> None:
+def test_incident_of_most_sources_is_one_of_the_monitor(database: Database, hook: Hook) -> None:
     slugs = [f"s{number}" for number in range(8)]
     leases = registered(database, *slugs)
     for slug in slugs[:6]:
@@ -294,7 +289,7 @@ def test_what_most_sources_have_at_once_is_told_of_the_watch(
     assert "6 of 8 sources at once" in notice["text"]
 
 
-def test_many_findings_of_a_kind_come_in_one_notice(database: Database, hook: Hook) -> None:
+def test_many_incidents_of_a_kind_are_one_notice(database: Database, hook: Hook) -> None:
     slugs = [f"s{number:02}" for number in range(20)]
     leases = registered(database, *slugs)
     for slug in slugs[:7]:
@@ -307,7 +302,7 @@ def test_many_findings_of_a_kind_come_in_one_notice(database: Database, hook: Ho
     assert notice["text"].count("\n") == 7
 
 
-def test_two_inspections_at_once_tell_it_once(database: Database) -> None:
+def test_incident_is_claimed_once(database: Database) -> None:
     registered(database, "ft")
     incident = Incident(kind="stale", source="ft", note="nothing new")
     record_incidents(database, [incident], set())
@@ -317,14 +312,14 @@ def test_two_inspections_at_once_tell_it_once(database: Database) -> None:
     assert second == ([], [])
 
 
-def test_a_trouble_that_was_over_before_anybody_heard_is_not_told(database: Database) -> None:
+def test_incident_that_is_over_is_not_delivered(database: Database) -> None:
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/stale"})
     assert claim_unreported(database) == ([], [])
 
 
-def test_what_cannot_be_judged_stays_open(database: Database) -> None:
+def test_incident_that_is_not_judged_stays_open(database: Database) -> None:
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/missing"})
@@ -332,20 +327,20 @@ def test_what_cannot_be_judged_stays_open(database: Database) -> None:
     assert incident.recovered_at is None
 
 
-def test_a_watch_that_falls_behind_is_told() -> None:
+def test_late_sources_are_an_incident_of_the_monitor() -> None:
     late = [SourceStatus(slug=f"s{n}", late=n < 6) for n in range(20)]
-    incidents, _ = weigh([], [one.slug for one in late], late)
+    incidents, _ = group_incidents([], [one.slug for one in late], late)
     assert [(one.cause, one.facts) for one in incidents] == [
         ("watch/behind", {"late": 6, "of": 20})
     ]
 
 
-def test_a_watch_that_has_caught_up_is_cleared() -> None:
-    _, cleared = weigh([Verdict("a", "stale")], ["a"], [SourceStatus(slug="a")])
+def test_monitor_that_has_caught_up_is_cleared() -> None:
+    _, cleared = group_incidents([Verdict("a", "stale")], ["a"], [SourceStatus(slug="a")])
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 
 
-def test_nobody_to_tell_is_no_error(database: Database) -> None:
+def test_inspection_works_without_channels(database: Database) -> None:
     leases = registered(database, "ft")
     fail(leases, "ft", 3)
     channels: list[Channel] = []
@@ -353,7 +348,7 @@ def test_nobody_to_tell_is_no_error(database: Database) -> None:
     assert [one.kind for one in incidents(database)] == ["unreachable"]
 
 
-def test_articles_that_would_become_worse_are_told_on_the_first_day(
+def test_quarantined_articles_are_an_incident_on_the_first_day(
     database: Database, hook: Hook
 ) -> None:
     run = register(database)

@@ -1,4 +1,4 @@
-"""Digests: what they say, that hostile headlines stay text, and that they are sent once."""
+"""Digests: their numbers, hostile headlines as text, and that they are sent once."""
 
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
@@ -6,11 +6,16 @@ from html.parser import HTMLParser
 import pytest
 
 from newscrawl import config
-from newscrawl.monitoring import markup
-from newscrawl.monitoring.digest import last_full_day, make_digest
-from newscrawl.monitoring.digest_letter import html_digest, markdown_digest
+from newscrawl.monitoring.digest import (
+    html_digest,
+    last_full_day,
+    make_digest,
+    markdown_digest,
+    spark_bars,
+)
 from newscrawl.storage import Database, company_alerts, open_database
 from newscrawl.storage.company_alerts import CompanyAlert
+from newscrawl.templating import markdown, safe_url
 from tests.conftest import Newscrawl
 from tests.receiving import mail_server, webhook
 from tests.worlds import body, day, document, headline, moment, register
@@ -64,7 +69,7 @@ class Links(HTMLParser):
         self.targets += [value for name, value in attrs if name in {"href", "src"}]
 
 
-def test_a_weekly_digest_counts_against_the_week_before(news):
+def test_weekly_digest_compares_with_the_week_before(news):
     company_alerts.watch_company(news, "Siemens")
     company_alerts.watch_company(news, "E.ON", "Bosch")
     digest = make_digest(news, "weekly", day(0))
@@ -78,7 +83,7 @@ def test_a_weekly_digest_counts_against_the_week_before(news):
     assert rows["Siemens"].spark[-3:] == (1, 2, 3)
 
 
-def test_without_a_watch_the_most_named_are_in_it(news):
+def test_digest_without_watched_companies_shows_the_most_named(news):
     digest = make_digest(news, "daily", day(0))
     assert not digest.chosen
     assert [(one.company, one.articles) for one in digest.companies] == [
@@ -87,7 +92,7 @@ def test_without_a_watch_the_most_named_are_in_it(news):
     ]
 
 
-def test_days_that_nobody_looked_at_are_gaps(news):
+def test_days_without_coverage_are_gaps(news):
     digest = make_digest(news, "daily", day(-13))
     assert digest.companies == ()
     earlier = make_digest(news, "weekly", day(-9))
@@ -98,7 +103,7 @@ def test_days_that_nobody_looked_at_are_gaps(news):
     assert "before the first crawl: the numbers may be too low." in markdown_digest(earlier)
 
 
-def test_alerts_of_the_days_stand_in_it(news):
+def test_digest_lists_the_alerts_of_its_days(news):
     facts = {"articles": 40, "expected": 3.2, "chance": 1e-9, "history_days": 50}
     spike = CompanyAlert(cause="s", kind="spike", company="Siemens", day=day(0), facts=facts)
     old = CompanyAlert(cause="o", kind="first mention", company="Bosch", day=day(-30))
@@ -108,7 +113,7 @@ def test_alerts_of_the_days_stand_in_it(news):
     assert "first article" not in text
 
 
-def test_a_hostile_headline_is_text(news):
+def test_hostile_headline_stays_text(news):
     digest = make_digest(news, "weekly", day(0))
     page, text = html_digest(digest), markdown_digest(digest)
     links = Links(page)
@@ -131,21 +136,24 @@ def test_a_hostile_headline_is_text(news):
         ("data:text/html,x", None),
     ],
 )
-def test_only_addresses_of_the_web_become_links(url, safe):
-    assert markup.safe_url(url) == safe
+def test_only_http_urls_become_links(url, safe):
+    assert safe_url(url) == safe
 
 
-def test_a_title_stays_in_its_line():
-    assert markup.markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
-    assert markup.spark([0, None, 4, 8]) == "▁·▅█"
-    assert markup.spark([0, 0]) == "▁▁"
+def test_markdown_of_a_title_is_one_line():
+    assert markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
+
+
+def test_spark_bars_show_gaps_as_dots():
+    assert spark_bars([0, None, 4, 8]) == "▁·▅█"
+    assert spark_bars([0, 0]) == "▁▁"
 
 
 @pytest.mark.parametrize(
     ("span", "today", "last"),
     [("daily", 22, 21), ("weekly", 22, 15), ("weekly", 23, 22), ("weekly", 29, 22)],
 )
-def test_only_full_days_and_weeks_are_told(span, today, last):
+def test_digest_covers_full_days_and_weeks(span, today, last):
     november = datetime(2026, 11, 1, tzinfo=UTC).date()
     full = last_full_day(span, november + timedelta(days=today - 1))
     assert full == november + timedelta(days=last - 1)
@@ -161,7 +169,7 @@ def stored(newscrawl: Newscrawl) -> Newscrawl:
     return newscrawl
 
 
-def test_the_command_writes_markdown_or_html(stored):
+def test_command_writes_markdown_or_html(stored):
     ran = stored("digest", "--weekly", "--day", day(0))
     assert ran.code == 0
     assert ran.out.startswith(f"# Companies in the news, {day(-6)} to {day(0)}\n")
@@ -171,7 +179,7 @@ def test_the_command_writes_markdown_or_html(stored):
     assert page.out.startswith("<!DOCTYPE html>")
 
 
-def test_a_digest_is_sent_once(stored, monkeypatch):
+def test_digest_is_sent_once(stored, monkeypatch):
     with mail_server() as (inbox, url), webhook() as (taken, hook):
         monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", url)
         monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
@@ -211,7 +219,7 @@ def test_a_digest_is_sent_once(stored, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_can_not_be_done_is_told_in_a_line(stored, arguments, code, message):
+def test_error_is_one_line(stored, arguments, code, message):
     ran = stored(*arguments)
     assert ran.code == code
     assert message in ran.err
@@ -239,8 +247,8 @@ def test_alerts_are_run_and_listed(stored):
     assert "watched from now on" in stored("alerts", "watch", "aldi").err
     assert "watched already" in stored("alerts", "watch", "Aldi").err
     assert "Aldi" in stored("alerts", "watched").out
-    assert "1 new, 1 told" in stored("alerts", "run", "--day", day(1)).err
-    assert "0 new, 0 told" in stored("alerts", "run", "--day", day(1)).err
+    assert "1 new, 1 delivered" in stored("alerts", "run", "--day", day(1)).err
+    assert "0 new, 0 delivered" in stored("alerts", "run", "--day", day(1)).err
     listed = stored("alerts", "list")
     assert listed.code == 0
     assert max(map(len, listed.out.splitlines())) <= 80
@@ -248,7 +256,7 @@ def test_alerts_are_run_and_listed(stored):
     assert "watched no more" in stored("alerts", "unwatch", "ALDI").err
 
 
-def test_the_rule_is_measured_on_the_command_line(newscrawl):
+def test_simulate_prints_a_row_for_each_kind_of_company(newscrawl):
     ran = newscrawl("alerts", "simulate", "--days", 4, "--format", "csv")
     assert ran.code == 0
     assert len(ran.out.splitlines()) == 10

@@ -1,26 +1,26 @@
-"""The rule for spikes: day of the week, gaps, scatter; its false alarms, simulated."""
+"""The rule for spikes: weekdays, gaps, scatter; its false alarms, simulated."""
 
 from datetime import date, timedelta
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.monitoring import spikes
-from newscrawl.monitoring.simulation import TIMES, simulate
-from newscrawl.monitoring.surprise import (
+from newscrawl.monitoring import alerts, spike_detection
+from newscrawl.monitoring.spike_detection import (
     ALPHA,
-    SHORTEST_HISTORY,
+    MIN_HISTORY,
+    TIMES,
+    Assessment,
     DayCount,
-    Surprise,
-    surprise,
+    assess,
+    simulate,
     tail,
 )
 
 MONDAY = date(2026, 9, 7)
-PAGE = Path(__file__).parents[1] / "docs" / "alerts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "alerts.md"
 
 
 def history(days: int = 56, usual: int = 3, weekend: int = 3, read: int = 100) -> list[DayCount]:
@@ -31,26 +31,26 @@ def history(days: int = 56, usual: int = 3, weekend: int = 3, read: int = 100) -
     return found
 
 
-def after(days: list[DayCount], articles: int | None, read: int = 100) -> Surprise | None:
-    return surprise(days, DayCount(days[-1].day + timedelta(days=1), articles, read))
+def after(days: list[DayCount], articles: int | None, read: int = 100) -> Assessment | None:
+    return assess(days, DayCount(days[-1].day + timedelta(days=1), articles, read))
 
 
 @pytest.mark.parametrize(
     ("articles", "spike"), [(3, False), (6, False), (14, True), (60, True)], ids=str
 )
-def test_a_count_far_above_the_history_is_a_spike(articles, spike):
+def test_count_far_above_the_history_is_a_spike(articles, spike):
     found = after(history(), articles)
     assert found.is_spike is spike
     assert found.expected == pytest.approx(3, abs=0.1)
 
 
-def test_few_articles_are_no_spike_however_rare():
+def test_few_articles_are_no_spike():
     found = after(history(usual=0, weekend=0), 4)
     assert found.chance < ALPHA
     assert not found.is_spike
 
 
-def test_a_day_is_judged_by_its_weekday():
+def test_expected_number_depends_on_the_weekday():
     days = history(55, usual=40, weekend=2)
     saturday = after(days[:54], 20)
     monday = after(days + history(1, usual=2), 41)
@@ -61,7 +61,7 @@ def test_a_day_is_judged_by_its_weekday():
     assert monday.expected > 30
 
 
-def test_gaps_are_no_zeros():
+def test_gaps_are_not_counted_as_zeros():
     whole = history()
     holes = [day if number % 2 else DayCount(day.day, None, 0) for number, day in enumerate(whole)]
     zeros = [day if number % 2 else DayCount(day.day, 0, 100) for number, day in enumerate(whole)]
@@ -69,7 +69,7 @@ def test_gaps_are_no_zeros():
     assert after(zeros, 8).expected == pytest.approx(1.5, abs=0.3)
 
 
-def test_a_day_on_which_more_is_read_lets_expect_more():
+def test_expected_number_grows_with_articles_read():
     assert after(history(), 12, read=400).expected == pytest.approx(12, abs=0.5)
     assert not after(history(), 12, read=400).is_spike
     assert after(history(), 12, read=50).is_spike
@@ -78,17 +78,17 @@ def test_a_day_on_which_more_is_read_lets_expect_more():
 @pytest.mark.parametrize(
     ("days", "articles", "read"),
     [
-        pytest.param(history(SHORTEST_HISTORY - 1), 50, 100, id="too short"),
+        pytest.param(history(MIN_HISTORY - 1), 50, 100, id="too short"),
         pytest.param(history(), None, 0, id="nobody looked"),
         pytest.param(history(), 0, 0, id="nothing read"),
         pytest.param([DayCount(d.day, None, 0) for d in history()], 9, 100, id="only gaps"),
     ],
 )
-def test_where_nothing_can_be_said_nothing_is(days, articles, read):
+def test_short_history_gives_no_assessment(days, articles, read):
     assert after(days, articles, read) is None
 
 
-def test_a_bursty_company_needs_more():
+def test_bursty_company_needs_more_articles_for_a_spike():
     calm = history(usual=4, weekend=4)
     bursty = [DayCount(day.day, 0 if number % 4 else 16, 100) for number, day in enumerate(calm)]
     assert after(calm, 18).is_spike
@@ -96,7 +96,7 @@ def test_a_bursty_company_needs_more():
 
 
 @given(mean=st.floats(0.01, 500), scatter=st.floats(0.05, 3), count=st.integers(1, 400))
-def test_the_tail_is_a_chance_that_falls(mean, scatter, count):
+def test_tail_falls_with_the_count(mean, scatter, count):
     here, further = tail(count, mean, scatter), tail(count + 1, mean, scatter)
     assert 0 <= further <= here <= 1
 
@@ -110,7 +110,7 @@ def test_the_tail_is_a_chance_that_falls(mean, scatter, count):
         pytest.param(2, 2.0, 1.0, 1.0, id="not above the mean"),
     ],
 )
-def test_the_tail_is_that_of_a_negative_binomial(count, mean, scatter, chance):
+def test_tail_is_that_of_a_negative_binomial(count, mean, scatter, chance):
     assert tail(count, mean, scatter) == pytest.approx(chance, rel=1e-6)
 
 
@@ -124,20 +124,20 @@ def test_false_alarms_are_rare_and_spikes_are_found():
     assert simulate(days=8, seed=3) == simulate(days=8, seed=3)
 
 
-def test_the_rule_stands_in_the_docs_with_its_constants():
+def test_docs_list_the_constants():
     page = PAGE.read_text(encoding="utf-8")
     for name in (
         "HISTORY_DAYS",
-        "SHORTEST_HISTORY",
+        "MIN_HISTORY",
         "ALPHA",
         "FACTOR",
-        "FEWEST",
-        "SCATTER",
+        "MIN_ARTICLES",
+        "MIN_SCATTER",
         "CAUTION",
-        "EASE",
+        "WEEKDAY_PRIOR",
     ):
-        value = getattr(import_module("newscrawl.monitoring.surprise"), name)
-        assert f"| surprise.{name} | {value} |" in page
-    assert f"| spikes.SAME_BURST | {spikes.SAME_BURST.days} days |" in page
-    assert f"| spikes.HIGHER | {spikes.HIGHER} |" in page
-    assert f"| spikes.READ_ENOUGH | {spikes.READ_ENOUGH} |" in page
+        value = getattr(spike_detection, name)
+        assert f"| spike_detection.{name} | {value} |" in page
+    assert f"| alerts.SAME_BURST | {alerts.SAME_BURST.days} days |" in page
+    assert f"| alerts.HIGHER | {alerts.HIGHER} |" in page
+    assert f"| alerts.MIN_READ | {alerts.MIN_READ} |" in page

@@ -20,10 +20,14 @@ from cryptography.x509.oid import NameOID
 
 from newscrawl import config
 from newscrawl.config import SettingError
-from newscrawl.monitoring.channels import configured_channels
-from newscrawl.monitoring.mail import MailChannel
-from newscrawl.monitoring.notify import DeliveryError, LogChannel, Notice, Undelivered, send
-from newscrawl.monitoring.webhook import WebhookChannel
+from newscrawl.monitoring.channels import MailChannel, WebhookChannel, configured_channels
+from newscrawl.monitoring.delivery import (
+    DeliveryError,
+    LogChannel,
+    Notice,
+    Undelivered,
+    deliver,
+)
 from tests.receivers import Hook, Inbox, free_port, mail_server
 
 KEY = "s3cret"
@@ -106,9 +110,9 @@ def mail(
     return MailChannel.of(f"smtp://{user}{host}:{port}", "newscrawl@example.org", to)
 
 
-def test_a_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
+def test_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
     inbox, port = plain_server
-    assert send(NOTICE, [mail(port, to="desk@example.org, ops@example.org")]) == ()
+    assert deliver(NOTICE, [mail(port, to="desk@example.org, ops@example.org")]).failed == ()
     (message,) = inbox.messages
     assert message["Subject"] == "ft: no new articles"
     assert message["To"] == "desk@example.org, ops@example.org"
@@ -116,7 +120,7 @@ def test_a_notice_arrives_by_mail(plain_server: tuple[Inbox, int]) -> None:
     assert message.get_content().replace("\r\n", "\n").strip() == NOTICE.text
 
 
-def test_a_digest_is_sent_as_html_beside_its_text(plain_server: tuple[Inbox, int]) -> None:
+def test_html_is_sent_beside_its_text(plain_server: tuple[Inbox, int]) -> None:
     inbox, port = plain_server
     mail(port).deliver(Notice(subject="Today", text="Siemens 3", html="<b>Siemens 3</b>"))
     (message,) = inbox.messages
@@ -124,7 +128,7 @@ def test_a_digest_is_sent_as_html_beside_its_text(plain_server: tuple[Inbox, int
     assert kinds == ["multipart/alternative", "text/plain", "text/html"]
 
 
-def test_a_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int]) -> None:
+def test_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int]) -> None:
     inbox, port = plain_server
     mail(port).deliver(Notice(subject="A\r\nBcc: all@example.org\n\nB", text="x"))
     (message,) = inbox.messages
@@ -132,27 +136,27 @@ def test_a_subject_of_many_lines_adds_no_header(plain_server: tuple[Inbox, int])
     assert message["Bcc"] is None
 
 
-def test_a_password_goes_over_tls(tls_server: tuple[Inbox, int]) -> None:
+def test_password_is_sent_over_tls(tls_server: tuple[Inbox, int]) -> None:
     inbox, port = tls_server
     mail(port, user="me:pass%2Fword@", host="localhost").deliver(NOTICE)
     assert inbox.users == ["me"]
 
 
-def test_a_wrong_password_is_told_without_it(tls_server: tuple[Inbox, int]) -> None:
+def test_error_of_a_wrong_password_hides_it(tls_server: tuple[Inbox, int]) -> None:
     _, port = tls_server
     with pytest.raises(DeliveryError, match="refuses user or password") as raised:
         mail(port, user="me:hush@", host="localhost").deliver(NOTICE)
     assert "hush" not in str(raised.value)
 
 
-def test_no_password_goes_in_the_clear(plain_server: tuple[Inbox, int]) -> None:
+def test_password_is_never_sent_in_the_clear(plain_server: tuple[Inbox, int]) -> None:
     inbox, port = plain_server
     with pytest.raises(DeliveryError, match="no STARTTLS"):
         mail(port, user="me:hush@").deliver(NOTICE)
     assert inbox.messages == []
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(
+def test_untrusted_certificate_is_refused(
     tls_server: tuple[Inbox, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
@@ -160,7 +164,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
         mail(tls_server[1], host="localhost").deliver(NOTICE)
 
 
-def test_a_recipient_who_is_refused_is_named(plain_server: tuple[Inbox, int]) -> None:
+def test_refused_recipient_is_named(plain_server: tuple[Inbox, int]) -> None:
     inbox, port = plain_server
     with pytest.raises(DeliveryError, match=r"refused for nobody@example\.org"):
         mail(port, to="desk@example.org,nobody@example.org").deliver(NOTICE)
@@ -178,7 +182,7 @@ def test_a_recipient_who_is_refused_is_named(plain_server: tuple[Inbox, int]) ->
     ],
     ids=["no scheme", "other scheme", "no port", "nobody", "no address"],
 )
-def test_a_wrong_mail_setting_is_named(url: str, to: str, message: str) -> None:
+def test_invalid_mail_setting_is_named(url: str, to: str, message: str) -> None:
     with pytest.raises(SettingError, match=message) as raised:
         MailChannel.of(url, "", to)
     assert "hush" not in str(raised.value)
@@ -197,8 +201,8 @@ def channel(url: str, **given: Any) -> WebhookChannel:
     return WebhookChannel(url=url, allow_private=True, pauses=(0, 0), **given)
 
 
-def test_a_notice_arrives_at_a_webhook(hook: Hook) -> None:
-    assert send(NOTICE, [channel(hook.url)]) == ()
+def test_notice_arrives_at_a_webhook(hook: Hook) -> None:
+    assert deliver(NOTICE, [channel(hook.url)]).failed == ()
     ((headers, body),) = hook.taken
     assert headers["Content-Type"] == "application/json; charset=utf-8"
     assert json.loads(body) == {
@@ -210,38 +214,39 @@ def test_a_notice_arrives_at_a_webhook(hook: Hook) -> None:
     }
 
 
-def test_what_is_posted_is_signed(hook: Hook) -> None:
+def test_webhook_body_is_signed(hook: Hook) -> None:
     channel(hook.url, secret=KEY).deliver(NOTICE)
     ((headers, body),) = hook.taken
     digest = hmac.new(KEY.encode(), body, hashlib.sha256).hexdigest()
     assert headers["X-Newscrawl-Signature"] == f"sha256={digest}"
 
 
-def test_a_server_in_trouble_is_asked_again(hook: Hook) -> None:
+def test_failing_webhook_is_tried_again(hook: Hook) -> None:
     hook.answers = [503, 429]
     channel(hook.url).deliver(NOTICE)
     assert len(hook.taken) == 3
 
 
 @pytest.mark.parametrize(
-    ("answers", "told", "times"),
+    ("answers", "reason", "times"),
     [
         ([404], "the server answered 404", 1),
         ([302], "the server answered 302", 1),
         ([500] * 3, "the server answered 500, 3 times", 3),
     ],
-    ids=["refused", "redirect", "in incident for long"],
+    ids=["refused", "redirect", "failing for long"],
 )
-def test_a_refusal_is_told_without_the_path(
-    hook: Hook, caplog: pytest.LogCaptureFixture, answers: list[int], told: str, times: int
+def test_error_of_a_webhook_hides_its_path(
+    hook: Hook, answers: list[int], reason: str, times: int
 ) -> None:
     hook.answers = answers
-    assert send(NOTICE, [channel(hook.url)]) == (Undelivered("webhook (127.0.0.1)", told),)
+    (failure,) = deliver(NOTICE, [channel(hook.url)]).failed
+    assert failure == Undelivered("webhook (127.0.0.1)", reason)
     assert len(hook.taken) == times
-    assert "t0ken" not in caplog.text
+    assert "t0ken" not in str(failure)
 
 
-def test_a_private_address_needs_leave(hook: Hook) -> None:
+def test_private_address_must_be_allowed(hook: Hook) -> None:
     with pytest.raises(DeliveryError, match="NEWSCRAWL_WEBHOOK_PRIVATE"):
         WebhookChannel.of(hook.url).deliver(NOTICE)
     assert hook.taken == []
@@ -251,7 +256,7 @@ def test_a_private_address_needs_leave(hook: Hook) -> None:
     "url",
     ["ftp://example.org/t0ken", "example.org/t0ken", "http://[t0ken", "http://e x/t0ken"],
 )
-def test_a_wrong_webhook_is_refused_without_quoting_it(url: str) -> None:
+def test_invalid_webhook_is_refused_without_quoting_it(url: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOKS") as raised:
         WebhookChannel.of(url)
     assert "t0ken" not in str(raised.value)
@@ -260,7 +265,7 @@ def test_a_wrong_webhook_is_refused_without_quoting_it(url: str) -> None:
 @pytest.mark.parametrize(
     "host", ["nowhere.invalid", "a" * 70 + ".example", "127.0.0.1:1"], ids=["none", "long", "shut"]
 )
-def test_a_host_that_does_not_answer_is_told(host: str) -> None:
+def test_unreachable_webhook_is_an_error(host: str) -> None:
     with pytest.raises(DeliveryError):
         channel(f"http://{host}/t0ken").deliver(NOTICE)
 
@@ -268,19 +273,19 @@ def test_a_host_that_does_not_answer_is_told(host: str) -> None:
 # All of them -------------------------------------------------------------------------------------
 
 
-def test_a_channel_that_fails_does_not_stop_the_next(
+def test_failing_channel_does_not_stop_the_next(
     hook: Hook, plain_server: tuple[Inbox, int]
 ) -> None:
     hook.answers = [410]
     inbox, port = plain_server
-    failed = send(NOTICE, [channel(hook.url), mail(port)])
-    assert [one.channel for one in failed] == ["webhook (127.0.0.1)"]
+    delivery = deliver(NOTICE, [channel(hook.url), mail(port)])
+    assert [one.channel for one in delivery.failed] == ["webhook (127.0.0.1)"]
     assert len(inbox.messages) == 1
 
 
-def test_the_log_gets_one_line(caplog: pytest.LogCaptureFixture) -> None:
+def test_log_gets_one_line(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        send(NOTICE, [LogChannel()])
+        deliver(NOTICE, [LogChannel()])
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert record.getMessage() == (
@@ -295,7 +300,7 @@ def test_channels_show_no_secret() -> None:
     assert KEY not in shown
 
 
-def test_the_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtps://mail.example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://a.example/x, https://b.example/y")
@@ -307,7 +312,7 @@ def test_the_settings_name_the_channels(monkeypatch: pytest.MonkeyPatch) -> None
     ]
 
 
-def test_a_setting_that_is_neither_yes_nor_no_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_setting_that_is_neither_yes_nor_no_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "maybe")
     with pytest.raises(SettingError, match="NEWSCRAWL_WEBHOOK_PRIVATE=maybe: write yes or no"):
         configured_channels()

@@ -1,0 +1,118 @@
+"""Templates for all HTML and Markdown that shows text from the web: every value is escaped."""
+
+import re
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+MAX_TITLE, MAX_URL = 200, 2000  # characters
+# Characters that HTML can't hold, and marks that reverse the direction of all text after them.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#!])")
+
+
+class MarkdownText(str):
+    """Text that is Markdown already: a template does not escape it again."""
+
+    __slots__ = ()
+
+
+def html_templates(folder: Path) -> Environment:
+    """Return the HTML templates of a folder: values are escaped, and characters that HTML can't
+    hold are replaced."""
+    environment = _environment(folder, _html_value)
+    environment.autoescape = True
+    environment.filters |= {"safe_url": safe_url, "one_line": one_line}
+    environment.globals["max_title"] = MAX_TITLE
+    return environment
+
+
+def markdown_templates(folder: Path) -> Environment:
+    """Return the Markdown templates of a folder: values are escaped and in one line."""
+    environment = _environment(folder, _markdown_value)
+    environment.filters |= {"link": markdown_link, "bold": markdown_bold, "raw": MarkdownText}
+    return environment
+
+
+def _environment(folder: Path, finalize: object) -> Environment:
+    return Environment(  # noqa: S701 - HTML templates are escaped by autoescape, Markdown below
+        loader=FileSystemLoader(folder),
+        undefined=StrictUndefined,
+        finalize=finalize,  # type: ignore[arg-type]
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def plain(text: str) -> str:
+    """Return the text with U+FFFD in place of every character that HTML can't hold."""
+    return _UNFIT.sub("\ufffd", text)
+
+
+def _html_value(value: object) -> object:
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _markdown_value(value: object) -> object:
+    return value if isinstance(value, MarkdownText) else markdown(str(value))
+
+
+def one_line(text: str) -> str:
+    """Return the text without line breaks and control characters: it may quote a web page."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def markdown(text: str) -> MarkdownText:
+    """Return plain text as Markdown: in one line, with all marks escaped."""
+    return MarkdownText(_MARKDOWN.sub(r"\\\1", one_line(text)))
+
+
+def markdown_link(text: str, url: str) -> MarkdownText:
+    """Return a Markdown link, or the bare text where the URL is not safe."""
+    safe, label = safe_url(url), markdown(one_line(text)[:MAX_TITLE])
+    return label if safe is None else MarkdownText(f"[{label}](<{safe}>)")
+
+
+def markdown_bold(pieces: list[tuple[str, bool]]) -> MarkdownText:
+    """Return marked pieces of text as Markdown, the marked ones in bold."""
+    return MarkdownText(
+        "".join(
+            f"**{markdown(piece)}**" if marked and piece.strip() else _with_blanks(piece)
+            for piece, marked in pieces
+        )
+    )
+
+
+def _with_blanks(piece: str) -> str:
+    """Return a piece as Markdown with the blanks at its ends, which separate it from bold text."""
+    bare = markdown(piece)
+    left = " " if piece[:1].isspace() else ""
+    right = " " if piece[-1:].isspace() and bare else ""
+    return f"{left}{bare}{right}"
+
+
+def marked_pieces(text: str, marks: tuple[tuple[int, int], ...]) -> list[tuple[str, bool]]:
+    """Return the text in pieces, each with whether it is marked; `marks` are starts and ends."""
+    pieces, end = [], 0
+    for start, stop in sorted(marks):
+        pieces += [(text[end:start], False), (text[max(start, end) : stop], True)]
+        end = max(end, stop)
+    pieces.append((text[end:], False))
+    return [(piece, marked) for piece, marked in pieces if piece]
+
+
+def safe_url(url: str | None) -> str | None:
+    """Return the URL, percent-encoded for a link, if it is an http or https URL; else None."""
+    try:
+        parts = urlsplit(url or "")
+    except ValueError:
+        return None
+    if parts.scheme not in {"http", "https"} or not parts.netloc:
+        return None
+    if url is None or len(url) > MAX_URL or not url.isprintable():
+        return None
+    return quote(url, safe="%/:?#[]@!$&'()*+,;=-._~", errors="replace")
