@@ -16,36 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import (
-    Hits,
-    Scope,
-    article_page,
-    articles,
-    clutter,
-    co_mentions,
-    company_articles,
-    company_names,
-    company_ranking,
-    countries,
-    coverage,
-    facts,
-    history,
-    languages,
-    mention_counts,
-    overview,
-    quarantine_sizes,
-    quarantined,
-    quarantined_text,
-    reach,
-    search,
-    sections,
-    share_of_voice,
-    source_slugs,
-    stories,
-    story_articles,
-)
+from newscrawl.storage.queries import *
+from newscrawl.storage.queries import Hits
 
 if TYPE_CHECKING:
     import pandas
@@ -54,37 +28,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Database",
     "QuestionError",
-    "Scope",
     "StorageError",
-    "article_page",
-    "articles",
-    "clutter",
-    "co_mentions",
-    "company_articles",
-    "company_names",
-    "company_ranking",
-    "countries",
-    "coverage",
-    "facts",
-    "history",
-    "languages",
-    "mention_counts",
     "open_news",
-    "overview",
-    "quarantine_sizes",
-    "quarantined",
-    "quarantined_text",
-    "reach",
-    "search",
-    "sections",
-    "share_of_voice",
-    "source_slugs",
-    "stories",
-    "story_articles",
     "to_pandas",
     "to_polars",
     "to_records",
 ]
+__all__ += queries.__all__
 
 
 def open_news(url: str) -> Database:

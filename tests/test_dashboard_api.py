@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_queries(client: TestClient, database: Database)
     expected = queries.mention_counts(database, "day", company="Siemens", scope=scope)
     assert [row["key"] for row in got] == [row.key for row in expected]
     for row, wanted in zip(got, expected, strict=True):
-        assert row["reach"]["level"] == wanted.reach.level
+        assert row["reach"]["level"] == wanted.completeness.level
         assert (row["hits"] or {}).get("mentions") == (wanted.hits and wanted.hits.mentions)
 
 
@@ -97,7 +97,7 @@ def test_the_ranking_is_that_of_the_queries(client: TestClient, database: Databa
     "scope", [queries.Scope(until=date(1, 1, 1)), queries.Scope(since=date(1, 1, 9))]
 )
 def test_a_ranking_needs_days_to_compare_with(database: Database, scope: queries.Scope) -> None:
-    with pytest.raises(QuestionError, match="begin later"):
+    with pytest.raises(QuestionError, match="no news of that time"):
         queries.overview(database, scope=scope)
 
 
@@ -149,4 +149,4 @@ def test_what_cannot_be_meant_is_refused_with_a_reason(client: TestClient, path:
 
 def test_nothing_can_be_written(client: TestClient) -> None:
     for path in client.get("/api/openapi.json").json()["paths"]:
-        assert client.post(path.replace("{name}", "Siemens")).status_code == 405
+        assert client.post(path.replace("{company}", "Siemens")).status_code == 405

@@ -1,7 +1,7 @@
 """What the queries answer, on SQLite and on PostgreSQL."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, get_args
 
@@ -15,12 +15,12 @@ from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.queries import (
     ArticleRow,
     By,
+    Completeness,
     Group,
     Hits,
     Measure,
     MentionCount,
     Period,
-    Reach,
     Scope,
 )
 from tests.worlds import NOON, body, day, document, empty, headline, moment, register
@@ -62,7 +62,9 @@ def by(database: Database, grouping: By, **rest: Any) -> dict[str, MentionCount]
 
 def hits(row: MentionCount) -> tuple[int, ...] | None:
     """Articles, limited, in the title, in the body."""
-    return None if row.hits is None else astuple(row.hits)[:4]
+    if row.hits is None:
+        return None
+    return row.hits.articles, row.hits.limited, row.hits.in_title, row.hits.in_body
 
 
 # --- Counts ---
@@ -76,7 +78,7 @@ def test_articles_and_occurrences_are_counted_apart(
     save("c", mentions=[body("Bosch")])
     row = by(database, "day", company="Siemens")[day(0).isoformat()]
     assert row.hits == Hits(articles=2, limited=0, in_title=1, in_body=3)
-    assert row.reach.read == 3
+    assert row.completeness.read == 3
 
 
 def test_without_a_company_all_are_counted_and_articles_once(
@@ -128,7 +130,7 @@ def test_days_without_a_look_are_a_gap_and_no_zero(
     save("a", 0, mentions=[body("Siemens")])
     rows = by(database, "day", company="Siemens", scope=Scope(since=day(-1), until=day(2)))
     assert [hits(row) for row in rows.values()] == [None, (1, 0, 0, 1), None, (0, 0, 0, 0)]
-    assert [row.reach.level for row in rows.values()] == ["none", "full", "none", "full"]
+    assert [row.completeness.level for row in rows.values()] == ["none", "full", "none", "full"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_only_a_source_that_was_read_is_covered(
     database: Database, covered: Callable[..., None], state: CoverageState, level: str
 ) -> None:
     covered(state, 0)
-    assert by(database, "day")[day(0).isoformat()].reach.level == level
+    assert by(database, "day")[day(0).isoformat()].completeness.level == level
 
 
 def test_a_day_is_covered_in_part_while_a_source_is_missing(
@@ -155,8 +157,8 @@ def test_a_day_is_covered_in_part_while_a_source_is_missing(
     covered("ok", 1, source="bbc")
     covered("failed", 2, source="bbc")
     rows = by(database, "day", scope=Scope(since=day(0), until=day(2)))
-    assert [row.reach.level for row in rows.values()] == ["full", "full", "partial"]
-    assert [(row.reach.covered, row.reach.expected) for row in rows.values()] == [
+    assert [row.completeness.level for row in rows.values()] == ["full", "full", "partial"]
+    assert [(row.completeness.covered, row.completeness.expected) for row in rows.values()] == [
         (1, 1),
         (2, 2),
         (1, 2),
@@ -169,7 +171,7 @@ def test_articles_found_later_make_an_unwatched_day_partial(
     covered("ok", 2)
     save("a", 0)
     rows = by(database, "day", scope=Scope(since=day(0), until=day(2)))
-    assert [row.reach.level for row in rows.values()] == ["partial", "none", "full"]
+    assert [row.completeness.level for row in rows.values()] == ["partial", "none", "full"]
 
 
 def test_weeks_begin_on_monday_and_sum_their_days(
@@ -189,7 +191,7 @@ def test_a_week_that_was_watched_in_part_is_partial(
     database: Database, covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, 1, 2)
-    assert by(database, "week")["2026-11-16"].reach.level == "partial"
+    assert by(database, "week")["2026-11-16"].completeness.level == "partial"
 
 
 def test_months(database: Database, save: Callable[..., None]) -> None:
@@ -259,12 +261,14 @@ def test_a_source_is_watched_for_each_language_it_writes_in(
     covered("ok", 0, source="bbc")
     save("a", language="cy", mentions=[body("Siemens")])
     rows = by(database, "language", scope=Scope(since=day(0), until=day(0)))
-    assert {key: (row.reach.covered, row.reach.expected) for key, row in rows.items()} == {
+    assert {
+        key: (row.completeness.covered, row.completeness.expected) for key, row in rows.items()
+    } == {
         "cy": (1, 1),
         "en": (2, 2),
     }
     alone = by(database, "day", scope=Scope(since=day(0), until=day(0), language="cy"))
-    assert alone[day(0).isoformat()].reach == Reach(read=1, covered=1, expected=1)
+    assert alone[day(0).isoformat()].completeness == Completeness(read=1, covered=1, expected=1)
 
 
 def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
@@ -272,8 +276,8 @@ def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
 ) -> None:
     covered("ok", -1, 0)
     row = by(database, "source", scope=Scope(since=day(-6), until=day(0)))["ft"]
-    assert row.reach == Reach(read=0, covered=2, expected=2, unwatched=5)
-    assert row.reach.level == "partial"
+    assert row.completeness == Completeness(read=0, covered=2, expected=2, unwatched=5)
+    assert row.completeness.level == "partial"
 
 
 # --- Scope ---
@@ -301,7 +305,7 @@ def test_a_scope_holds_for_articles_and_counts(
     assert listed == expected
     ranking = queries.company_ranking(database, scope=scope)
     assert [row.hits.articles for row in ranking] == [len(expected)]
-    assert queries.reach(database, scope=scope).read == len(expected)
+    assert queries.completeness(database, scope=scope).read == len(expected)
 
 
 # --- Ranking ---
@@ -500,7 +504,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
         replace(row, story=0) for row in queries.stories(database, company="Siemens", scope=scope)
     ]
     answers["coverage"] = queries.coverage(database, scope=scope)
-    answers["reach"] = queries.reach(database, scope=scope)
+    answers["completeness"] = queries.completeness(database, scope=scope)
     answers["clutter"] = queries.clutter(database, scope=scope)
     answers["articles"] = [_own(row) for row in queries.articles(database, scope=scope)]
     for name, found in (

@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.queries import Scope, finding
-from newscrawl.storage.queries.searching import MOST_WORDS, parse_search
+from newscrawl.storage.queries import Scope, text_search
+from newscrawl.storage.queries.text_search import MAX_WORDS, parse_search
 from newscrawl.storage.words import folded_words, words_of
 from tests.worlds import day, document, moment, register
 
@@ -100,7 +100,7 @@ def test_the_newest_come_first_page_by_page(database: Database, save: Save) -> N
 def test_however_far_back_is_looked_the_answer_is_the_same(
     database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
 ) -> None:
-    monkeypatch.setattr(finding, "NEWEST", newest)
+    monkeypatch.setattr(text_search, "NEWEST", newest)
     for number in range(9):
         save(str(number), f"Word {'odd' if number % 2 else 'even'} {number}.", on=number)
     assert found(database, "word", limit=3) == ["8", "7", "6"]
@@ -148,8 +148,8 @@ def test_a_query_without_a_wanted_word_is_refused(query: str) -> None:
 
 
 def test_a_query_of_too_many_words_is_refused() -> None:
-    with pytest.raises(QuestionError, match=f"more than {MOST_WORDS} words"):
-        parse_search(" ".join(f"w{number}" for number in range(MOST_WORDS + 1)))
+    with pytest.raises(QuestionError, match=f"more than {MAX_WORDS} words"):
+        parse_search(" ".join(f"w{number}" for number in range(MAX_WORDS + 1)))
 
 
 LETTERS = st.text(

@@ -157,7 +157,7 @@ def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
     said: list[tuple[int, int]] = []
     assert database.rebuild(progress=lambda done, of: said.append((done, of))) == 3
     assert said == [(3, 3)]
-    assert queries.reach(database, scope=queries.Scope(since=day(0), until=day(0))).read == 3
+    assert queries.completeness(database, scope=queries.Scope(since=day(0), until=day(0))).read == 3
 
 
 # --- Properties: whatever is written, what is kept in step is what would be made anew ---

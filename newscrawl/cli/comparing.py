@@ -23,7 +23,7 @@ def show_shares(
 ) -> bool:
     """The shares of voice; says whether there is any."""
     shares = queries.share_of_voice(store, names, by=by, measure=measure, scope=scope)
-    reach = queries.reach(store, scope=scope)
+    reach = queries.completeness(store, scope=scope)
     columns = (
         *((Column(key=by, heading=by),) if by else ()),
         Column(key="company", heading="company", wide=True),
@@ -52,7 +52,7 @@ def show_companions(
 ) -> bool:
     """The companies named beside one; says whether there is any."""
     rows = queries.co_mentions(store, company, scope=scope, limit=limit)
-    reach = queries.reach(store, scope=scope)
+    reach = queries.completeness(store, scope=scope)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="articles", heading="articles", number=True),

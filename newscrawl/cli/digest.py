@@ -62,7 +62,7 @@ def digest(
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
     with open_for_reading(database) as store:
         made = make_digest(store, span, last)
-        if made.reach.level == "none":
+        if made.completeness.level == "none":
             say(f"Nobody looked at the news from {made.first} to {made.last}.")
             raise typer.Exit(1)
         if send:

@@ -30,7 +30,7 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
     from newscrawl.storage import Database
-    from newscrawl.storage.queries import By, CompanyCount, MentionCount, Reach, Scope
+    from newscrawl.storage.queries import By, CompanyCount, Completeness, MentionCount, Scope
 
 Grouping = Literal[
     "company",
@@ -146,7 +146,7 @@ def span(scope: "Scope") -> str:
     return f", {scope.since} to {scope.until or 'today'}{zone}"
 
 
-def foundation(reach: "Reach") -> str:
+def foundation(reach: "Completeness") -> str:
     """What counts rest on, as a note under a table."""
     text = f"Articles read: {reach.read:,}. Source-days read: {reach.covered:,} of "
     text += f"{reach.expected:,}."
@@ -156,7 +156,7 @@ def foundation(reach: "Reach") -> str:
     return text
 
 
-def say_nothing(whom: str, reach: "Reach") -> None:
+def say_nothing(whom: str, reach: "Completeness") -> None:
     """Tells "no mention" from "no coverage"."""
     from newscrawl.cli.output import say
 
@@ -224,7 +224,7 @@ def _count(
 
     company = asked.company
     by = by or ("day" if company else "company")
-    reach = queries.reach(store, scope=scope)
+    reach = queries.completeness(store, scope=scope)
     clutter = queries.clutter(store, company=company, scope=scope)
     note = foundation(reach)
     if clutter.mentions:
@@ -308,10 +308,10 @@ def _record(by: str, row: "MentionCount") -> dict[str, object]:
         "headline": row.hits and row.hits.in_title,
         "body": row.hits and row.hits.in_body,
         "teaser": row.hits and row.hits.limited,
-        "read": row.reach.read,
-        "coverage": row.reach.level,
-        "covered": row.reach.covered,
-        "expected": row.reach.expected,
+        "read": row.completeness.read,
+        "coverage": row.completeness.level,
+        "covered": row.completeness.covered,
+        "expected": row.completeness.expected,
     }
 
 

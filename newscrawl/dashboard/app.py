@@ -13,7 +13,6 @@ from starlette.staticfiles import StaticFiles
 
 from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.filters import FilterError
 from newscrawl.dashboard.registry import RegistryError, RegistryFile
 from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
@@ -23,7 +22,7 @@ from newscrawl.storage.errors import QuestionError
 
 DESCRIPTION = (
     "Who was in the news, how often, beside what. Counts are None where nobody looked; "
-    "each stands beside its reach."
+    "`reach` says how complete each is."
 )
 AGAIN_IN = 5  # seconds until a page without a database looks again
 
@@ -50,12 +49,11 @@ def create_app(config: Config) -> FastAPI:
     registry_file = RegistryFile(config.companies) if config.companies else None
     app.state.desk = Desk(config, store, FormSeal(), make_templates(), registry_file)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.include_router(api.router)
+    app.include_router(api.make_router())
     for router in pages.ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.add_exception_handler(StorageError, _no_database)
     app.add_exception_handler(RegistryError, _no_registry)
-    app.add_exception_handler(FilterError, _bad_filter)
     app.add_exception_handler(QuestionError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _refused)

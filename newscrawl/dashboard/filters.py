@@ -1,16 +1,15 @@
-"""The questions of a page, as its address asks them: period, source, language and the rest."""
+"""The filters of a page, read from the query of its address: period, source, language etc."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from functools import cache
+from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo, available_timezones
 
-from newscrawl.naming import match
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.queries.scope import today
 
 Count = Literal["articles", "mentions", "stories"]
 Split = Literal["whole", "source", "language", "country"]
@@ -18,22 +17,17 @@ Step = Literal["day", "week", "month"]
 
 PERIODS = (7, 30, 90, 365)  # days, today among them
 DEFAULT_PERIOD = 30
-LONGEST_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
-_LANGUAGE = re.compile(r"[a-z]{2,3}|unknown")
-# Ours: stories don't add up, so each period is counted apart, for each part of a chart; those
-# of a longer time are counted by week, and where they are parted by month.
-MOST_DAYS_OF_STORIES = 100
+MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
+# Ours: stories don't add up, so they are counted anew for each period and each part of a chart.
+# Over a longer time they are counted by week, and for charts of several parts by month.
+MAX_DAYS_OF_STORIES = 100
 LAST_PAGE = 200
-LONGEST_VALUE = 200  # characters
-
-
-class FilterError(ValueError):
-    """An address that asks for something that can't be meant: one line that says what instead."""
+MAX_VALUE = 200  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a page is about. `days` is set where the period is one of the last so many days."""
+    """What a page shows. `days` is set where the period is the last so many days."""
 
     since: date
     until: date
@@ -62,17 +56,17 @@ class Filters:
 
     @property
     def length(self) -> int:
-        """Days, both ends included."""
+        """The number of days, both ends included."""
         return (self.until - self.since).days + 1
 
     @property
     def before(self) -> "Filters":
-        """The same question for the period of the same length before this one."""
+        """The same filters for the period of the same length before this one."""
         span = timedelta(days=self.length)
         return replace(self, since=self.since - span, until=self.until - span, days=None)
 
     def address(self, **changes: object) -> str:
-        """The query string of this question, with changes; what is as usual is left out."""
+        """Return the query string of these filters, with changes; defaults are left out."""
         values: dict[str, object] = {
             "source": self.source,
             "language": self.language,
@@ -92,79 +86,63 @@ class Filters:
 
 
 def read_filters(query: Mapping[str, str], now: datetime | None = None) -> Filters:
-    """Return the filters of an address's query, asked `now`; raise FilterError."""
-    now = now or datetime.now(UTC)
+    """Return the filters of an address's query, asked `now`; raise QuestionError."""
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
-        if len(value) > LONGEST_VALUE or "\0" in value:
-            raise FilterError(f"{name} is no value that can be meant")
-    zone = _zone(values.get("zone", "UTC"))
-    since, until, days = _period(values, now.astimezone(ZoneInfo(zone)).date())
-    language = values.get("language", "").lower() or None
-    if language and not _LANGUAGE.fullmatch(language):
-        raise FilterError(f"language {language!r} is no language: write its code, as in de")
+        if len(value) > MAX_VALUE or "\0" in value:
+            raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
+    scope = Scope(
+        source=values.get("source"),
+        language=values.get("language"),
+        country=values.get("country"),
+        zone=values.get("zone", "UTC"),
+        now=now,
+    ).validate()
+    since, until, days = _period(values, today(scope))
+    replace(scope, since=since, until=until).validate(max_days=MAX_PERIOD)
+    # Days to come are not shown, since nothing can have been crawled on them.
+    until = min(until, max(since, today(scope)))
     count: Count = _choice(values, "count", get_args(Count))
     split: Split = _choice(values, "split", get_args(Split))
     by: Step = _choice(values, "by", get_args(Step))
-    if count == "stories" and (until - since).days >= MOST_DAYS_OF_STORIES and by != "month":
+    if count == "stories" and (until - since).days >= MAX_DAYS_OF_STORIES and by != "month":
         by = "week" if split == "whole" else "month"
     return Filters(
         since=since,
         until=until,
         days=days,
-        source=values.get("source"),
-        language=language,
-        country=values.get("country", "").lower() or None,
-        zone=zone,
+        source=scope.source,
+        language=scope.language,
+        country=scope.country,
+        zone=scope.zone,
         count=count,
         split=split,
         by=by,
         page=_page(values.get("page", "1")),
-        now=now,
+        now=scope.now,
     )
 
 
 def _period(values: Mapping[str, str], today: date) -> tuple[date, date, int | None]:
+    """Return the first day, the last day and, for a period up to today, its length."""
     if "since" not in values and "until" not in values:
         days = _days(values.get("days", str(DEFAULT_PERIOD)))
         return today - timedelta(days=days - 1), today, days
     until = _day(values["until"], "until") if "until" in values else today
-    since = _day(values["since"], "since") if "since" in values else until
-    if "since" not in values:
-        since = until - timedelta(days=min(DEFAULT_PERIOD - 1, (until - date.min).days))
-    if since > until:
-        raise FilterError(f"the first day, {since}, lies after the last, {until}: swap them")
-    if (until - since).days >= LONGEST_PERIOD:
-        raise FilterError(f"a period of over {LONGEST_PERIOD} days: choose a shorter one")
-    if until >= date.max - timedelta(days=LONGEST_PERIOD) or since.year < 1000:
-        raise FilterError("no such time in the news: choose other days")
-    # Nobody can have looked at days to come.
-    return since, min(until, max(since, today)), None
-
-
-@cache
-def _zones() -> Sequence[str]:
-    """All time zones that this machine knows."""
-    return sorted(available_timezones())
-
-
-def _zone(text: str) -> str:
-    zone, near = match(text.replace(" ", "_"), _zones())
-    if zone is None:
-        advice = f"did you mean {' or '.join(near)}?" if near else "write it as Europe/Berlin"
-        raise FilterError(f"zone {text!r} is no time zone: {advice}")
-    return zone
+    if "since" in values:
+        return _day(values["since"], "since"), until, None
+    return until - timedelta(days=min(DEFAULT_PERIOD - 1, (until - date.min).days)), until, None
 
 
 def _days(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= LONGEST_PERIOD:
-        raise FilterError(f"days {text!r}: write a number from 1 to {LONGEST_PERIOD}")
+    if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_PERIOD:
+        raise QuestionError(f"days {text!r}: write a number from 1 to {MAX_PERIOD}")
     return int(text)
 
 
 def _page(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= LAST_PAGE:
-        raise FilterError(f"page {text!r}: write a number from 1 to {LAST_PAGE}")
+        raise QuestionError(f"page {text!r}: write a number from 1 to {LAST_PAGE}")
     return int(text)
 
 
@@ -172,11 +150,11 @@ def _day(text: str, name: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise FilterError(f"{name} {text!r} is no day: write it as 2026-11-01") from None
+        raise QuestionError(f"{name} {text!r} is not a day: write it as 2026-11-01") from None
 
 
 def _choice(values: Mapping[str, str], name: str, choices: Sequence[Any]) -> Any:
     value = values.get(name, choices[0])
     if value not in choices:
-        raise FilterError(f"{name} {value!r}: choose among {', '.join(choices)}")
+        raise QuestionError(f"{name} {value!r}: choose among {', '.join(choices)}")
     return value

@@ -8,7 +8,7 @@ from newscrawl.dashboard.registry import Definition, alone
 from newscrawl.items import Mention
 from newscrawl.mentions import sentence_span
 from newscrawl.storage import Database
-from newscrawl.storage.queries.texts import StoredText, newest_texts
+from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 
 READ = 2000  # articles; ours: they are matched in half a second
 SHOWN = 12

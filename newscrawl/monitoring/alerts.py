@@ -242,7 +242,7 @@ def _counts(database: Database, company: str, day: date) -> list[DayCount]:
         DayCount(
             day=date.fromisoformat(row.key),
             articles=None if row.hits is None else row.hits.articles,
-            read=row.reach.read,
+            read=row.completeness.read,
         )
         for row in rows
     ]

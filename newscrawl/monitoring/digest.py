@@ -17,7 +17,7 @@ from newscrawl.monitoring.delivery import (
 )
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import CompanyAlert, StoredAlert
-from newscrawl.storage.queries import FoundArticle, MentionCount, Reach, Scope, StoryRow
+from newscrawl.storage.queries import Completeness, FoundArticle, MentionCount, Scope, StoryRow
 
 Span = Literal["daily", "weekly"]
 
@@ -57,7 +57,7 @@ class Digest:
     first: date
     last: date
     chosen: bool
-    reach: Reach
+    completeness: Completeness
     companies: tuple[CompanyDigest, ...]
     quiet: tuple[str, ...]
     stories: tuple[StoryRow, ...]
@@ -101,7 +101,7 @@ def make_digest(database: Database, span: Span, last: date) -> Digest:
         first=first,
         last=last,
         chosen=bool(chosen),
-        reach=queries.reach(database, scope=scope),
+        completeness=queries.completeness(database, scope=scope),
         companies=tuple(named),
         quiet=tuple(one.company for one in rows if not one.articles),
         stories=tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
@@ -192,7 +192,7 @@ def html_digest(digest: Digest) -> str:
 def _values(digest: Digest) -> Mapping[str, object]:
     return {
         "title": digest_title(digest),
-        "coverage": _coverage(digest.reach),
+        "coverage": _coverage(digest.completeness),
         "alerts": [_alert_line(stored) for stored in digest.alerts],
         "headings": _HEADINGS,
         "rows": [_cells(one) for one in digest.companies],
@@ -202,18 +202,18 @@ def _values(digest: Digest) -> Mapping[str, object]:
     }
 
 
-def _coverage(reach: Reach) -> str:
+def _coverage(completeness: Completeness) -> str:
     """Return how far the numbers can be trusted, in a sentence."""
-    read = f"{reach.read:,} article{' was' if reach.read == 1 else 's were'} read"
-    if reach.level == "full":
+    read = f"{completeness.read:,} article{' was' if completeness.read == 1 else 's were'} read"
+    if completeness.level == "full":
         return f"{read}; every source was read on every day."
-    if reach.level == "none":
+    if completeness.level == "none":
         return "No source was crawled: there are no numbers for these days."
-    if reach.covered < reach.expected:
-        missing = reach.expected - reach.covered
+    if completeness.covered < completeness.expected:
+        missing = completeness.expected - completeness.covered
         return (
-            f"{read}. On {missing:,} of {reach.expected:,} source-days (one source on one day) "
-            "nothing was read: the numbers may be too low."
+            f"{read}. On {missing:,} of {completeness.expected:,} source-days (one source on one "
+            "day) nothing was read: the numbers may be too low."
         )
     return f"{read}. Some of these days lie before the first crawl: the numbers may be too low."
 

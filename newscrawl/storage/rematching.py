@@ -14,7 +14,7 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.models import Article, Company
 from newscrawl.storage.progress import Step, note_step
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.queries.scoping import scoped
+from newscrawl.storage.queries.scope import articles_within
 from newscrawl.storage.saving import replace_mentions
 
 # Ours: articles in one batch, which is one transaction and at most some megabytes of text.
@@ -43,7 +43,7 @@ def text_batches(database: Database, scope: Scope, after: int = 0) -> Iterator[l
 
 def count_texts(database: Database, scope: Scope, after: int = 0) -> int:
     """How many articles `text_batches` would give."""
-    query = scoped(select(Article.id), scope, every_kind=True).where(Article.id > after)
+    query = articles_within(select(Article.id), scope, every_kind=True).where(Article.id > after)
     with database.reading() as session:
         return len(session.scalars(query).all())
 
@@ -57,7 +57,7 @@ def _texts(database: Database, scope: Scope, after: int) -> list[StoredText]:
         Article.language,
         Article.content_hash,
     )
-    query = scoped(select(*columns), scope, every_kind=True).where(Article.id > after)
+    query = articles_within(select(*columns), scope, every_kind=True).where(Article.id > after)
     with database.reading() as session:
         return [
             StoredText(

@@ -55,7 +55,7 @@ def company(request: Request, name: str) -> Response:
             before=series.total_or_gap(
                 queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
             ),
-            reach=queries.reach(database, scope=scope),
+            completeness=queries.completeness(database, scope=scope),
             clutter=queries.clutter(database, company=name, scope=scope),
             parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
             beside=queries.co_mentions(database, name, scope=scope, limit=BESIDE),

@@ -7,10 +7,11 @@ from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.dashboard.charts import Chart, Row, first_day, label
 from newscrawl.dashboard.downloads import chart_csv, wants_csv
-from newscrawl.dashboard.filters import LONGEST_VALUE, FilterError, Filters, read_filters
+from newscrawl.dashboard.filters import MAX_VALUE, Filters, read_filters
 from newscrawl.dashboard.pages.choices import choices
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import Database, queries
+from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Share
 
 router = APIRouter()
@@ -24,8 +25,8 @@ def compare(request: Request) -> Response:
     """Shares of voice, or their chart's numbers as CSV."""
     filters = read_filters(request.query_params, desk_of(request).config.clock())
     given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
-    if any(len(name) > LONGEST_VALUE or "\0" in name for name in given):
-        raise FilterError("company is no name that can be meant")
+    if any(len(name) > MAX_VALUE or "\0" in name for name in given):
+        raise QuestionError("company can't have this name: it is too long or holds a NUL")
     with desk_of(request).store.reading() as database:
         names = queries.company_names(database)
         known = [name for name in dict.fromkeys(given) if name in names][:MOST]
@@ -51,7 +52,7 @@ def compare(request: Request) -> Response:
             most=MOST,
             shares=shares,
             chart=chart,
-            reach=queries.reach(database, scope=filters.scope),
+            completeness=queries.completeness(database, scope=filters.scope),
         )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from newscrawl.dashboard.filters import LONGEST_VALUE
+from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import queries
 from newscrawl.storage.queries import Scope
@@ -31,7 +31,7 @@ def why(reason: str, note: str) -> str:
 
 @router.get("/quarantine", response_class=HTMLResponse)
 def quarantine(
-    request: Request, source: Annotated[str, Query(max_length=LONGEST_VALUE)] = ""
+    request: Request, source: Annotated[str, Query(max_length=MAX_VALUE)] = ""
 ) -> HTMLResponse:
     """The revisions in the quarantine, of a source or of all."""
     wanted = source.replace("\0", "") or None

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.filters import LONGEST_VALUE
+from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.registry import Definition, RegistryError, RegistryFile
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.dashboard.trial import try_out
@@ -20,7 +20,7 @@ router = APIRouter()
 
 SHOWN = 60  # bundled companies; a search narrows them down
 Lines = Annotated[str, Field(max_length=20_000)]
-Line = Annotated[str, Field(max_length=LONGEST_VALUE)]
+Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
 
 class Entry(BaseModel):
@@ -79,7 +79,7 @@ def bundled() -> Companies:
 
 
 @router.get("/registry", response_class=HTMLResponse)
-def registry(request: Request, q: Annotated[str, Field(max_length=LONGEST_VALUE)] = "") -> Response:
+def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
     """The user's companies, and those that come with newscrawl."""
     file = _file(request)
     found = _matching(bundled(), q)

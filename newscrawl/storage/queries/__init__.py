@@ -2,116 +2,56 @@
 
 What counts. An article counts if its kind is one of COUNTED_KINDS, with headline and body;
 or if only its headline and standfirst may be read (access "paywalled" or "disallowed"): such
-articles are counted with the others and told apart as `limited`. Pages of other kinds
+articles are counted with the others, and apart as `limited`. Pages of other kinds
 (section fronts, consent pages) never count. An article counts for its UTC day of
 publication, or of its first fetch where it gives none.
 
-What a zero means. On a day that nobody looked, counts are None: a gap, no zero. `Reach`
-says how far a count can be trusted.
+What a zero means. On a day on which nothing was crawled, counts are None: a gap, not a zero.
+`Completeness` says how far a count can be trusted.
+
+`questions` describes how a question is declared.
 """
 
-from newscrawl.storage.queries.articles import (
-    ArticlePage,
-    ArticleRow,
-    DiffLine,
-    FoundArticle,
-    MarkedMention,
-    Snippet,
-    StoryRow,
-    Version,
+from newscrawl.storage.queries import (
+    article_details as _article_details,
 )
-from newscrawl.storage.queries.comparing import co_mentions, overview, share_of_voice
-from newscrawl.storage.queries.counting import clutter, company_ranking, mention_counts
-from newscrawl.storage.queries.finding import articles, company_articles, search
-from newscrawl.storage.queries.listing import (
-    company_names,
-    countries,
-    coverage,
-    facts,
-    languages,
-    sections,
-    source_slugs,
+from newscrawl.storage.queries import (
+    article_lists as _article_lists,
 )
-from newscrawl.storage.queries.pages import article_page, history
-from newscrawl.storage.queries.quarantine import (
-    HeldText,
-    QuarantineRow,
-    quarantine_sizes,
-    quarantined,
-    quarantined_text,
+from newscrawl.storage.queries import (
+    catalogue as _catalogue,
 )
-from newscrawl.storage.queries.reaching import reach
-from newscrawl.storage.queries.rows import (
-    By,
-    Clutter,
-    CoMention,
-    CompanyCount,
-    CoverageDay,
-    CoverageLevel,
-    DatabaseFacts,
-    Group,
-    Hits,
-    Measure,
-    MentionCount,
-    Overview,
-    Period,
-    Reach,
-    Scope,
-    Share,
-    Standing,
+from newscrawl.storage.queries import (
+    completeness as _completeness,
 )
-from newscrawl.storage.queries.stories import stories, story_articles
+from newscrawl.storage.queries import (
+    counts as _counts,
+)
+from newscrawl.storage.queries import (
+    questions as _questions,
+)
+from newscrawl.storage.queries import (
+    scope as _scope,
+)
+from newscrawl.storage.queries import (
+    text_search as _text_search,
+)
+from newscrawl.storage.queries.article_details import *
+from newscrawl.storage.queries.article_lists import *
+from newscrawl.storage.queries.catalogue import *
+from newscrawl.storage.queries.completeness import *
+from newscrawl.storage.queries.counts import *
+from newscrawl.storage.queries.questions import *
+from newscrawl.storage.queries.scope import *
+from newscrawl.storage.queries.text_search import *
 
-__all__ = [
-    "ArticlePage",
-    "ArticleRow",
-    "By",
-    "Clutter",
-    "CoMention",
-    "CompanyCount",
-    "CoverageDay",
-    "CoverageLevel",
-    "DatabaseFacts",
-    "DiffLine",
-    "FoundArticle",
-    "Group",
-    "HeldText",
-    "Hits",
-    "MarkedMention",
-    "Measure",
-    "MentionCount",
-    "Overview",
-    "Period",
-    "QuarantineRow",
-    "Reach",
-    "Scope",
-    "Share",
-    "Snippet",
-    "Standing",
-    "StoryRow",
-    "Version",
-    "article_page",
-    "articles",
-    "clutter",
-    "co_mentions",
-    "company_articles",
-    "company_names",
-    "company_ranking",
-    "countries",
-    "coverage",
-    "facts",
-    "history",
-    "languages",
-    "mention_counts",
-    "overview",
-    "quarantine_sizes",
-    "quarantined",
-    "quarantined_text",
-    "reach",
-    "search",
-    "sections",
-    "share_of_voice",
-    "source_slugs",
-    "stories",
-    "story_articles",
-]
+# Each module lists what is public of it.
+__all__: list[str] = []
+__all__ += _article_details.__all__
+__all__ += _article_lists.__all__
+__all__ += _catalogue.__all__
+__all__ += _completeness.__all__
+__all__ += _counts.__all__
+__all__ += _questions.__all__
+__all__ += _scope.__all__
+__all__ += _text_search.__all__

@@ -1,11 +1,10 @@
-"""Where a count is read from: the smallest table that knows all that a question asks for.
+"""The table that a count is read from: the smallest one that knows all that a question asks for.
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
 source, country or language needs the days by source; a section, a time zone, an hour or a count
 of stories needs the articles themselves, one narrow row for each (storage/models/analysis.py).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,9 +13,17 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Source
-from newscrawl.storage.queries.periods import QUARTER, minutes_of, zone_of
-from newscrawl.storage.queries.rows import By, Group, Hits, Scope
-from newscrawl.storage.queries.scoping import between, company_id, source_ids
+from newscrawl.storage.queries.scope import (
+    QUARTER,
+    By,
+    Group,
+    Scope,
+    between,
+    company_id,
+    minutes_of,
+    source_ids,
+    zone_of,
+)
 
 Grain = Literal["day", "source", "article"]
 
@@ -34,8 +41,8 @@ _OF_COMPANIES: dict[Grain, type[Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
-    """A table, its grain, and the conditions that keep it to a scope."""
+class RollupTable:
+    """A table, its grain, and the conditions that limit it to a scope."""
 
     table: Any
     grain: Grain
@@ -43,11 +50,11 @@ class Ledger:
 
     @property
     def moment(self) -> Any:
-        """What periods are made of: a UTC day, or a quarter of an hour."""
+        """The column that periods are made of: a UTC day, or a quarter of an hour."""
         return self.table.minute // QUARTER if self.grain == "article" else self.table.day
 
     def hits(self) -> list[ColumnElement[int]]:
-        """The sums that `hits_of` takes."""
+        """Return the sums that `counts.hits_of` takes."""
         table = self.table
         if self.grain != "article":
             return [
@@ -62,59 +69,55 @@ class Ledger:
         return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
 
     def read(self) -> ColumnElement[int]:
-        """The number of articles that count; only of all companies' tables."""
+        """Return the number of articles that count; for tables of all companies only."""
         return func.count() if self.grain == "article" else _sum(self.table.read)
 
     def stories(self) -> ColumnElement[int]:
-        """The number of stories; only at the grain of articles."""
-        told: ColumnElement[Any] = self.table.story_id
+        """Return the number of stories; for tables of articles only."""
+        story: ColumnElement[Any] = self.table.story_id
         if self.table is models.CountedArticle:
-            told = _if(self.table.in_title + self.table.in_body > 0, told)
-        return func.count(told.distinct())
+            story = _if(self.table.in_title + self.table.in_body > 0, story)
+        return func.count(story.distinct())
 
     def select(self, *columns: Any) -> Select[Any]:
+        """Return a query of the columns within the scope."""
         return select(*columns).select_from(self.table).where(*self.conditions)
 
 
-def ledger(
+def rollup_table(
     session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
-) -> Ledger:
-    """The ledger of one company's counts, or of all articles'."""
+) -> RollupTable:
+    """Return the table of one company's counts, or without a company that of all articles."""
     table_of = _OF_ALL if company is None else _OF_COMPANIES
     grain = _grain(scope, by, stories=stories)
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
         conditions.append(table.company_id == company_id(session, company))
-    return Ledger(table, grain, tuple(conditions))
+    return RollupTable(table, grain, tuple(conditions))
 
 
-def companies_ledger(
+def companies_table(
     session: Session, scope: Scope, *, by: By | None = None, stories: bool = False
-) -> Ledger:
-    """The ledger of every company, to be grouped by its `company_id`."""
+) -> RollupTable:
+    """Return the table of every company, to be grouped by its `company_id`."""
     grain = _grain(scope, by, stories=stories)
     table = _OF_COMPANIES[grain]
-    return Ledger(table, grain, tuple(_conditions(session, table, grain, scope)))
+    return RollupTable(table, grain, tuple(_conditions(session, table, grain, scope)))
 
 
-def hits_of(numbers: Sequence[int | None]) -> Hits:
-    """Hits from the sums of `Ledger.hits`."""
-    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
-    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
-
-
-def grouped(found: Ledger, by: Group, *columns: Any) -> Any:
-    """A query with a row for each group; sources and countries are named by their table."""
+def grouped(rollup: RollupTable, by: Group, *columns: Any) -> Any:
+    """Return a query with a row for each group; sources and countries bear their names."""
     if by in {"source", "country"}:
         key: Any = Source.slug if by == "source" else Source.country
-        join = Source.id == found.table.source_id
-        return found.select(key, *columns).join(Source, join).group_by(key)
-    key = getattr(found.table, by)
-    return found.select(key, *columns).group_by(key)
+        join = Source.id == rollup.table.source_id
+        return rollup.select(key, *columns).join(Source, join).group_by(key)
+    key = getattr(rollup.table, by)
+    return rollup.select(key, *columns).group_by(key)
 
 
 def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
+    """Return the coarsest grain that answers a question."""
     if stories or scope.section is not None or by in {"hour", "section"}:
         return "article"
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):

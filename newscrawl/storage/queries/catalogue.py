@@ -1,73 +1,79 @@
-"""Lists: coverage, names, and what is in the database at all."""
+"""What is in the database: names to choose from, and how much of everything."""
 
-from datetime import date
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
 
 from sqlalchemy import func, select
 
 from newscrawl.storage import schema
-from newscrawl.storage.database import COVERAGE_STATES, Database
+from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
     Article,
     Company,
     CountedArticle,
-    Coverage,
     DailySource,
     Mention,
     Revision,
     Run,
     Source,
 )
-from newscrawl.storage.queries.rows import CoverageDay, DatabaseFacts, Scope
-from newscrawl.storage.queries.scoping import between, days, first_days, last_day, watched
+from newscrawl.storage.queries.questions import question
+
+__all__ = [
+    "DatabaseFacts",
+    "company_names",
+    "countries",
+    "facts",
+    "languages",
+    "sections",
+    "source_slugs",
+]
 
 
-def coverage(database: Database, *, scope: Scope | None = None) -> list[CoverageDay]:
-    """Source by source, each day from its first recorded crawl to `until`, or today if that is
-    earlier; days without a record stand there with the state None. Scope's language is the
-    source's."""
-    scope = (scope or Scope()).at_now()
-    query = (
-        select(Source.slug, Coverage)
-        .join(Source, Source.id == Coverage.source_id)
-        .where(*watched(scope), *between(Coverage.day, scope))
-    )
-    with database.reading() as session:
-        first = first_days(session, scope)
-        recorded = {(slug, row.day): row for slug, row in session.execute(query)}
-    return [
-        _coverage_day(slug, day, recorded.get((slug, day)))
-        for slug, start in sorted(first.items())
-        for day in days(max(start, scope.since or start), last_day(scope))
-    ]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFacts:
+    """How much is in the database, of which days, and how fresh it is."""
+
+    version: str
+    rows: Mapping[str, int] = field(default_factory=dict)
+    first_day: date | None = None
+    last_day: date | None = None
+    last_run: datetime | None = None
 
 
+@question("/companies")
 def company_names(database: Database) -> list[str]:
-    """All companies that were ever mentioned, by name."""
+    """Return all companies that were ever mentioned, by name."""
     with database.reading() as session:
         return sorted(session.scalars(select(Company.name)))
 
 
+@question("/sources")
 def source_slugs(database: Database) -> list[str]:
-    """All sources that were ever crawled into this database."""
+    """Return all sources that were ever crawled into this database."""
     with database.reading() as session:
         return sorted(session.scalars(select(Source.slug)))
 
 
+@question("/countries")
 def countries(database: Database) -> list[str]:
-    """The countries of all sources that were ever crawled into this database."""
+    """Return the countries of these sources."""
     with database.reading() as session:
         return sorted(session.scalars(select(Source.country).distinct()))
 
 
+@question("/languages")
 def languages(database: Database) -> list[str]:
-    """The languages of all articles that count."""
+    """Return the languages of all articles that count."""
     query = select(DailySource.language).where(DailySource.read > 0).distinct()
     with database.reading() as session:
         return sorted(filter(None, session.scalars(query)))
 
 
+@question("/sections")
 def sections(database: Database, *, limit: int = 100) -> list[str]:
-    """The publishers' sections with the most articles that count, by name."""
+    """Return the publishers' sections with the most articles that count, by name."""
     number = func.count()
     query = (
         select(CountedArticle.section)
@@ -80,8 +86,9 @@ def sections(database: Database, *, limit: int = 100) -> list[str]:
         return sorted(session.scalars(query))
 
 
+@question("/facts")
 def facts(database: Database) -> DatabaseFacts:
-    """What is in the database, in numbers."""
+    """Return how much is in the database, and how fresh it is."""
     tables = {
         "sources": Source,
         "runs": Run,
@@ -99,13 +106,4 @@ def facts(database: Database) -> DatabaseFacts:
         last_run = session.scalar(select(func.max(Run.started_at)))
     return DatabaseFacts(
         version=schema.HEAD, rows=rows, first_day=first, last_day=last, last_run=last_run
-    )
-
-
-def _coverage_day(slug: str, day: date, row: Coverage | None) -> CoverageDay:
-    if row is None:
-        return CoverageDay(source=slug, day=day, state=None)
-    state = next(state for state in COVERAGE_STATES if state == row.state)
-    return CoverageDay(
-        source=slug, day=day, state=state, found=row.found, stored=row.stored, note=row.note
     )

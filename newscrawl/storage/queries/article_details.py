@@ -1,0 +1,354 @@
+"""One article in full: its text, mentions, copies and versions, and what is quarantined."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import Literal
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Section
+from newscrawl.storage.database import Database
+from newscrawl.storage.models import (
+    Article,
+    ArticleUrl,
+    Clutter,
+    Company,
+    Mention,
+    MentionChange,
+    QuarantinedRevision,
+    Revision,
+    Source,
+)
+from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
+from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.scope import Scope, articles_within
+
+__all__ = [
+    "ArticlePage",
+    "DiffLine",
+    "HeldText",
+    "MarkedMention",
+    "QuarantineRow",
+    "Version",
+    "article_page",
+    "history",
+    "quarantine_sizes",
+    "quarantined",
+    "quarantined_text",
+]
+
+Change = Literal["same", "added", "removed"]
+
+# Ours: a diff compares so many sentences of each version, at most; all others count as one.
+MAX_COMPARED = 2_000
+MISSING = "no article with this address in this database"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedMention:
+    """A company at a place of an article; offsets count characters of its title or text."""
+
+    company: str
+    section: Section
+    start: int
+    end: int
+    surface: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticlePage:
+    """An article in full."""
+
+    row: ArticleRow
+    text: str
+    authors: tuple[str, ...]
+    section: str | None
+    modified_at: datetime | None
+    first_seen_at: datetime
+    last_seen_at: datetime
+    method: str
+    confidence: float
+    mentions: tuple[MarkedMention, ...]
+    addresses: tuple[str, ...] = field(metadata=about("all its URLs"))
+    copies: tuple[ArticleRow, ...] = field(metadata=about("the other articles of its story"))
+    clutter: tuple[tuple[str, int], ...] = field(
+        metadata=about("companies elsewhere on its page, which are not counted")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """A sentence or headline of a version, against the version before."""
+
+    change: Change
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version of an article: number 1 is the first one, and the last is today's."""
+
+    number: int
+    title: str | None
+    text: str
+    access: str
+    seen_at: datetime
+    replaced_at: datetime | None = field(metadata=about("null for today's version"))
+    diff: tuple[DiffLine, ...] = field(
+        metadata=about("headline and sentences against the version before", shown="nowhere")
+    )
+    mentions: tuple[tuple[str, int], ...] = field(
+        metadata=about("companies that it mentions more or less often, with the difference")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantineRow:
+    """A revision that was not applied since it would make its article worse."""
+
+    id: int
+    url: str
+    source: str
+    day: date
+    title: str | None
+    new_title: str | None
+    reason: str
+    note: str
+    before: int = field(metadata=about("characters of the article's text"))
+    after: int = field(metadata=about("characters of the revision's; 0 without an article"))
+    since: datetime = field(metadata=about("when it was first seen"))
+    seen_at: datetime
+    times: int = field(metadata=about("how often it was seen in a row"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldText:
+    """A quarantined revision in full, in plain text written by strangers."""
+
+    row: QuarantineRow
+    text: str
+
+
+@question("/article", missing=MISSING)
+def article_page(database: Database, url: str) -> ArticlePage | None:
+    """Return the article with this URL, canonical or not; None where none is stored."""
+    with database.reading() as session:
+        article = session.scalar(_article_at(url))
+        if article is None:
+            return None
+        (row,) = article_rows(session, [article.id], None)
+        return ArticlePage(
+            row=row,
+            text=article.text,
+            authors=tuple(article.authors),
+            section=article.section,
+            modified_at=article.modified_at,
+            first_seen_at=article.first_seen_at,
+            last_seen_at=article.last_seen_at,
+            method=article.method,
+            confidence=article.confidence,
+            mentions=_mentions(session, article.id),
+            addresses=_addresses(session, article.id),
+            copies=_copies(session, row),
+            clutter=_clutter(session, article.id),
+        )
+
+
+@question("/article/history", missing=MISSING)
+def history(database: Database, url: str) -> list[Version]:
+    """Return the versions of the article with this URL, the first one first; none where it is not
+    stored."""
+    with database.reading() as session:
+        article = session.scalar(_article_at(url))
+        if article is None:
+            return []
+        former = session.scalars(
+            select(Revision).where(Revision.article_id == article.id).order_by(Revision.number)
+        ).all()
+        changes = _mention_changes(session, article.id)
+    latest_since = former[-1].replaced_at if former else article.first_seen_at
+    versions: list[tuple[int, Article | Revision, datetime, datetime | None]] = [
+        *((one.number, one, one.seen_at, one.replaced_at) for one in former),
+        (article.revision, article, latest_since, None),
+    ]
+    texts: list[tuple[str | None, str]] = [(None, "")]
+    texts += [(one.title, one.text) for _, one, _, _ in versions]
+    return [
+        Version(
+            number=number,
+            title=one.title,
+            text=one.text,
+            access=one.access,
+            seen_at=seen_at,
+            replaced_at=replaced_at,
+            diff=_diff(old, new),
+            mentions=changes[number],
+        )
+        for (number, one, seen_at, replaced_at), (old, new) in zip(
+            versions, pairwise(texts), strict=True
+        )
+    ]
+
+
+# --- The quarantine ---
+
+_COLUMNS = (
+    QuarantinedRevision.id,
+    Article.url,
+    Source.slug.label("source"),
+    Article.day,
+    Article.title,
+    QuarantinedRevision.title.label("new_title"),
+    QuarantinedRevision.reason,
+    QuarantinedRevision.note,
+    func.length(Article.text).label("before"),
+    QuarantinedRevision.characters.label("after"),
+    QuarantinedRevision.first_seen_at.label("since"),
+    QuarantinedRevision.seen_at,
+    QuarantinedRevision.times,
+)
+_PENDING = QuarantinedRevision.state == "pending"
+
+
+@question("/quarantine")
+def quarantined(
+    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+) -> list[QuarantineRow]:
+    """Return the quarantined revisions of the scope's articles, the newest first."""
+    query = select(*_COLUMNS).select_from(QuarantinedRevision)
+    query = query.join(Article, Article.id == QuarantinedRevision.article_id).where(_PENDING)
+    query = articles_within(query, scope, every_kind=True)
+    newest_first = (QuarantinedRevision.seen_at.desc(), QuarantinedRevision.id.desc())
+    with database.reading() as session:
+        rows = session.execute(query.order_by(*newest_first).limit(limit).offset(offset))
+        return [QuarantineRow(**row) for row in rows.mappings()]
+
+
+@question("/quarantine/text", missing="nothing of this article is quarantined")
+def quarantined_text(database: Database, url: str) -> HeldText | None:
+    """Return the quarantined revision of the article with this canonical URL; None without one."""
+    query = (
+        select(*_COLUMNS, QuarantinedRevision.text.label("held"))
+        .select_from(QuarantinedRevision)
+        .join(Article, Article.id == QuarantinedRevision.article_id)
+        .join(Source, Source.id == Article.source_id)
+        .where(_PENDING, Article.url == url)
+    )
+    with database.reading() as session:
+        row = session.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    values = dict(row)
+    text = values.pop("held")
+    return HeldText(row=QuarantineRow(**values), text=text)
+
+
+@question("/quarantine/sizes")
+def quarantine_sizes(database: Database) -> dict[str, int]:
+    """Return the number of quarantined revisions of each source."""
+    query = (
+        select(Source.slug, func.count())
+        .join(Article, Article.source_id == Source.id)
+        .join(QuarantinedRevision, QuarantinedRevision.article_id == Article.id)
+        .where(_PENDING)
+        .group_by(Source.slug)
+    )
+    with database.reading() as session:
+        return {slug: int(number) for slug, number in session.execute(query)}
+
+
+# --- Parts of an article ---
+
+
+def _article_at(url: str) -> Select[Article]:
+    return (
+        select(Article)
+        .join(ArticleUrl, ArticleUrl.article_id == Article.id)
+        .where(ArticleUrl.url == url)
+    )
+
+
+def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
+    query = (
+        select(Mention, Company.name)
+        .join(Company, Company.id == Mention.company_id)
+        .where(Mention.article_id == number)
+    )
+    found = [
+        MarkedMention(
+            company=name,
+            section="title" if mention.section == "title" else "body",
+            start=mention.start_offset,
+            end=mention.end_offset,
+            surface=mention.surface,
+            rule=mention.rule,
+        )
+        for mention, name in session.execute(query)
+    ]
+    return tuple(sorted(found, key=lambda m: (m.section != "title", m.start, m.end, m.company)))
+
+
+def _addresses(session: Session, number: int) -> tuple[str, ...]:
+    query = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
+    return tuple(sorted(session.scalars(query)))
+
+
+def _copies(session: Session, row: ArticleRow) -> tuple[ArticleRow, ...]:
+    if row.story is None:
+        return ()
+    numbers = [number for number in copies_of(session, row.story) if number != row.number]
+    return tuple(article_rows(session, numbers, None))
+
+
+def _clutter(session: Session, number: int) -> tuple[tuple[str, int], ...]:
+    query = (
+        select(Company.name, Clutter.number)
+        .join(Company, Company.id == Clutter.company_id)
+        .where(Clutter.article_id == number)
+    )
+    return tuple(sorted((name, found) for name, found in session.execute(query)))
+
+
+def _mention_changes(session: Session, number: int) -> dict[int, tuple[tuple[str, int], ...]]:
+    query = (
+        select(MentionChange.number, Company.name, MentionChange.difference)
+        .join(Company, Company.id == MentionChange.company_id)
+        .where(MentionChange.article_id == number)
+    )
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for version, name, difference in session.execute(query):
+        found[version].append((name, difference))
+    return defaultdict(tuple, {version: tuple(sorted(rows)) for version, rows in found.items()})
+
+
+def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[DiffLine, ...]:
+    """Return the new version's headline and sentences, with those of the old one that are gone."""
+    before, after = _lines(*old), _lines(*new)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    return tuple(
+        line
+        for change, a, b, c, d in matcher.get_opcodes()
+        for line in _changed(change, before[a:b], after[c:d])
+    )
+
+
+def _changed(change: str, before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
+    if change == "equal":
+        yield from (DiffLine(change="same", text=text) for text in after)
+        return
+    yield from (DiffLine(change="removed", text=text) for text in before)
+    yield from (DiffLine(change="added", text=text) for text in after)
+
+
+def _lines(title: str | None, text: str) -> list[str]:
+    """Return headline and sentences; all that follow MAX_COMPARED of them as one."""
+    lines = sentences(text)
+    if len(lines) > MAX_COMPARED:
+        lines = [*lines[:MAX_COMPARED], " ".join(lines[MAX_COMPARED:])]
+    return [title, *lines] if title else lines

@@ -1,0 +1,437 @@
+"""Lists of articles and stories: the newest ones, and those behind a number."""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import Session, defer
+
+from newscrawl.items import Section
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import COUNTED_KINDS
+from newscrawl.storage.models import Article, Company, CountedArticle, Mention, Source
+from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.rollup_tables import rollup_table
+from newscrawl.storage.queries.scope import Scope, articles_within, day_of_minute
+
+__all__ = [
+    "ArticleRow",
+    "FoundArticle",
+    "Snippet",
+    "StoryRow",
+    "articles",
+    "company_articles",
+    "newest_texts",
+    "stories",
+    "story_articles",
+]
+
+# Ours: a list of a story's copies shows so many, at most.
+MAX_COPIES = 200
+
+# A sentence ends at a blank line, at a stop before a blank, or at a stop of Chinese and
+# Japanese, which needs none.
+_END = re.compile(r"""\n\s*\n|[.!?…]["'”’»)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+""")
+# Ours: what fits three lines of a list; and so much stays before the first mark.
+MAX_SNIPPET = 280
+_BEFORE = 80
+
+Span = tuple[int, int]
+# An article's mentions: company, section and number of occurrences.
+_Mentions = dict[int, list[tuple[str, str, int]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleRow:
+    """An article as lists show it. `in_title` and `in_body` count occurrences of the company that
+    was asked for, else of all companies."""
+
+    number: int = field(metadata=about("its key in this database", shown="nowhere", json=False))
+    url: str
+    title: str | None
+    source: str
+    day: date
+    published_at: datetime | None
+    language: str | None
+    access: str
+    kind: str
+    revision: int
+    companies: tuple[str, ...]
+    in_title: int
+    in_body: int
+    story: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """A piece of an article: plain text of strangers, to be escaped where it is shown."""
+
+    section: Section
+    text: str
+    marks: tuple[tuple[int, int], ...] = field(
+        metadata=about("start and end of what was asked for, in characters of text")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundArticle:
+    """An article with the sentences that match, the headline first."""
+
+    article: ArticleRow
+    snippets: tuple[Snippet, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoryRow:
+    """A story: the same text, with small edits, in several articles. Title and URL are those of its
+    first article in scope."""
+
+    story: int
+    title: str | None
+    url: str
+    articles: int
+    sources: int
+    first_day: date
+    last_day: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredText:
+    """A stored text, with the number of stored mentions of the company that was asked for."""
+
+    url: str
+    title: str
+    text: str
+    language: str | None
+    source: str
+    day: date
+    known: int
+
+
+@question("/articles")
+def articles(
+    database: Database,
+    *,
+    company: str | None = None,
+    scope: Scope = ANY,
+    limit: int = 50,
+    offset: int = 0,
+    every_kind: bool = False,
+) -> list[ArticleRow]:
+    """Return the newest articles first; with `every_kind` also pages that don't count."""
+    with database.reading() as session:
+        numbers = _newest(session, company, scope, every_kind=every_kind)
+        return article_rows(
+            session, list(session.scalars(numbers.limit(limit).offset(offset))), company
+        )
+
+
+@question("/companies/{company}/articles")
+def company_articles(
+    database: Database,
+    company: str,
+    *,
+    scope: Scope = ANY,
+    limit: int = 50,
+    offset: int = 0,
+    each: int = 3,
+) -> list[FoundArticle]:
+    """Return the articles that mention a company, the newest first, each with up to `each` of the
+    sentences that mention it; the marks are the mentions that were counted."""
+    with database.reading() as session:
+        numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
+        rows = article_rows(session, list(session.scalars(numbers)), company)
+        places = _places_of(session, [row.number for row in rows], company)
+        texts = texts_of(session, [row.number for row in rows])
+    return [
+        FoundArticle(
+            article=row,
+            snippets=snippets(row.title, texts[row.number], places[row.number], each),
+        )
+        for row in rows
+    ]
+
+
+@question("/stories", command="stories")
+def stories(
+    database: Database,
+    *,
+    company: str | None = None,
+    scope: Scope = ANY,
+    limit: int = 20,
+    least: int = 1,
+) -> list[StoryRow]:
+    """Return the stories of the scope that most articles report, of those with `least` articles in
+    it; with a company, only articles that mention it are counted."""
+    with database.reading() as session:
+        found = rollup_table(session, scope, by=None, company=company, stories=True)
+        table = found.table
+        articles, newest = func.count(), func.max(table.minute)
+        query = (
+            found.select(
+                table.story_id,
+                articles,
+                func.count(table.source_id.distinct()),
+                func.min(table.minute),
+                newest,
+            )
+            .group_by(table.story_id)
+            .having(articles >= least)
+            .order_by(articles.desc(), newest.desc(), table.story_id.desc())
+            .limit(limit)
+        )
+        rows = session.execute(query).all()
+        firsts = _firsts(session, [(story, first) for story, _, _, first, _ in rows])
+    return [
+        StoryRow(
+            story=story,
+            title=firsts[story][0],
+            url=firsts[story][1],
+            articles=number,
+            sources=sources,
+            first_day=day_of_minute(first),
+            last_day=day_of_minute(last),
+        )
+        for story, number, sources, first, last in rows
+    ]
+
+
+@question("/stories/articles")
+def story_articles(database: Database, story: int, *, limit: int = MAX_COPIES) -> list[ArticleRow]:
+    """Return the articles that report a story, the oldest first."""
+    with database.reading() as session:
+        return article_rows(session, copies_of(session, story, limit=limit), None)
+
+
+def newest_texts(database: Database, *, company: str, limit: int) -> list[StoredText]:
+    """Return the newest articles that count, the newest first."""
+    newest = (
+        select(Article, Source.slug)
+        .join(Source, Source.id == Article.source_id)
+        .where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
+        .order_by(Article.day.desc(), Article.id.desc())
+        .limit(limit)
+    )
+    with database.reading() as session:
+        rows = session.execute(newest).all()
+        counted = (
+            select(Mention.article_id, func.count())
+            .join(Company, Company.id == Mention.company_id)
+            .where(
+                Company.name == company,
+                Mention.article_id >= min((article.id for article, _ in rows), default=0),
+            )
+            .group_by(Mention.article_id)
+        )
+        known = dict(session.execute(counted).all())
+    return [
+        StoredText(
+            url=article.url,
+            title=article.title or "",
+            text=article.text,
+            language=article.language,
+            source=source,
+            day=article.day,
+            known=known.get(article.id, 0),
+        )
+        for article, source in rows
+    ]
+
+
+def article_rows(session: Session, numbers: Sequence[int], company: str | None) -> list[ArticleRow]:
+    """Return the rows of these articles, in this order; occurrences are those of the company, or
+    of all."""
+    query = (
+        select(Article, Source.slug, CountedArticle.story_id)
+        .join(Source, Source.id == Article.source_id)
+        .outerjoin(CountedArticle, CountedArticle.article_id == Article.id)
+        .where(Article.id.in_(numbers))
+        .options(defer(Article.text))
+    )
+    stored = {
+        article.id: (article, source, story) for article, source, story in session.execute(query)
+    }
+    mentions = _mentions_of(session, numbers)
+    return [
+        _row(*stored[number], mentions[number], company) for number in numbers if number in stored
+    ]
+
+
+def copies_of(session: Session, story: int, *, limit: int = MAX_COPIES) -> Sequence[int]:
+    """Return the keys of a story's articles, the oldest first."""
+    query = (
+        select(CountedArticle.article_id)
+        .where(CountedArticle.story_id == story)
+        .order_by(CountedArticle.minute, CountedArticle.article_id)
+        .limit(limit)
+    )
+    return session.scalars(query).all()
+
+
+def _newest(
+    session: Session, company: str | None, scope: Scope, *, every_kind: bool
+) -> Select[int]:
+    if every_kind:
+        moment = func.coalesce(Article.published_at, Article.first_seen_at)
+        query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
+        if company is not None:
+            named = select(Mention.article_id).join(Company).where(Company.name == company)
+            query = query.where(Article.id.in_(named))
+        return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
+    found = rollup_table(session, scope, by="hour", company=company)
+    table = found.table
+    return found.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
+
+
+def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
+    query = select(Article.id, Article.text).where(Article.id.in_(numbers))
+    return dict(session.execute(query).all())
+
+
+def _places_of(
+    session: Session, numbers: Sequence[int], company: str
+) -> dict[int, dict[Section, list[Span]]]:
+    """Return where the company stands in each of the articles."""
+    query = (
+        select(Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset)
+        .join(Company, Company.id == Mention.company_id)
+        .where(Mention.article_id.in_(numbers), Company.name == company)
+        .order_by(Mention.start_offset)
+    )
+    places: dict[int, dict[Section, list[Span]]] = {
+        number: {"title": [], "body": []} for number in numbers
+    }
+    for number, section, start, end in session.execute(query):
+        places[number]["title" if section == "title" else "body"].append((start, end))
+    return places
+
+
+def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
+    query = (
+        select(Mention.article_id, Company.name, Mention.section, func.count())
+        .join(Company, Company.id == Mention.company_id)
+        .where(Mention.article_id.in_(numbers))
+        .group_by(Mention.article_id, Company.name, Mention.section)
+    )
+    found: _Mentions = defaultdict(list)
+    for number, company, section, times in session.execute(query):
+        found[number].append((company, section, times))
+    return found
+
+
+def _row(
+    article: Article,
+    source: str,
+    story: int | None,
+    mentions: Sequence[tuple[str, str, int]],
+    company: str | None,
+) -> ArticleRow:
+    asked = [mention for mention in mentions if company in {None, mention[0]}]
+    return ArticleRow(
+        number=article.id,
+        url=article.url,
+        title=article.title,
+        source=source,
+        day=article.day,
+        published_at=article.published_at,
+        language=article.language,
+        access=article.access,
+        kind=article.kind,
+        revision=article.revision,
+        companies=tuple(sorted({name for name, _, _ in mentions})),
+        in_title=sum(times for _, section, times in asked if section == "title"),
+        in_body=sum(times for _, section, times in asked if section == "body"),
+        story=story,
+    )
+
+
+def _firsts(
+    session: Session, firsts: Sequence[tuple[int, int]]
+) -> dict[int, tuple[str | None, str]]:
+    """Return headline and URL of the articles with which stories begin."""
+    query = (
+        select(CountedArticle.story_id, Article.title, Article.url)
+        .join(Article, Article.id == CountedArticle.article_id)
+        .order_by(Article.id.desc())
+    )
+    found = {}
+    for story, minute in firsts:
+        this = query.where(CountedArticle.story_id == story, CountedArticle.minute == minute)
+        for number, title, url in session.execute(this):
+            found[number] = (title, url)
+    return found
+
+
+# --- Snippets ---
+
+
+def snippets(
+    title: str | None, text: str, spans: dict[Section, list[Span]], limit: int
+) -> tuple[Snippet, ...]:
+    """Return the headline if it is marked, then the first sentences that are, `limit` in all."""
+    found = []
+    if title and spans.get("title"):
+        found.append(_snippet("title", title, (0, len(title)), spans["title"]))
+    last_end = 0
+    for span in sorted(spans.get("body", ())):
+        if len(found) >= limit:
+            break
+        if span[0] < last_end:
+            continue  # in a sentence that stands there already
+        start, last_end = _sentence(text, span)
+        inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
+        found.append(_snippet("body", text, (start, last_end), inside))
+    return tuple(found[:limit])
+
+
+def sentences(text: str) -> list[str]:
+    """Return a text's sentences, without the blanks around them."""
+    ends = [match.end() for match in _END.finditer(text)]
+    parts = [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
+    return [part for part in parts if part]
+
+
+def _sentence(text: str, span: Span) -> Span:
+    """Return the sentence around a span, at most MAX_SNIPPET characters before and after it."""
+    start, end = max(0, span[0] - MAX_SNIPPET), min(len(text), span[1] + MAX_SNIPPET)
+    for match in _END.finditer(text, start, end):
+        if match.end() <= span[0]:
+            start = match.end()
+        elif match.start() >= span[1] - 1:
+            end = max(match.end(), span[1])
+            break
+    while end > span[1] and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _snippet(section: Section, text: str, part: Span, marks: Sequence[Span]) -> Snippet:
+    """Return the part, cut to MAX_SNIPPET around its first mark, with an ellipsis for each cut."""
+    start, end = part
+    if end - start > MAX_SNIPPET:
+        first = min(mark[0] for mark in marks)
+        start = max(start, first - _BEFORE)
+        end = min(end, start + MAX_SNIPPET)
+    head = "…" if start > part[0] else ""
+    tail = "…" if end < part[1] else ""
+    shift = len(head) - start
+    inside = sorted((a + shift, b + shift) for a, b in marks if start <= a and b <= end)
+    return Snippet(
+        section=section,
+        text=head + re.sub(r"\s", " ", text[start:end]) + tail,
+        marks=_joined(inside),
+    )
+
+
+def _joined(marks: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the marks in order, with overlapping ones joined."""
+    joined: list[Span] = []
+    for start, end in marks:
+        if joined and start < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return tuple(joined)

@@ -1,0 +1,313 @@
+"""How complete counts are: articles read, days and sources covered."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from typing import Any, Literal, cast, get_args
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import COVERAGE_STATES, CoverageState, Database
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import Coverage, Source
+from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
+from newscrawl.storage.queries.scope import (
+    By,
+    Group,
+    Period,
+    Scope,
+    between,
+    covered_within,
+    days,
+    first_days,
+    hours_of,
+    last_day,
+    local_day,
+    local_time,
+    period_of,
+    watched,
+    zone_of,
+)
+
+__all__ = ["Completeness", "CompletenessLevel", "CoverageDay", "completeness", "coverage"]
+
+CompletenessLevel = Literal["full", "partial", "none"]
+
+# The states in which a source was read. A stale feed was reached, but what it left out is not
+# known.
+COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
+
+# The key of articles whose language or section is not known.
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completeness:
+    """How complete counts are, by articles read and source-days (one source on one day).
+
+    A source is expected from the first day for which a crawl of it was recorded. With level
+    "none" nothing was read, and a count of zero says nothing.
+    """
+
+    read: int = field(default=0, metadata=about("articles that count"))
+    level: CompletenessLevel = field(
+        init=False, default="none", metadata=about("full, partial or none", column="coverage")
+    )
+    covered: int = field(default=0, metadata=about("source-days that were read", shown="files"))
+    expected: int = field(
+        default=0, metadata=about("source-days that were to be read", shown="files")
+    )
+    unwatched: int = field(
+        default=0, metadata=about("days before any source was crawled", shown="nowhere")
+    )
+
+    def __post_init__(self) -> None:
+        level = "partial" if self.covered or self.read else "none"
+        if 0 < self.expected <= self.covered and not self.unwatched:
+            level = "full"
+        object.__setattr__(self, "level", level)
+
+    def __add__(self, other: "Completeness") -> "Completeness":
+        return Completeness(
+            read=self.read + other.read,
+            covered=self.covered + other.covered,
+            expected=self.expected + other.expected,
+            unwatched=self.unwatched + other.unwatched,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageDay:
+    """How the crawls of a source ended on a day."""
+
+    source: str
+    day: date
+    state: CoverageState | None = field(metadata=about("null where no crawl was recorded"))
+    found: int = 0
+    stored: int = 0
+    note: str = ""
+
+
+@question("/reach")
+def completeness(database: Database, *, scope: Scope = ANY) -> Completeness:
+    """Return how complete all counts of this scope are."""
+    with database.reading() as session:
+        return completeness_within(session, scope)
+
+
+@question("/coverage", daily=True)
+def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
+    """Return how each source was crawled on each day.
+
+    The days of a source go from its first recorded crawl to `until`, or today if that is earlier;
+    days without a record have the state None. The scope's language is the source's.
+    """
+    query = (
+        select(Source.slug, Coverage)
+        .join(Source, Source.id == Coverage.source_id)
+        .where(*watched(scope), *between(Coverage.day, scope))
+    )
+    with database.reading() as session:
+        first = first_days(session, scope)
+        recorded = {(slug, row.day): row for slug, row in session.execute(query)}
+    return [
+        _coverage_day(slug, day, recorded.get((slug, day)))
+        for slug, start in sorted(first.items())
+        for day in days(max(start, scope.since or start), last_day(scope))
+    ]
+
+
+def _coverage_day(slug: str, day: date, row: Coverage | None) -> CoverageDay:
+    if row is None:
+        return CoverageDay(source=slug, day=day, state=None)
+    state = next(state for state in COVERAGE_STATES if state == row.state)
+    return CoverageDay(
+        source=slug, day=day, state=state, found=row.found, stored=row.stored, note=row.note
+    )
+
+
+def completeness_within(session: Session, scope: Scope) -> Completeness:
+    """Return what `completeness` does, within a session."""
+    read = _read_over_time(session, "day", scope)
+    return sum((found for _, found in _by_day(session, scope, read)), Completeness())
+
+
+def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Completeness]:
+    """Return the completeness of each period, in order and without holes, or of each group by
+    its name."""
+    if is_period(by):
+        return _over_time(session, cast("Period", by), scope)
+    return _by_group(session, cast("Group", by), scope)
+
+
+def is_period(by: By) -> bool:
+    """Return whether `by` is a period, and not a group; raise QuestionError if it is neither."""
+    periods, groups = get_args(Period), get_args(Group)
+    if by not in periods and by not in groups:
+        raise QuestionError(f"can't count by {by!r}: choose among {', '.join(periods + groups)}")
+    return by in periods
+
+
+def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> str:
+    """Return the key of the period in which a `moment` of the table lies."""
+    local = local_time(moment, zone_of(scope)) if rollup.grain == "article" else moment
+    return period_of(local, by)
+
+
+# --- Over time ---
+
+
+def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Completeness]:
+    """Return each period from the first that is known or asked for to the last that has begun,
+    and later ones of which something is known."""
+    if by == "hour":
+        return _by_hour(session, scope)
+    periods: dict[str, Completeness] = {}
+    for day, found in _by_day(session, scope, _read_over_time(session, "day", scope)):
+        key = period_of(day, by)
+        periods[key] = periods.get(key, Completeness()) + found
+    return periods
+
+
+def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
+    read = _read_over_time(session, "hour", scope)
+    read_on: Counter[str] = Counter()
+    for key, number in read.items():
+        read_on[key[:10]] += number
+    now = scope.now or datetime.now(UTC)
+    hours: dict[str, Completeness] = {}
+    for day, found in _by_day(session, scope, read_on):
+        for hour in hours_of(day, zone_of(scope)):
+            key = period_of(hour, "hour")
+            # An hour to come is not yet known to be without news.
+            if key in read or datetime.fromisoformat(key) <= now:
+                hours[key] = replace(found, read=read.get(key, 0))
+    return hours
+
+
+def _by_day(
+    session: Session, scope: Scope, read: Mapping[str, int]
+) -> Iterator[tuple[date, Completeness]]:
+    """Yield the completeness of each local day, given the articles read on each."""
+    covered = _covered_by_day(session, scope)
+    watched_since = Counter(first_days(session, scope).values())
+    known = [*map(date.fromisoformat, read), *watched_since]
+    start = scope.since or min(known, default=None)
+    if start is None:
+        return
+    expected = sum(number for day, number in watched_since.items() if day < start)
+    last = last_day(scope)
+    for day in days(start, scope.until or last):
+        expected += watched_since.get(day, 0)
+        found = Completeness(
+            read=read.get(day.isoformat(), 0),
+            covered=covered.get(day, 0),
+            expected=expected if day <= last else covered.get(day, 0),
+            unwatched=0 if expected else 1,
+        )
+        # A day to come can't have been crawled; an article may bear its date all the same.
+        if day <= last or found.level != "none":
+            yield day, found
+
+
+def _covered_by_day(session: Session, scope: Scope) -> dict[date, int]:
+    """Return for each local day the number of sources that were read."""
+    query = (
+        select(Coverage.day, func.count())
+        .where(Coverage.state.in_(COVERED), *covered_within(scope))
+        .group_by(Coverage.day)
+    )
+    if conditions := watched(scope):
+        query = query.join(Source, Source.id == Coverage.source_id).where(*conditions)
+    zone = zone_of(scope)
+    return {local_day(day, zone): number for day, number in session.execute(query)}
+
+
+def _read_over_time(session: Session, by: Period, scope: Scope) -> dict[str, int]:
+    rollup = rollup_table(session, scope, by=by, company=None)
+    moment = rollup.moment
+    read: Counter[str] = Counter()
+    for when, number in session.execute(rollup.select(moment, rollup.read()).group_by(moment)):
+        read[period_key(rollup, when, by, scope)] += number
+    return read
+
+
+# --- By source, country, language, section ---
+
+
+def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completeness]:
+    read = _grouped_read(session, by, scope)
+    sources = _sources_by(session, by, scope)
+    covered = _covered_by_source(session, scope)
+    firsts = first_days(session, scope)
+    found = {}
+    for group in sorted({*read, *sources}):
+        crawled = sources.get(group, set()) & firsts.keys()
+        if group not in read and not crawled:
+            continue
+        found[group] = replace(
+            _expected([firsts[slug] for slug in crawled], scope),
+            read=read.get(group, 0),
+            covered=sum(covered.get(slug, 0) for slug in crawled),
+        )
+    return found
+
+
+def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:
+    rollup = rollup_table(session, scope, by=by, company=None)
+    rows = session.execute(grouped(rollup, by, rollup.read()))
+    return {group or UNKNOWN: number for group, number in rows if number}
+
+
+def _sources_by(session: Session, by: Group, scope: Scope) -> Mapping[str, Set[str]]:
+    """Return for each group the sources that are watched for it. A source is watched for its own
+    language, and for the languages and sections that it had articles in."""
+    sources: dict[str, set[str]] = defaultdict(set)
+    if by in {"source", "country"}:
+        key: Any = Source.slug if by == "source" else Source.country
+        for group, slug in session.execute(select(key, Source.slug).where(*watched(scope))):
+            sources[group].add(slug)
+        return sources
+    rollup = rollup_table(session, scope, by=by, company=None)
+    column = getattr(rollup.table, by)
+    written = rollup.select(column, Source.slug).join(Source, Source.id == rollup.table.source_id)
+    if rollup.grain == "source":
+        written = written.where(rollup.table.read > 0)
+    for group, slug in session.execute(written.distinct()):
+        sources[group or UNKNOWN].add(slug)
+    if by == "language":
+        own = select(Source.language, Source.slug).where(*watched(scope))
+        if scope.language is not None:
+            own = own.where(Source.language == scope.language)
+        for group, slug in session.execute(own):
+            sources[group].add(slug)
+    return sources
+
+
+def _covered_by_source(session: Session, scope: Scope) -> dict[str, int]:
+    query = (
+        select(Source.slug, Coverage.day)
+        .join(Source, Source.id == Coverage.source_id)
+        .where(Coverage.state.in_(COVERED), *watched(scope), *covered_within(scope))
+    )
+    zone = zone_of(scope)
+    if zone.key == "UTC":
+        counted = query.with_only_columns(Source.slug, func.count()).group_by(Source.slug)
+        return dict(session.execute(counted).all())
+    first, last = scope.since or date.min, scope.until or date.max
+    return Counter(
+        slug for slug, day in session.execute(query) if first <= local_day(day, zone) <= last
+    )
+
+
+def _expected(firsts: Sequence[date], scope: Scope) -> Completeness:
+    """Return the source-days expected of sources that are watched since these days."""
+    if not firsts:
+        return Completeness()
+    end = last_day(scope)
+    since = scope.since or min(firsts)
+    expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
+    return Completeness(expected=expected, unwatched=max(0, (min(*firsts, end) - since).days))

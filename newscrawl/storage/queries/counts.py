@@ -1,0 +1,531 @@
+"""Counts of mentions, each beside how complete it is; and companies compared with each other."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from typing import cast
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
+
+from newscrawl.storage import models
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import Company, Source
+from newscrawl.storage.queries.completeness import (
+    UNKNOWN,
+    Completeness,
+    completeness_by,
+    completeness_within,
+    is_period,
+    period_key,
+)
+from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.rollup_tables import (
+    RollupTable,
+    companies_table,
+    grouped,
+    rollup_table,
+)
+from newscrawl.storage.queries.scope import (
+    By,
+    Group,
+    Measure,
+    Period,
+    Scope,
+    bounds_of,
+    company_id,
+    last_day,
+    zone_of,
+)
+
+__all__ = [
+    "Clutter",
+    "CoMention",
+    "CompanyCount",
+    "Hits",
+    "MentionCount",
+    "Overview",
+    "Share",
+    "Standing",
+    "UnmentionedCompany",
+    "clutter",
+    "co_mentions",
+    "company_ranking",
+    "mention_counts",
+    "overview",
+    "share_of_voice",
+    "unmentioned_companies",
+]
+
+# Ours: the days of an overview for which no period is asked.
+OVERVIEW_DAYS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """Articles with a mention, and occurrences in them.
+
+    Stories don't add up: one that is reported on two days counts on each, and once for both.
+    """
+
+    articles: int = 0
+    stories: int | None = field(default=None, metadata=about("null where they were not asked for"))
+    in_title: int = field(default=0, metadata=about("occurrences in headlines", column="headline"))
+    in_body: int = field(
+        default=0,
+        metadata=about(
+            "occurrences in texts, or in standfirsts of limited articles", column="body"
+        ),
+    )
+    limited: int = field(
+        default=0,
+        metadata=about(
+            "articles of which headline and standfirst alone are known", column="teaser"
+        ),
+    )
+    mentions: int = field(
+        init=False, default=0, metadata=about("in_title and in_body together", shown="nowhere")
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mentions", self.in_title + self.in_body)
+
+    def __add__(self, other: "Hits") -> "Hits":
+        return Hits(
+            articles=self.articles + other.articles,
+            limited=self.limited + other.limited,
+            in_title=self.in_title + other.in_title,
+            in_body=self.in_body + other.in_body,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionCount:
+    """The numbers of a period or group; hits are None where nothing was crawled.
+
+    `key` is an hour (2026-11-02T13:00+01:00), a day or a week's Monday (2026-11-02), a month
+    (2026-11), a quarter (2026-Q4), a year, a source's slug, a country, a language or a section.
+    """
+
+    key: str
+    hits: Hits | None
+    completeness: Completeness = field(metadata=about(json="reach"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompanyCount:
+    """A company's place in the ranking."""
+
+    company: str
+    hits: Hits
+    sources: int = field(metadata=about("sources that mention it"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A company's share among those that it is compared with, 0 to 1."""
+
+    key: str | None = field(metadata=about("the period or group; null for the whole scope"))
+    company: str
+    number: int | None = field(metadata=about("what was measured; null where nothing was crawled"))
+    share: float | None = field(metadata=about("null where none of the companies was mentioned"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoMention:
+    """A company that is mentioned in the same articles."""
+
+    company: str
+    articles: int = field(metadata=about("articles that mention both"))
+    stories: int = field(metadata=about("stories that mention both"))
+    share: float = field(metadata=about("of the other company's articles, 0 to 1"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A company's row in the overview."""
+
+    company: str
+    hits: Hits
+    before: Hits | None = field(
+        metadata=about("of the days before; null where nothing was crawled then")
+    )
+    change: float | None = field(metadata=about("growth of articles: 0.5 is half as many again"))
+    spark: tuple[int | None, ...] = field(metadata=about("articles by day; null in gaps"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """The companies by articles; each spark has a number for each of the days."""
+
+    days: tuple[date, ...]
+    completeness: Completeness = field(metadata=about(json="reach"))
+    before: Completeness
+    companies: tuple[Standing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clutter:
+    """Mentions in menus, teasers and the like, which are in no other count."""
+
+    mentions: int = 0
+    pages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmentionedCompany:
+    """A company of the registry that no article of the scope mentions."""
+
+    company: str
+    last_mentioned: date | None = field(
+        metadata=about("the last day before the scope with a mention; null for never")
+    )
+
+
+# --- Counts of a company, or of all ---
+
+
+@question("/counts")
+def mention_counts(
+    database: Database,
+    by: By = "day",
+    *,
+    company: str | None = None,
+    scope: Scope = ANY,
+    stories: bool = False,
+) -> list[MentionCount]:
+    """Return how often the company, or any, was mentioned, by period or group.
+
+    Periods come without holes from `since`, or the first day known, to `until`, or today if that
+    is earlier, and are those of the scope's zone. Sources, countries and languages come with all
+    that are watched, mentioned there or not; sections with those that had an article. Coverage is
+    kept by UTC days: an hour has that of its day, and a day of another zone that of the UTC day it
+    shares most hours with. Raise QuestionError for a `by` that is none of these.
+    """
+    with database.reading() as session:
+        completeness = completeness_by(session, by, scope)
+        hits = _hits_by(session, by, company, scope, stories=stories)
+    nothing = Hits(stories=0) if stories else Hits()
+    rows = [
+        MentionCount(
+            key=key,
+            hits=None if known.level == "none" else hits.get(key, nothing),
+            completeness=known,
+        )
+        for key, known in completeness.items()
+    ]
+    if is_period(by):
+        return rows
+    return sorted(rows, key=lambda row: (-row.hits.articles if row.hits else 1, row.key))
+
+
+@question("/ranking")
+def company_ranking(
+    database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
+) -> list[CompanyCount]:
+    """Return the companies by the number of articles that mention them, most first."""
+    with database.reading() as session:
+        names = dict(session.execute(select(Company.id, Company.name)).all())
+        rollup = companies_table(session, scope)
+        key = rollup.table.company_id
+        hits = {
+            number: _hits_of(sums)
+            for number, *sums in session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+        }
+        # Sorted here, since the databases differ in the order of names.
+        order = sorted(
+            (number for number in hits if hits[number].articles),
+            key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
+        )[:limit]
+        sources = _sources_of(session, order, scope)
+        counted = _stories_of(session, order, scope) if stories else {}
+    return [
+        CompanyCount(
+            company=names[number],
+            hits=replace(hits[number], stories=counted.get(number, 0) if stories else None),
+            sources=sources[number],
+        )
+        for number in order
+    ]
+
+
+@question("/clutter")
+def clutter(database: Database, *, company: str | None = None, scope: Scope = ANY) -> Clutter:
+    """Return the mentions of the company, or of any, outside the articles of the pages.
+
+    They are known by day, source, country and language: section and zone are ignored.
+    """
+    scope = replace(scope, section=None, zone="UTC")
+    with database.reading() as session:
+        rollup = rollup_table(session, scope, by=None, company=company)
+        sums = func.sum(rollup.table.clutter), func.sum(rollup.table.cluttered)
+        mentions, pages = session.execute(rollup.select(*sums)).one()
+    return Clutter(mentions=int(mentions or 0), pages=int(pages or 0))
+
+
+@question("/companies/unmentioned", command="unmentioned")
+def unmentioned_companies(
+    database: Database, registry: Sequence[str], *, scope: Scope = ANY
+) -> list[UnmentionedCompany]:
+    """Return the companies of the registry that no article of the scope mentions, by name.
+
+    Nothing is returned where nothing was crawled: no company is known to be unmentioned there.
+    """
+    with database.reading() as session:
+        if completeness_within(session, scope).level == "none":
+            return []
+        mentioned = {name for name, hits in _hits_of_all(session, scope).items() if hits.articles}
+        missing = [name for name in dict.fromkeys(registry) if name not in mentioned]
+        last = _last_days(session, scope) if scope.since else {}
+    return [
+        UnmentionedCompany(company=name, last_mentioned=last.get(name)) for name in sorted(missing)
+    ]
+
+
+def _hits_of_all(session: Session, scope: Scope) -> dict[str, Hits]:
+    rollup = companies_table(session, scope)
+    query = rollup.select(Company.name, *rollup.hits()).group_by(Company.name)
+    query = query.join(Company, Company.id == rollup.table.company_id)
+    return {name: _hits_of(sums) for name, *sums in session.execute(query)}
+
+
+def _last_days(session: Session, scope: Scope) -> dict[str, date]:
+    """Return for each company the last day before the scope on which it was mentioned."""
+    assert scope.since is not None  # noqa: S101 - nothing lies before a scope without a first day
+    earlier = replace(scope, since=None, until=scope.since - timedelta(days=1), zone="UTC")
+    rollup = companies_table(session, replace(earlier, section=None))
+    table = rollup.table
+    query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
+    query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
+    return dict(session.execute(query).all())
+
+
+# --- Companies compared ---
+
+
+@question("/share", names={"companies": "company"})
+def share_of_voice(
+    database: Database,
+    companies: Sequence[str],
+    *,
+    by: By | None = None,
+    measure: Measure = "articles",
+    scope: Scope = ANY,
+) -> list[Share]:
+    """Return each company's share of what all of them together got, in the order given.
+
+    With `by` there is a share for each period or group, else one over the whole scope. An
+    article that mentions two of the companies counts for both. Raise QuestionError where
+    fewer than two are given.
+    """
+    chosen = list(dict.fromkeys(companies))
+    if len(chosen) < 2:
+        raise QuestionError("a share of voice needs two companies or more")
+    stories = measure == "stories"
+    with database.reading() as session:
+        if by is None:
+            known = completeness_within(session, scope)
+            return _shares(
+                None, known, _named_hits(session, chosen, scope, stories=stories), measure
+            )
+        hits = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
+        return [
+            share
+            for key, known in completeness_by(session, by, scope).items()
+            for share in _shares(key, known, {n: hits[n].get(key) for n in chosen}, measure)
+        ]
+
+
+def _shares(
+    key: str | None, known: Completeness, hits: Mapping[str, Hits | None], measure: Measure
+) -> list[Share]:
+    if known.level == "none":
+        return [Share(key=key, company=name, number=None, share=None) for name in hits]
+    numbers = {name: getattr(one, measure) if one else 0 for name, one in hits.items()}
+    whole = sum(numbers.values())
+    return [
+        Share(key=key, company=name, number=number, share=number / whole if whole else None)
+        for name, number in numbers.items()
+    ]
+
+
+@question("/companies/{company}/together")
+def co_mentions(
+    database: Database, company: str, *, scope: Scope = ANY, limit: int = 20
+) -> list[CoMention]:
+    """Return the companies mentioned in the same articles as this one, most articles first."""
+    with database.reading() as session:
+        rollup = companies_table(session, scope, by="hour")
+        asked = rollup.table.company_id == company_id(session, company)
+        whole = session.scalar(rollup.select(func.count()).where(asked)) or 0
+        other = aliased(models.Appearance)
+        query = (
+            rollup.select(Company.name, func.count(), rollup.stories())
+            .join(other, other.article_id == rollup.table.article_id)
+            .join(Company, Company.id == other.company_id)
+            .where(asked, other.company_id != rollup.table.company_id)
+            .group_by(Company.name)
+        )
+        rows = [
+            CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
+            for name, articles, stories in session.execute(query)
+        ]
+    return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))[:limit]
+
+
+@question("/overview")
+def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Overview:
+    """Return the companies of the scope by articles, compared with as many days before it.
+
+    Without `since`, the scope is the last 30 days.
+    """
+    last = last_day(scope)
+    since = scope.since or last - timedelta(days=OVERVIEW_DAYS - 1)
+    until = last if since <= last else scope.until or last
+    scope = replace(scope, since=since, until=until)
+    length = until - since + timedelta(days=1)
+    earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
+    ranked = company_ranking(database, scope=scope, limit=limit)
+    names = [row.company for row in ranked]
+    with database.reading() as session:
+        known = completeness_by(session, "day", scope)
+        known_before = completeness_within(session, earlier)
+        past = _named_hits(session, names, earlier)
+        series = {name: _hits_by(session, "day", name, scope) for name in names}
+    standings = []
+    for row in ranked:
+        before = None if known_before.level == "none" else past[row.company] or Hits()
+        standings.append(
+            Standing(
+                company=row.company,
+                hits=row.hits,
+                before=before,
+                change=_change(row.hits, before),
+                spark=_spark(series[row.company], known),
+            )
+        )
+    return Overview(
+        days=tuple(map(date.fromisoformat, known)),
+        completeness=sum(known.values(), Completeness()),
+        before=known_before,
+        companies=tuple(standings),
+    )
+
+
+def _change(hits: Hits, before: Hits | None) -> float | None:
+    if before is None or not before.articles:
+        return None
+    return hits.articles / before.articles - 1
+
+
+def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple[int | None, ...]:
+    return tuple(
+        None if one.level == "none" else hits.get(key, Hits()).articles
+        for key, one in known.items()
+    )
+
+
+# --- Hits out of the rollup tables ---
+
+
+def _hits_of(numbers: Sequence[int | None]) -> Hits:
+    """Return hits from the sums of `RollupTable.hits`."""
+    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
+    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
+
+
+def _named_hits(
+    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
+) -> dict[str, Hits | None]:
+    """Return the hits of each of the companies, None where it has none."""
+    rollup = companies_table(session, scope, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    query = (
+        rollup.select(Company.name, *rollup.hits(), *extra)
+        .join(Company, Company.id == rollup.table.company_id)
+        .where(Company.name.in_(names))
+        .group_by(Company.name)
+    )
+    hits: dict[str, Hits | None] = dict.fromkeys(names)
+    for name, *sums in session.execute(query):
+        number = int(sums.pop()) if stories else None
+        hits[name] = replace(_hits_of(sums), stories=number)
+    return hits
+
+
+def _hits_by(
+    session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
+) -> dict[str, Hits]:
+    """Return the hits of each period or group that has any."""
+    if not is_period(by):
+        return _grouped_hits(session, cast("Group", by), company, scope, stories=stories)
+    period = cast("Period", by)
+    hits = _hits_over_time(session, period, company, scope)
+    if not stories:
+        return hits
+    rollup = rollup_table(session, scope, by=by, company=company, stories=True)
+    return {
+        key: replace(one, stories=_stories_in(session, rollup, key, period, scope))
+        for key, one in hits.items()
+    }
+
+
+def _stories_in(session: Session, rollup: RollupTable, key: str, by: Period, scope: Scope) -> int:
+    """Return the number of stories in a period: no sum of its days, since a story may last for
+    days."""
+    start, end = bounds_of(key, by, zone_of(scope))
+    minute = rollup.table.minute
+    query = rollup.select(rollup.stories()).where(minute >= start, minute < end)
+    return session.scalar(query) or 0
+
+
+def _hits_over_time(
+    session: Session, by: Period, company: str | None, scope: Scope
+) -> dict[str, Hits]:
+    rollup = rollup_table(session, scope, by=by, company=company)
+    moment = rollup.moment
+    hits: dict[str, Hits] = defaultdict(Hits)
+    for when, *sums in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):
+        hits[period_key(rollup, when, by, scope)] += _hits_of(sums)
+    return hits
+
+
+def _grouped_hits(
+    session: Session, by: Group, company: str | None, scope: Scope, *, stories: bool
+) -> dict[str, Hits]:
+    rollup = rollup_table(session, scope, by=by, company=company, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    hits = {}
+    for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):
+        number = int(sums.pop()) if stories else None
+        hits[group or UNKNOWN] = replace(_hits_of(sums), stories=number)
+    return hits
+
+
+def _sources_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    """Return the number of sources that mention each company: one index lookup for each pair."""
+    rollup = companies_table(session, scope, by="source")
+    named = (
+        select(1)
+        .where(*rollup.conditions)
+        .where(rollup.table.company_id == Company.id, rollup.table.source_id == Source.id)
+        .correlate(Company, Source)
+    )
+    if rollup.table is models.DailyCompanySource:
+        named = named.where(rollup.table.articles > 0)
+    query = (
+        select(Company.id, func.count(Source.id))
+        .join(Source, named.exists())
+        .where(Company.id.in_(companies))
+        .group_by(Company.id)
+    )
+    return dict(session.execute(query).all())
+
+
+def _stories_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    rollup = companies_table(session, scope, stories=True)
+    key = rollup.table.company_id
+    query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
+    return dict(session.execute(query).all())

@@ -1,0 +1,118 @@
+"""How a question is declared: once, by a decorated function that returns dataclasses.
+
+    @question("/stories", command="stories")
+    def stories(database: Database, *, scope: Scope = ANY, limit: int = 20) -> list[StoryRow]:
+        '''Return the stories of the scope that most articles report.'''
+
+From that follow the function in `newscrawl.query`, the route of the API with its parameters and
+JSON schema (`newscrawl.dashboard.api`), and the columns of the command line; with `command`, the
+whole command (`newscrawl.cli.questions`).
+
+Three parameters are filled in by those who ask: `database`; `scope`, made of the filters for days,
+source, country, language and section; and `registry`, the names of the companies that are
+looked for. All others become parameters of the route and options of the command.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, Literal, ParamSpec, TypeVar, get_args
+
+from newscrawl.storage.queries.scope import Scope
+
+__all__ = ["QUESTIONS", "Question"]
+
+ANY = Scope()
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+# Where the command line shows a field: in tables and files, in files only, or nowhere.
+_Shown = Literal["table", "files", "nowhere"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question. `names` are those of parameters in the API where they differ from Python's.
+
+    `missing` is the API's message where the answer is empty (status 404), and `daily` says that
+    the answer has a row for each day.
+    """
+
+    ask: Callable[..., Any]
+    path: str
+    command: str | None
+    names: Mapping[str, str]
+    missing: str | None
+    daily: bool
+
+    @property
+    def name(self) -> str:
+        return self.ask.__name__
+
+    @property
+    def answer(self) -> Any:
+        """The annotation of what is returned."""
+        return signature(self.ask).return_annotation
+
+    @property
+    def row(self) -> Any:
+        """The dataclass of the rows."""
+        return next(iter(get_args(self.answer)), self.answer)
+
+
+# Filled in by the decorator while the modules of this package are imported.
+QUESTIONS: dict[str, Question] = {}
+
+
+def question(
+    path: str,
+    *,
+    command: str | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+    missing: str | None = None,
+    daily: bool = False,
+) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Register a function as a question; its scope is validated whenever it is called.
+
+    `path` is the route below /api; a {company} in it must be a company of the database. See
+    `Question` for the rest.
+    """
+
+    def register(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        scoped = "scope" in signature(function).parameters
+
+        @wraps(function)
+        def ask(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            if scoped:
+                scope = kwargs.get("scope")
+                kwargs["scope"] = (scope if isinstance(scope, Scope) else ANY).validate()
+            return function(*args, **kwargs)
+
+        QUESTIONS[function.__name__] = Question(
+            ask=ask, path=path, command=command, names=names, missing=missing, daily=daily
+        )
+        return ask
+
+    return register
+
+
+def about(
+    description: str = "", *, column: str = "", shown: _Shown = "table", json: str | bool = True
+) -> dict[str, Any]:
+    """Return the metadata of a field of a row, as in `field(metadata=about("..."))`.
+
+    `description` is for the API's schema. `column` is the name in tables and files of the command
+    line, where it is not the field's. `json` is the name in the API's JSON, or False to leave the
+    field out.
+    """
+    metadata: dict[str, Any] = {"column": column, "shown": shown}
+    # These names are pydantic's, which makes the schema and the JSON of the API.
+    if description:
+        metadata["description"] = description
+    if isinstance(json, str):
+        metadata["serialization_alias"] = json
+    elif not json:
+        metadata["exclude"] = True
+    return metadata

@@ -1,0 +1,351 @@
+"""What a question is about: days, sources, countries, languages and sections, and its periods.
+
+`Scope` is what callers fill in. The rest of this module makes conditions of SQL out of it, and
+divides time into hours, days, weeks, months, quarters and years of any time zone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any, Literal, TypeVarTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy.orm import Session
+
+from newscrawl.naming import match as match_name
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import COUNTED_KINDS, minute_of
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import Article, Company, Coverage, DailySource, Source
+
+__all__ = ["By", "Group", "Measure", "Period", "Scope"]
+
+Period = Literal["hour", "day", "week", "month", "quarter", "year"]
+Group = Literal["source", "country", "language", "section"]
+By = Literal[Period, Group]
+# What is counted: articles, occurrences in them, or stories (near copies count once).
+Measure = Literal["articles", "mentions", "stories"]
+
+# Years of which there may be news on the web, or a newspaper's archive of it.
+FIRST_YEAR, LAST_YEAR = 1600, 2200
+# All zones of today are whole quarters of an hour away from UTC.
+QUARTER = 15  # minutes
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}|unknown|")
+_LISTED = 10  # names that a message can list
+_BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+# A zone may move a time by a day, which must stay within the calendar.
+_FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
+_ONE_DAY = timedelta(days=1)
+_Columns = TypeVarTuple("_Columns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """The articles that a question is about; None means any.
+
+    `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
+    slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
+    article, `section` the publisher's own word. `now` is the moment of the question, which
+    decides what has begun by then; None is the moment at which the question is asked.
+    """
+
+    since: date | None = None
+    until: date | None = None
+    source: str | None = None
+    language: str | None = None
+    country: str | None = None
+    section: str | None = None
+    zone: str = "UTC"
+    now: datetime | None = field(default=None, compare=False)
+
+    def validate(self, database: Database | None = None, *, max_days: int | None = None) -> "Scope":
+        """Return the scope with names in their usual spelling, and with `now` set.
+
+        With `database`, source and country must be known there; with `max_days`, the period from
+        `since` on is limited. Raise QuestionError for whatever can't be meant. Every question
+        calls this.
+        """
+        now = self.now or datetime.now(UTC)
+        scope = replace(
+            self,
+            zone=_known_zone(self.zone),
+            language=self.language and self.language.strip().lower(),
+            country=self.country and self.country.strip().lower(),
+            now=now,
+        )
+        if scope.language and not _LANGUAGE.fullmatch(scope.language):
+            raise QuestionError(f"unknown language {self.language!r}: write its code, as in de")
+        scope._check_range(max_days)
+        if database is None or (scope.source is None and scope.country is None):
+            return scope
+        with database.reading() as session:
+            known = session.execute(select(Source.slug, Source.country)).all()
+        slugs = sorted({slug for slug, _ in known})
+        countries = sorted({country for _, country in known})
+        return replace(
+            scope,
+            source=scope.source and _crawled(scope.source, slugs, "source"),
+            country=scope.country and _crawled(scope.country, countries, "country"),
+        )
+
+    def _check_range(self, max_days: int | None) -> None:
+        last = self.until or today(self)
+        for name, day in (("since", self.since), ("until", self.until)):
+            if day and not FIRST_YEAR <= day.year <= LAST_YEAR:
+                raise QuestionError(
+                    f"{name} {day}: no news of that time is known; write a year from "
+                    f"{FIRST_YEAR} to {LAST_YEAR}"
+                )
+        if self.since and self.since > last:
+            raise QuestionError(
+                f"since {self.since} lies after until {self.until or 'today'}: swap them"
+            )
+        if max_days and self.since and (last - self.since).days >= max_days:
+            raise QuestionError(f"a period of over {max_days:,} days: choose a shorter one")
+
+
+def _known_zone(given: str) -> str:
+    """Return the name of the time zone that is meant; raise QuestionError."""
+    name = given.strip().replace(" ", "_")
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        known, near = match_name(name, sorted(available_timezones()))
+        if known is not None:
+            return known
+        advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
+        raise QuestionError(f"unknown time zone {given!r}: {advice}") from error
+
+
+def _crawled(given: str, known: Sequence[str], what: str) -> str:
+    """Return the source or country that is meant; raise QuestionError."""
+    name, near = match_name(given, known)
+    if name is not None:
+        return name
+    if near:
+        advice = _did_you_mean(near)
+    elif len(known) > _LISTED:
+        advice = "not crawled into this database; newscrawl sources coverage lists what was"
+    else:
+        advice = f"this database holds {', '.join(known) or 'none yet'}"
+    raise QuestionError(f"unknown {what} {given!r}: {advice}")
+
+
+def _did_you_mean(near: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(near)}?"
+
+
+# --- Days and moments ---
+
+
+def zone_of(scope: Scope) -> ZoneInfo:
+    """Return the scope's time zone."""
+    return ZoneInfo(scope.zone)
+
+
+def today(scope: Scope) -> date:
+    """Return the day on which the question is asked, in the scope's zone."""
+    return (scope.now or datetime.now(UTC)).astimezone(zone_of(scope)).date()
+
+
+def last_day(scope: Scope) -> date:
+    """Return the scope's last day that has begun: later ones can't have been crawled."""
+    now = today(scope)
+    return min(scope.until or now, now)
+
+
+def days(first: date, last: date) -> Iterator[date]:
+    """Yield each day from the first to the last, both included."""
+    for number in range((last - first).days + 1):
+        yield first + timedelta(days=number)
+
+
+def midnight(day: date, zone: ZoneInfo) -> datetime:
+    """Return the moment at which a local day begins, within the calendar's years 2 to 9998."""
+    day = min(max(day, _FIRST_DAY), _LAST_DAY)
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def minutes_of(scope: Scope) -> tuple[int | None, int | None]:
+    """Return the scope's first minute, and the first one after it; None where it is open."""
+    zone = zone_of(scope)
+    since = minute_of(midnight(scope.since, zone)) if scope.since else None
+    until = minute_of(midnight(scope.until + _ONE_DAY, zone)) if scope.until else None
+    return since, until
+
+
+def local_time(quarter: int, zone: ZoneInfo) -> datetime:
+    """Return the local time of a quarter of an hour, counted from the calendar's beginning."""
+    return (_BEGINNING + timedelta(minutes=quarter * QUARTER)).astimezone(zone)
+
+
+def day_of_minute(minute: int) -> date:
+    """Return the UTC day of a minute, counted from the calendar's beginning."""
+    return (_BEGINNING + timedelta(minutes=minute)).date()
+
+
+@lru_cache(maxsize=4096)
+def local_day(day: date, zone: ZoneInfo) -> date:
+    """Return the local day that shares most hours with a UTC day: coverage is kept by UTC days."""
+    return datetime.combine(day, time(12), UTC).astimezone(zone).date()
+
+
+def hours_of(day: date, zone: ZoneInfo) -> Iterator[datetime]:
+    """Yield the hours of a local day: 23 or 25 of them where the clocks are changed."""
+    moment, end = midnight(day, zone), midnight(day + _ONE_DAY, zone)
+    while moment < end:
+        yield moment.astimezone(zone)
+        moment += timedelta(hours=1)
+
+
+# --- Periods ---
+
+
+def period_of(local: date, by: Period) -> str:
+    """Return the key of the period in which a local day lies, or a local time for hours."""
+    match by:
+        case "hour":
+            moment = local if isinstance(local, datetime) else datetime.combine(local, time())
+            return moment.replace(minute=0, second=0, microsecond=0).isoformat(timespec="minutes")
+        case "week":
+            return (local - timedelta(days=local.weekday())).isoformat()[:10]
+        case "month":
+            return local.isoformat()[:7]
+        case "quarter":
+            return f"{local.isoformat()[:4]}-Q{(local.month + 2) // 3}"
+        case "year":
+            return local.isoformat()[:4]
+    return local.isoformat()[:10]
+
+
+def bounds_of(key: str, by: Period, zone: ZoneInfo) -> tuple[int, int]:
+    """Return the first minute of a period, and the first one after it."""
+    if by == "hour":
+        start = minute_of(datetime.fromisoformat(key))
+        return start, start + 60
+    first = _first_day(key, by)
+    if by in {"day", "week"}:
+        after = first + timedelta(days=1 if by == "day" else 7)
+    else:
+        months = {"month": 1, "quarter": 3, "year": 12}[by]
+        after = (first + timedelta(days=months * 31)).replace(day=1)
+    return minute_of(midnight(first, zone)), minute_of(midnight(after, zone))
+
+
+def _first_day(key: str, by: Period) -> date:
+    if by == "quarter":
+        year, quarter = key.split("-Q")
+        return date(int(year), int(quarter) * 3 - 2, 1)
+    if by in {"month", "year"}:
+        return date.fromisoformat(f"{key}-01" if by == "month" else f"{key}-01-01")
+    return date.fromisoformat(key)
+
+
+# --- Conditions of SQL ---
+
+
+def articles_within(
+    query: Select[*_Columns], scope: Scope, *, every_kind: bool = False
+) -> Select[*_Columns]:
+    """Return a query over articles, joined to their sources and limited to the scope; to
+    articles that count unless `every_kind` is set."""
+    query = query.join(Source, Source.id == Article.source_id).where(*_published_within(scope))
+    for column, value in (
+        (Source.slug, scope.source),
+        (Source.country, scope.country),
+        (Article.language, scope.language),
+        (Article.section, scope.section),
+    ):
+        if value is not None:
+            query = query.where(column == value)
+    if every_kind:
+        return query
+    return query.where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
+
+
+def _published_within(scope: Scope) -> list[ColumnElement[bool]]:
+    """Days, by their index; in other zones than UTC the exact moments, too."""
+    zone = zone_of(scope)
+    if zone.key == "UTC":
+        return between(Article.day, scope)
+    moment = func.coalesce(Article.published_at, Article.first_seen_at)
+    conditions = []
+    if scope.since is not None:
+        conditions += [Article.day >= scope.since - _ONE_DAY, moment >= midnight(scope.since, zone)]
+    if scope.until is not None:
+        end = midnight(scope.until + _ONE_DAY, zone)
+        conditions += [Article.day <= scope.until + _ONE_DAY, moment < end]
+    return conditions
+
+
+def between(day: Any, scope: Scope) -> list[ColumnElement[bool]]:
+    """Return the conditions for the scope's days, where `day` is a column of UTC days."""
+    conditions: list[ColumnElement[bool]] = []
+    if scope.since is not None:
+        conditions.append(day >= scope.since)
+    if scope.until is not None:
+        conditions.append(day <= scope.until)
+    return conditions
+
+
+def covered_within(scope: Scope) -> list[ColumnElement[bool]]:
+    """Return `between` for days of coverage, which are UTC days: with one more on either side
+    where the scope's zone is another, for `local_day` to decide."""
+    if zone_of(scope).key == "UTC":
+        return between(Coverage.day, scope)
+    wider = Scope(
+        since=scope.since and scope.since - _ONE_DAY, until=scope.until and scope.until + _ONE_DAY
+    )
+    return between(Coverage.day, wider)
+
+
+def watched(scope: Scope) -> list[ColumnElement[bool]]:
+    """Return the conditions for the scope's sources: of a language, those that are written in it
+    and those that had an article in it."""
+    conditions: list[ColumnElement[bool]] = []
+    if scope.source is not None:
+        conditions.append(Source.slug == scope.source)
+    if scope.country is not None:
+        conditions.append(Source.country == scope.country)
+    if scope.language is not None:
+        writes = exists().where(
+            DailySource.source_id == Source.id,
+            DailySource.language == scope.language,
+            DailySource.read > 0,
+        )
+        conditions.append(or_(Source.language == scope.language, writes))
+    return conditions
+
+
+def source_ids(session: Session, scope: Scope) -> list[int] | None:
+    """Return the sources that a scope names; None where it names none, so that all are meant."""
+    if scope.source is None and scope.country is None:
+        return None
+    query = select(Source.id)
+    if scope.source is not None:
+        query = query.where(Source.slug == scope.source)
+    if scope.country is not None:
+        query = query.where(Source.country == scope.country)
+    return sorted(session.scalars(query))
+
+
+def company_id(session: Session, name: str) -> int:
+    """Return a company's number; 0, which no company has, for one that was never mentioned."""
+    return session.scalar(select(Company.id).where(Company.name == name)) or 0
+
+
+def first_days(session: Session, scope: Scope) -> dict[str, date]:
+    """Return for each source in scope the first day for which a crawl was recorded."""
+    first = (
+        select(func.min(Coverage.day))
+        .where(Coverage.source_id == Source.id)
+        .correlate(Source)
+        .scalar_subquery()
+    )
+    zone = zone_of(scope)
+    rows = session.execute(select(Source.slug, first).where(*watched(scope)))
+    return {slug: local_day(day, zone) for slug, day in rows if day is not None}
