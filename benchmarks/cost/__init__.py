@@ -148,11 +148,11 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
     """Each stage with its seconds, then the bare parse and the whole of the same page."""
     seconds, decoded = _timed(decode, page)
     yield "decode", seconds
-    seconds, tree = _timed(parse, decoded.utf8)
+    seconds, tree = _timed(parse, decoded)
     yield "parse", seconds
     seconds, facts = _timed(read_metadata, tree, None)
     yield "metadata", seconds
-    view = View(decoded.utf8, tree, facts)
+    view = View(decoded, tree, facts)
     for name, attribute in (
         ("walk", "blocks"),
         ("menus", "candidates"),
@@ -161,7 +161,7 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
     ):
         yield name, _seconds(getattr, view, attribute)
     yield "network", _seconds(learned_network().probabilities, view.evidence)
-    yield BARE_PARSE, _seconds(bare_parser(), decoded.utf8)
+    yield BARE_PARSE, _seconds(bare_parser(), decoded)
     yield WHOLE, _seconds(extract, page)
 
 

@@ -40,7 +40,7 @@ def cetr_lambda(
     """Word precision and recall of CETR-TM against its threshold coefficient, mean of pages."""
     sums = np.zeros((len(LAMBDAS), 2))
     for page in pages:
-        lines = cetr.read_lines(decode(page.html).utf8.decode("utf-8", "replace"))
+        lines = cetr.read_lines(decode(page.html).decode("utf-8", "replace"))
         for row, value in enumerate(LAMBDAS):
             tuning = replace(cetr.PAPER, threshold=float(value))
             kept = cetr.keep_lines(lines, "cetr-tm", tuning)
@@ -60,7 +60,7 @@ def cetr_lambda(
 
 def cetr_page(page: GoldPage) -> dict[str, Any]:
     """Tag ratios, smoothed, derivatives, and which lines the gold text says are content."""
-    lines = cetr.read_lines(decode(page.html).utf8.decode("utf-8", "replace"))
+    lines = cetr.read_lines(decode(page.html).decode("utf-8", "replace"))
     ratios = cetr.tag_ratios(lines)
     smoothed = cetr.smooth(ratios)
     gold = _shingles(metrics.words(page.text or ""))

@@ -20,8 +20,9 @@ from newscrawl.extraction.classifier import (
     learned_network,
 )
 from newscrawl.extraction.features import Features, keep, limits_for, measure
-from newscrawl.extraction.html import MAX_BYTES, decode, parse
+from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import Counted
+from newscrawl.extraction.limits import MAX_BYTES
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata import read as read_metadata
 
@@ -101,7 +102,7 @@ def look(
 
     Of a page beyond the limits (`parsing`, `blocks`) the beginning is read.
     """
-    source = decode(html[:MAX_BYTES], encoding).utf8
+    source = decode(html[:MAX_BYTES], encoding)
     tree = parse(source)
     return View(source, tree, read_metadata(tree, url, language=language))
 

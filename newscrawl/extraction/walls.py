@@ -11,7 +11,8 @@ from typing import Final
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction.html import MAX_BYTES, decode, parse
+from newscrawl.extraction.html import decode, parse
+from newscrawl.extraction.limits import MAX_BYTES
 from newscrawl.extraction.metadata.kinds import TEASER
 from newscrawl.extraction.metadata.vocabulary import words
 from newscrawl.items import Article, Kind
@@ -52,11 +53,11 @@ def wall_before(html: bytes, encoding: str | None, article: Article) -> Kind | N
     consent = sum(phrase in lowered for phrase in _CONSENT) >= _WORDS_OF_CONSENT
     short = article.paywalled is None and len(article.text.split(None, TEASER)) < TEASER
     if consent and not article.published and not _ARTICLE.search(html):
-        tree = parse(decode(html[:MAX_BYTES], encoding).utf8)
+        tree = parse(decode(html[:MAX_BYTES], encoding))
         if _asks_for_consent(tree):
             return "consent"
     if short:
-        page = decode(html[:MAX_BYTES], encoding).utf8
+        page = decode(html[:MAX_BYTES], encoding)
         near = _markup_behind(page, article).lower()
         if _GATES_IN_BYTES.find_matches_as_indexes(near) and _gate_behind(page, article):
             return "paywall"

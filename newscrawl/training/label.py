@@ -45,7 +45,7 @@ class Candidate:
     @cached_property
     def blocks(self) -> tuple[str, ...]:
         """Its blocks in order, as a person reads them."""
-        raw = read_blocks(parse(decode(self.html, self.encoding).utf8)).raw
+        raw = read_blocks(parse(decode(self.html, self.encoding))).raw
         return tuple(clean(text) for text in raw)
 
     @property
@@ -166,4 +166,4 @@ def _stored(candidate: Candidate) -> bytes:
     """The page's bytes; as UTF-8 where only the HTTP header told their charset."""
     if candidate.encoding is None:
         return candidate.html
-    return decode(candidate.html, candidate.encoding).utf8
+    return decode(candidate.html, candidate.encoding)

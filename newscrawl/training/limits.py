@@ -198,7 +198,7 @@ def page_vectors(page: GoldPage, profile: ProfileName) -> PageVectors:
     """A page's blocks and gold body, both without the headline, which extraction sets apart."""
     if page.text is None:
         raise CorpusError(f"{page.set}/{page.id}: no gold text to learn from; leave its set out")
-    blocks = read_blocks(parse(decode(page.html).utf8), profile)
+    blocks = read_blocks(parse(decode(page.html)), profile)
     headline = gold_headline(page)
     title = metrics.words(headline or "")
     words = [metrics.words(text) for text in blocks.texts]

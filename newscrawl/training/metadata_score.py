@@ -108,7 +108,7 @@ def score(
 
 def read_page(page: GoldPage) -> Fields:
     """newscrawl's own metadata of a page."""
-    tree = LexborHTMLParser(decode(page.html).utf8)
+    tree = LexborHTMLParser(decode(page.html))
     found = metadata.read(tree, page.url)
     return Fields(found.title, found.authors, found.published, found.language)
 

@@ -247,7 +247,7 @@ def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
 )
 def test_a_page_is_held_to_the_limits_of_its_script(page: str, unspaced: bool) -> None:
     html = (BUNDLED / "mini" / "pages" / f"{page}.html").read_bytes()
-    features = measure(read_blocks(parse(decode(html).utf8)))
+    features = measure(read_blocks(parse(decode(html))))
     assert limits_for(features) is learned_limits("html5", unspaced=unspaced)
 
 
