@@ -18,7 +18,7 @@ from newscrawl.cli.arguments import Format, FormatOption
 from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import Column, render
 from newscrawl.extraction.classifier import BALANCED, Network, combine
-from newscrawl.extraction.template_memory import NOTHING, fingerprints, with_page, without_templates
+from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
 from newscrawl.training.corpus import Split, folds_by_site
 from newscrawl.training.examples import MEASURES, Example, sides
@@ -27,7 +27,7 @@ from newscrawl.training.scores import score_page
 if TYPE_CHECKING:
     from newscrawl.training.network import Epoch, NetworkSettings
 
-# Three other pages are what makes a template (memory.LEAST_PAGES).
+# Three other pages are what makes a template (template_memory.MIN_PAGES).
 LEAST_ON_SITE: Final = 4
 
 
@@ -80,7 +80,7 @@ def of_site(pages: Sequence[Example], network: Network) -> Iterator[Remembered]:
 
 def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
     """The memory of pages, by the fingerprints of their blocks."""
-    memory = NOTHING
+    memory = EMPTY
     for page in pages:
         memory = with_page(memory, page)
     return memory

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from newscrawl.extraction.extract import article_of
+from newscrawl.extraction.extract import extract_from
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.methods import look
+from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.extraction.walls import wall_before
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
@@ -54,16 +54,16 @@ class PageReader:
         if not _TAG.search(page.html[:_SNIFFED].replace(b"\0", b"")):
             message = "no HTML in the response" if page.html else "an empty response"
             raise NoArticleError("NotHtml", message)
-        view = look(page.html, page.url, encoding=page.encoding, language=page.language)
+        parsed = parse_page(page.html, page.url, encoding=page.encoding, language=page.language)
         memory = self.memories.get(page.source)
-        article = article_of(view, page.url, method=self.method, memory=memory)
+        article = extract_from(parsed, page.url, method=self.method, memory=memory)
         if wall := wall_before(page.html, page.encoding, article):
             article = replace(article, kind=wall)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled(page, article)
         self._check(article)
-        texts = view.blocks.texts
-        places = view.candidates.places.tolist() if self.teaches else ()
+        texts = parsed.blocks.texts
+        places = parsed.candidates.places.tolist() if self.teaches else ()
         return Document(
             page=page,
             article=completed(article, page),

@@ -1,4 +1,4 @@
-"""Evidence for and against blocks."""
+"""BlockFeatures for and against blocks."""
 
 import json
 import tracemalloc
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.extraction.block_features import MOST_HINTS, OPENERS, Evidence, opening_words
-from newscrawl.extraction.methods import look
+from newscrawl.extraction.block_features import MAX_HINTS, OPENERS, BlockFeatures, opening_words
+from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.tokens import number_words
 
 PAGE = """<html><head><title>A bridge is built</title></head><body>
@@ -21,18 +21,18 @@ PAGE = """<html><head><title>A bridge is built</title></head><body>
 <div hidden><p>Subscribe now</p></div><p>Subscribe now</p></body></html>"""
 
 
-def evidence_of(html: str) -> Evidence:
-    return look(html).evidence
+def evidence_of(html: str) -> BlockFeatures:
+    return parse_page(html).block_features
 
 
-def column(evidence: Evidence, name: str) -> list[float]:
+def column(evidence: BlockFeatures, name: str) -> list[float]:
     return evidence.values[:, evidence.names.index(name)].tolist()
 
 
 def test_columns_have_names_and_rows_are_blocks() -> None:
-    view = look(PAGE)
-    assert view.evidence.values.shape == (len(view.blocks), len(view.evidence.names))
-    assert len(set(view.evidence.names)) == len(view.evidence.names)
+    view = parse_page(PAGE)
+    assert view.block_features.values.shape == (len(view.blocks), len(view.block_features.names))
+    assert len(set(view.block_features.names)) == len(view.block_features.names)
 
 
 def test_landmarks_hold_for_all_that_stands_inside() -> None:
@@ -69,14 +69,14 @@ def test_names_of_elements_become_words() -> None:
 
 
 def test_opening_words_and_length() -> None:
-    view = look(PAGE)
+    view = parse_page(PAGE)
     openings = opening_words(view.candidate_features)
     assert openings[4] == ["subscribe", "now", "<short>"]
     assert openings[2][0] == "the"
     assert openings[2][-1] == "<long>"
     words = [word for opening in openings for word in opening]
-    assert view.evidence.words.tolist() == number_words(words).tolist()
-    assert view.evidence.word_counts.tolist() == [len(opening) for opening in openings]
+    assert view.block_features.words.tolist() == number_words(words).tolist()
+    assert view.block_features.word_counts.tolist() == [len(opening) for opening in openings]
 
 
 def test_block_in_the_text_of_json_ld_is_told() -> None:
@@ -107,14 +107,14 @@ def test_page_without_blocks() -> None:
     )
 )  # fmt: skip
 def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
-    view = look("".join(parts))
-    evidence = view.evidence
+    view = parse_page("".join(parts))
+    evidence = view.block_features
     assert np.isfinite(evidence.values).all()
     assert evidence.paths.shape[0] == len(evidence.word_counts) == len(view.candidates.page)
     assert evidence.paths.min(initial=0) >= 0
     assert evidence.paths.max(initial=0) < len(evidence.hints) == len(evidence.tags)
     assert evidence.openers.max(initial=0) <= len(OPENERS)
-    assert all(len(names) <= MOST_HINTS for names in evidence.hints)
+    assert all(len(names) <= MAX_HINTS for names in evidence.hints)
 
 
 def test_long_names_of_elements_are_not_kept() -> None:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 import newscrawl
-from newscrawl.extraction.classifier import BALANCED, learned_network
+from newscrawl.extraction.classifier import BALANCED, load_network
 from newscrawl.extraction.features import NAMES
-from newscrawl.extraction.methods import METHODS, look
+from newscrawl.extraction.methods import METHODS, parse_page
 from newscrawl.training.explain import EVIDENCE, explain
 from newscrawl.training.explain_page import MAX_BLOCKS, render
-from newscrawl.training.explain_reasons import KINDS, LEAST_MOVE, columns_of, reasons
+from newscrawl.training.explain_reasons import KINDS, MIN_MOVE, columns_of, reasons
 
 PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
@@ -109,7 +109,7 @@ def test_fe_keeps_exactly_the_blocks_without_a_failed_limit() -> None:
 
 
 def test_every_piece_of_evidence_is_of_one_kind() -> None:
-    names = look(PAGE).evidence.names
+    names = parse_page(PAGE).block_features.names
     placed = [column for kind in KINDS for column in columns_of(kind, names)]
     assert sorted(placed) == list(range(len(names)))
 
@@ -119,14 +119,14 @@ def test_reasons_are_strong_ones_the_strongest_first() -> None:
     for block in blocks:
         moves = [abs(reason.move) for reason in block.reasons]
         assert moves == sorted(moves, reverse=True)
-        assert all(move >= LEAST_MOVE for move in moves)
+        assert all(move >= MIN_MOVE for move in moves)
     assert any(block.reasons for block in blocks)
     kept = [block for block in blocks if "combined" in block.taken_by]
     assert all(block.probability >= BALANCED for block in kept)
 
 
 def test_evidence_that_is_left_out_says_nothing() -> None:
-    network, evidence = learned_network(), look(PAGE).evidence
+    network, evidence = load_network(), parse_page(PAGE).block_features
     columns = columns_of("links", evidence.names)
     values = evidence.values.copy()
     values[:, columns] = network.weights["mean"][columns]

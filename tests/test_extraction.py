@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl import extract
-from newscrawl.extraction.methods import CONFIDENCE_IN_UNSHOWN, METHODS
+from newscrawl.extraction.methods import CONFIDENCE_IN_JSON_LD, METHODS
 
 PAGE = """<html lang="en"><head><title>Microsoft opens a laboratory - Daily Lantern</title></head>
 <body><nav><ul><li><a href="/">Home</a></li><li><a href="/w">World news</a></li>
@@ -141,7 +141,7 @@ def _written_by_a_script(body: str, shown: str = "", **more: object) -> str:
 def test_a_text_that_a_script_would_write_comes_from_json_ld(body: str) -> None:
     article = extract(_written_by_a_script(body))
     assert list(article.paragraphs) == BODY
-    assert article.confidence == CONFIDENCE_IN_UNSHOWN
+    assert article.confidence == CONFIDENCE_IN_JSON_LD
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 import newscrawl
 from newscrawl.extraction.methods import METHODS
 from newscrawl.extraction.template_memory import (
+    EMPTY,
     HALVED_AT,
-    LEAST_PAGES,
-    MOST_OF_PAGE,
-    MOST_TEXTS,
-    NOTHING,
+    MAX_TEXTS,
+    MAX_TEXTS_OF_PAGE,
+    MIN_PAGES,
     fingerprints,
     templates,
     with_page,
@@ -51,13 +51,13 @@ def page(seed: int, *, appeal: str = APPEAL) -> str:
 
 def learned(pages: Sequence[Sequence[str]]) -> Memory:
     """The memory of pages with these texts."""
-    memory = NOTHING
+    memory = EMPTY
     for texts in pages:
         memory = with_page(memory, fingerprints(texts))
     return memory
 
 
-def knowing(text: str, times: int = LEAST_PAGES) -> Memory:
+def knowing(text: str, times: int = MIN_PAGES) -> Memory:
     return learned([[text, prose(number)] for number in range(times)])
 
 
@@ -74,7 +74,7 @@ def test_what_other_pages_say_too_is_left_out(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_empty_memory_changes_nothing(method: str) -> None:
-    assert newscrawl.extract(page(1), method=method, memory=NOTHING) == newscrawl.extract(
+    assert newscrawl.extract(page(1), method=method, memory=EMPTY) == newscrawl.extract(
         page(1), method=method
     )
 
@@ -85,14 +85,14 @@ def test_a_memory_of_other_texts_changes_nothing() -> None:
 
 
 def test_too_few_pages_prove_nothing() -> None:
-    assert without_templates([APPEAL, "Own words."], knowing(APPEAL, LEAST_PAGES - 1)) == [
+    assert without_templates([APPEAL, "Own words."], knowing(APPEAL, MIN_PAGES - 1)) == [
         APPEAL,
         "Own words.",
     ]
 
 
 def test_a_share_too_small_proves_nothing() -> None:
-    rare = learned([[APPEAL]] * LEAST_PAGES + [[prose(number)] for number in range(300)])
+    rare = learned([[APPEAL]] * MIN_PAGES + [[prose(number)] for number in range(300)])
     assert without_templates([APPEAL, "Own words."], rare) == [APPEAL, "Own words."]
 
 
@@ -110,15 +110,15 @@ def test_one_more_page_leaves_the_memory_as_it_was() -> None:
     after = with_page(before, fingerprints([APPEAL]))
     assert before == copy
     assert after.pages == before.pages + 1
-    assert after.seen[fingerprints([APPEAL])[0]] == LEAST_PAGES + 1
+    assert after.seen[fingerprints([APPEAL])[0]] == MIN_PAGES + 1
 
 
 def test_pages_learned_from_together_teach_the_same() -> None:
     pages = [fingerprints([APPEAL, prose(number)]) for number in range(HALVED_AT + 3)]
-    one_by_one = NOTHING
+    one_by_one = EMPTY
     for page in pages:
         one_by_one = with_page(one_by_one, page)
-    assert with_pages(NOTHING, pages) == one_by_one
+    assert with_pages(EMPTY, pages) == one_by_one
 
 
 def test_what_is_no_longer_seen_is_forgotten() -> None:
@@ -130,11 +130,11 @@ def test_what_is_no_longer_seen_is_forgotten() -> None:
 
 
 def test_a_memory_is_bounded_and_keeps_what_it_needs() -> None:
-    memory = NOTHING
-    for number in range(3 * MOST_TEXTS // MOST_OF_PAGE):
-        own = [f"text {number} {n}" for n in range(2 * MOST_OF_PAGE)]
+    memory = EMPTY
+    for number in range(3 * MAX_TEXTS // MAX_TEXTS_OF_PAGE):
+        own = [f"text {number} {n}" for n in range(2 * MAX_TEXTS_OF_PAGE)]
         memory = with_page(memory, fingerprints([APPEAL, *own]))
-        assert len(memory.seen) <= MOST_TEXTS
+        assert len(memory.seen) <= MAX_TEXTS
     assert without_templates([APPEAL, "Own words."], memory) == ["Own words."]
 
 

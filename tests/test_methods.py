@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl import extract
-from newscrawl.extraction.methods import METHODS, look
+from newscrawl.extraction.methods import METHODS, parse_page
 from newscrawl.training.corpus import GoldPage, load_corpus
 
 BUNDLED = tuple(load_corpus(Path(__file__).parent / "corpus"))
@@ -43,7 +43,7 @@ def test_methods_that_choose_take_the_prose(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_empty_page_gives_an_empty_body(method: str) -> None:
-    body = METHODS[method](look(b""))
+    body = METHODS[method](parse_page(b""))
     assert body.paragraphs == []
     assert 0.0 <= body.confidence <= 1.0
 

@@ -8,13 +8,13 @@ import pytest
 
 from newscrawl.extraction.classifier import (
     BALANCED,
-    NAMES_KEPT,
+    NAME_CACHE_SIZE,
     NameVectors,
     combine,
-    learned_network,
+    load_network,
 )
 from newscrawl.extraction.features import VERSION
-from newscrawl.extraction.methods import look
+from newscrawl.extraction.methods import parse_page
 from tests.test_evidence import PAGE
 
 
@@ -24,7 +24,7 @@ def about() -> dict[str, object]:
 
 
 def test_shipped_network_was_learned_from_the_evidence_of_this_code() -> None:
-    assert about()["evidence"] == list(look(PAGE).evidence.names)
+    assert about()["evidence"] == list(parse_page(PAGE).block_features.names)
 
 
 def test_shipped_network_tells_where_it_comes_from() -> None:
@@ -36,29 +36,29 @@ def test_shipped_network_tells_where_it_comes_from() -> None:
 
 
 def test_each_block_has_a_probability() -> None:
-    view = look(PAGE)
-    probabilities = learned_network().probabilities(view.evidence)
+    view = parse_page(PAGE)
+    probabilities = load_network().probabilities(view.block_features)
     assert probabilities.shape == (len(view.candidates.page),)
     assert ((probabilities > 0) & (probabilities < 1)).all()
 
 
 def test_page_without_blocks_has_none() -> None:
-    assert learned_network().probabilities(look("").evidence).shape == (0,)
+    assert load_network().probabilities(parse_page("").block_features).shape == (0,)
 
 
 def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
-    view = look(PAGE)
+    view = parse_page(PAGE)
     choice = combine(
-        view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=0.0
+        view.block_features, view.candidate_features.tokens.words, load_network(), threshold=0.0
     )
     assert choice.kept.tolist() == [True, False, True, True, True, True]
     assert 0 < choice.confidence <= 1
 
 
 def test_nothing_kept_is_no_confidence() -> None:
-    view = look(PAGE)
+    view = parse_page(PAGE)
     choice = combine(
-        view.evidence, view.candidate_features.tokens.words, learned_network(), threshold=1.1
+        view.block_features, view.candidate_features.tokens.words, load_network(), threshold=1.1
     )
     assert not choice.kept.any()
     assert choice.confidence == 0
@@ -74,7 +74,7 @@ def test_names_have_the_mean_of_their_words_by_the_root_of_their_number() -> Non
     assert vectors == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [0, 0], [0, 0], [1, 0]]))
 
 
-@pytest.mark.parametrize("count", [NAMES_KEPT // 2 + 1, NAMES_KEPT + 1])
+@pytest.mark.parametrize("count", [NAME_CACHE_SIZE // 2 + 1, NAME_CACHE_SIZE + 1])
 def test_more_names_than_are_kept_do_no_harm(count: int) -> None:
     names = NameVectors(["c:body"], np.array([[0, 0], [1, 2]], dtype=np.float32))
     for page in range(3):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from newscrawl.extraction.template_memory import MOST_TEXTS
+from newscrawl.extraction.template_memory import MAX_TEXTS
 from newscrawl.items import Memory
 from newscrawl.storage import Database, StorageError, open_database, upgrade_database
 from newscrawl.storage.memory import keep_memory, memories, memory_of
@@ -26,7 +26,7 @@ def test_a_source_has_an_empty_memory_at_first(database: Database) -> None:
 
 
 def test_a_memory_comes_back_as_it_was_kept(database: Database) -> None:
-    full = {(1 << 64) - 1 - number: number + 1 for number in range(MOST_TEXTS)}
+    full = {(1 << 64) - 1 - number: number + 1 for number in range(MAX_TEXTS)}
     kept = Memory(pages=390, seen={0: 1, 255: 3, **full})
     keep_memory(database, "courier", kept)
     assert memory_of(database, "courier") == kept

@@ -14,8 +14,8 @@ from newscrawl.extraction.features import (
     Features,
     Limits,
     keep,
-    learned_limits,
     limits_for,
+    load_limits,
 )
 from newscrawl.extraction.tokens import count
 
@@ -51,7 +51,7 @@ def test_learned_limits_tell_where_they_come_from(profile: ProfileName) -> None:
     assert entry["provenance"]["feature_version"] == VERSION
     assert entry["provenance"]["command"]
     assert entry["provenance"]["date"]
-    assert learned_limits(profile).values.tolist() == [entry["limits"][name] for name in NAMES]
+    assert load_limits(profile).values.tolist() == [entry["limits"][name] for name in NAMES]
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_learned_limits_tell_where_they_come_from(profile: ProfileName) -> None:
 def test_scripts_without_blanks_have_limits_of_their_own(text: str, unspaced: bool) -> None:
     tokens = count((text,))
     found = limits_for(Features(values=np.zeros((1, len(NAMES))), tokens=tokens))
-    own, other = learned_limits(unspaced=unspaced), learned_limits(unspaced=not unspaced)
+    own, other = load_limits(unspaced=unspaced), load_limits(unspaced=not unspaced)
     assert found.values.tolist() == own.values.tolist() != other.values.tolist()

@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from benchmarks.cost.generated_pages import generated_page, generated_pages
 from benchmarks.extraction.peers import bare_parser
-from newscrawl.extraction.classifier import learned_network
+from newscrawl.extraction.classifier import load_network
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.metadata import read as read_metadata
-from newscrawl.extraction.methods import View
+from newscrawl.extraction.methods import ParsedPage
 
 BARE_PARSE, WHOLE, REST = "bare lxml parse", "all of it", "rest"
 STAGES: Final = (
@@ -152,7 +152,7 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
     yield "parse", seconds
     seconds, facts = _timed(read_metadata, tree, None)
     yield "metadata", seconds
-    view = View(decoded, tree, facts)
+    view = ParsedPage(decoded, tree, facts)
     for name, attribute in (
         ("walk", "blocks"),
         ("menus", "candidates"),
@@ -160,7 +160,7 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
         ("evidence", "evidence"),
     ):
         yield name, _seconds(getattr, view, attribute)
-    yield "network", _seconds(learned_network().probabilities, view.evidence)
+    yield "network", _seconds(load_network().probabilities, view.block_features)
     yield BARE_PARSE, _seconds(bare_parser(), decoded)
     yield WHOLE, _seconds(extract, page)
 

@@ -33,12 +33,12 @@ from newscrawl.extraction.tokens import Char, Tokens, WordNumbers, number_words
 
 FloatArray = NDArray[np.float64]
 
-MOST_TAGS, MOST_DEPTHS = 256, 64  # blocks in the same place: elements of all depths beyond are one
+MAX_TAGS, MAX_DEPTHS = 256, 64  # blocks in the same place: elements of all depths beyond are one
 ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's own first
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
-MOST_HINTS: Final = 10  # words of an element's names
-LONGEST_NAME: Final = 300  # characters of a class, id or role that are read
+MAX_HINTS: Final = 10  # words of an element's names
+MAX_NAME_LENGTH: Final = 300  # characters of a class, id or role that are read
 SHORT, LONG = "<short>", "<long>"
 
 # Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
@@ -54,7 +54,7 @@ OPENERS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class BlockFeatures:
     """What is known of the n candidate blocks of a page, in document order.
 
     `values[i, k]` is evidence `names[k]` of block i; `openers[i]` indexes `OPENERS`.
@@ -80,7 +80,7 @@ class Evidence:
         return np.asarray(self.values[:, self.names.index("is_title")] > 0)
 
 
-def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evidence:
+def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
     """All evidence for the candidates of a page, whose features these are."""
     page = candidates.page
     paths, elements = _paths(page)
@@ -88,12 +88,12 @@ def gather(candidates: Candidates, features: Features, facts: Metadata) -> Evide
     columns |= _of_block(page, features)
     columns |= _of_ratios(page, features)
     columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
-    columns |= _of_page(candidates, features, facts.title)
-    columns |= said_in_data(page, facts.article_body)
+    columns |= _of_page(candidates, features, metadata.title)
+    columns |= stated_in_json_ld(page, metadata.article_body)
     words, word_counts = _openings(features.tokens)
     named = elements[1:]
     nodes = page.elements.nodes
-    return Evidence(
+    return BlockFeatures(
         names=tuple(columns),
         values=_as_columns(columns, len(page)),
         openers=_opener_numbers(page),
@@ -131,7 +131,7 @@ _UNBOUNDED: Final = frozenset(
 
 
 def opening_words(features: Features) -> list[list[str]]:
-    """The words of which `Evidence.words` has the numbers, for each block."""
+    """The words of which `BlockFeatures.words` has the numbers, for each block."""
     tokens = features.tokens
     places, counts = tokens.openings(OPENING_WORDS)
     words = iter(tokens.spelled(places.tolist()))
@@ -179,7 +179,7 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
     if not attributes:
         return ()
     # Cut before they are kept: a hostile page's names may be as long as the page.
-    classes = (attributes.get("class") or "")[:LONGEST_NAME]
+    classes = (attributes.get("class") or "")[:MAX_NAME_LENGTH]
     if _MORE_NAMES.isdisjoint(attributes):
         return _words_of(classes)
     get = attributes.get
@@ -190,7 +190,7 @@ def _hints(node: LexborNode) -> tuple[str, ...]:
         or (style is not None and "display:none" in style.replace(" ", ""))
     )
     identity, itemprop, role = [
-        (get(name) or "")[:LONGEST_NAME] for name in ("id", "itemprop", "role")
+        (get(name) or "")[:MAX_NAME_LENGTH] for name in ("id", "itemprop", "role")
     ]
     return _more_words(classes, identity, itemprop, role, hidden)
 
@@ -206,13 +206,13 @@ def _more_words(
         words += (f"r:{role.lower()}",)
     if hidden:
         words += ("hidden",)
-    return tuple(dict.fromkeys(words))[:MOST_HINTS]
+    return tuple(dict.fromkeys(words))[:MAX_HINTS]
 
 
 @lru_cache(maxsize=8192)
 def _words_of(name: str) -> tuple[str, ...]:
     words = dict.fromkeys(f"c:{word.lower()}" for word in _HINT.findall(name))
-    return tuple(words)[:MOST_HINTS]
+    return tuple(words)[:MAX_HINTS]
 
 
 _MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
@@ -295,7 +295,7 @@ def _of_tree(
     }
     result["depth"] = elements.depths[page.owners]
     tags, depths = elements.tags[page.owners], elements.depths[page.owners]
-    place = np.minimum(tags, MOST_TAGS - 1) * MOST_DEPTHS + np.minimum(depths, MOST_DEPTHS - 1)
+    place = np.minimum(tags, MAX_TAGS - 1) * MAX_DEPTHS + np.minimum(depths, MAX_DEPTHS - 1)
     parent = np.maximum(elements.parents[page.owners], 0)
     for name, group in (("same_place", place), ("same_parent", parent)):
         result[name] = np.bincount(group, prose, 1)[group] / total
@@ -379,12 +379,12 @@ def _opener_table() -> NDArray[np.int64]:
 
 # Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
 # so many of its first and last ones are looked for.
-LEAST_BODY: Final = 200
-LEAST_SAID: Final = 4
-SAID: Final = 32
+MIN_BODY: Final = 200
+MIN_LETTERS: Final = 4
+EDGE_LETTERS: Final = 32
 # Ours: a page with less text than this share of what its JSON-LD has writes it by a script. The
 # development corpus has no such page.
-LEAST_SHOWN: Final = 0.2
+MIN_SHOWN_SHARE: Final = 0.2
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -396,18 +396,18 @@ class Headline:
     same: NDArray[np.bool_]
 
 
-def said_in_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
+def stated_in_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
     """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
     starts, ends = np.zeros((2, len(page)))
-    has_body = body is not None and len(body) >= LEAST_BODY
+    has_body = body is not None and len(body) >= MIN_BODY
     if body is not None and has_body:
         said = squeezed(body)
         for number, raw in enumerate(page.raw):
-            begin = squeezed(raw[: 3 * SAID])
-            end = begin if len(raw) <= 3 * SAID else squeezed(raw[-3 * SAID :])
-            first, last = begin[:SAID], end[-SAID:]
-            starts[number] = len(first) >= LEAST_SAID and first in said
-            ends[number] = len(last) >= LEAST_SAID and last in said
+            begin = squeezed(raw[: 3 * EDGE_LETTERS])
+            end = begin if len(raw) <= 3 * EDGE_LETTERS else squeezed(raw[-3 * EDGE_LETTERS :])
+            first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
+            starts[number] = len(first) >= MIN_LETTERS and first in said
+            ends[number] = len(last) >= MIN_LETTERS and last in said
     return {
         "has_data": np.full(len(page), float(has_body)),
         "data_begins": starts,
@@ -415,13 +415,13 @@ def said_in_data(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
     }
 
 
-def unshown(facts: Metadata, page: BlockPage) -> list[str]:
+def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
     """The paragraphs of a text that stands in JSON-LD and not on the page, where a script would
     write it; none where the page has a text of its own, or where readers would have to pay."""
-    body = unescape(facts.article_body or "")
-    if len(body) < LEAST_BODY or sum(map(len, page.raw)) >= LEAST_SHOWN * len(body):
+    body = unescape(metadata.article_body or "")
+    if len(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
         return []
-    if facts.paywalled or asks_to_subscribe(" ".join(page.raw)):
+    if metadata.paywalled or asks_to_subscribe(" ".join(page.raw)):
         return []
     blocks = read_blocks(parse(body.encode("utf-8", "replace"))).texts if "<" in body else None
     lines = (clean(" ".join(line.split())) for line in blocks or body.splitlines())

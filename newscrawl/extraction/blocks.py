@@ -364,8 +364,8 @@ def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
 
 
 # Ours, fitted on the development corpus: shorter runs hold 0.5 % of the words that are content.
-SHORTEST_RUN: Final = 3
-LONGEST_LINK: Final = 60  # characters
+MIN_RUN: Final = 3
+MAX_LINK: Final = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,10 +383,10 @@ class Candidates:
     words_left_out: int
 
 
-def candidates_of(page: BlockPage) -> Candidates:
+def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
     links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
-    in_run = links & (_run_lengths(links) >= SHORTEST_RUN)
+    in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
     bounds = np.concatenate(([-1], places, [len(page)]))
     gaps = bounds[1:] - bounds[:-1] - 1
@@ -401,7 +401,7 @@ def candidates_of(page: BlockPage) -> Candidates:
 
 def _is_short_link(raw: str) -> bool:
     last = len(raw) - 1
-    return raw[0] == LINK_START and last <= LONGEST_LINK and raw.find(LINK_END) == last
+    return raw[0] == LINK_START and last <= MAX_LINK and raw.find(LINK_END) == last
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
-from newscrawl.extraction.block_features import ANCESTORS_NAMED, Evidence
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, BlockFeatures
 from newscrawl.extraction.tokens import WordTable, number_words
 
 FloatArray = NDArray[np.float32]
 
 STANDARDISED_LIMIT: Final = 4.0  # ours: evidence is clipped at four standard deviations
-NAMES_KEPT: Final = 8192  # elements of names never seen before; ours: 1 MB
+NAME_CACHE_SIZE: Final = 8192  # elements of names never seen before; ours: 1 MB
 DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
 
 
@@ -36,14 +36,14 @@ class Network:
     names: "NameVectors"
     words: WordTable
 
-    def probabilities(self, evidence: Evidence) -> FloatArray:
+    def probabilities(self, evidence: BlockFeatures) -> FloatArray:
         """For each block of a page, the probability that it is content."""
         if not len(evidence.values):
             return np.zeros(0, dtype=np.float32)
         with _one_thread():
             return self._run(evidence)
 
-    def _run(self, evidence: Evidence) -> FloatArray:
+    def _run(self, evidence: BlockFeatures) -> FloatArray:
         hidden = self._context(self._of_blocks(evidence))
         mean = np.add.reduce(hidden, axis=1, keepdims=True) / np.float32(hidden.shape[1])
         whole = (mean, np.maximum.reduce(hidden, axis=1, keepdims=True))
@@ -55,7 +55,7 @@ class Network:
         logits = self._linear(last, "out")[:, :, 0].mean(axis=0)
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
-    def _of_blocks(self, evidence: Evidence) -> FloatArray:
+    def _of_blocks(self, evidence: BlockFeatures) -> FloatArray:
         """A vector for each block, from its own evidence and the names of what encloses it."""
         weights = self.weights
         standard = evidence.values - weights["mean"]
@@ -161,11 +161,11 @@ class NameVectors:
         self._table = table
         self._rows: dict[tuple[str, ...], int] = {}
         self._lock = Lock()  # pages may be read in several threads
-        self._kept = np.zeros((NAMES_KEPT, table.shape[1]), dtype=np.float32)
+        self._kept = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """A row for each element, by the words of its names."""
-        if len(names) > NAMES_KEPT:
+        if len(names) > NAME_CACHE_SIZE:
             return self._made(names)
         with self._lock:
             rows = list(map(self._rows.get, names))
@@ -177,7 +177,7 @@ class NameVectors:
     def _learn(self, names: set[tuple[str, ...]]) -> None:
         # Not the difference of two sets: that would look at all names that are known.
         new = {name for name in names if name not in self._rows}
-        if len(self._rows) + len(new) > NAMES_KEPT:
+        if len(self._rows) + len(new) > NAME_CACHE_SIZE:
             self._rows.clear()
             new = names
         first, end = len(self._rows), len(self._rows) + len(new)
@@ -203,7 +203,7 @@ def word_table(words: Sequence[str]) -> WordTable:
 
 
 @cache
-def learned_network() -> Network:
+def load_network() -> Network:
     """The network in `data/combined.npz`, which `newscrawl train --model network` writes."""
     folder = files("newscrawl.extraction").joinpath("data")
     about = json.loads(folder.joinpath("combined.json").read_text("utf-8"))
@@ -233,7 +233,7 @@ class Choice:
 
 
 def combine(
-    evidence: Evidence, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
+    evidence: BlockFeatures, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
 ) -> Choice:
     """Choose the blocks of a page; `words[i]` are the words of block i."""
     probabilities = network.probabilities(evidence)

@@ -2,7 +2,7 @@
 
 from newscrawl.extraction import metadata
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.methods import METHODS, View, look
+from newscrawl.extraction.methods import METHODS, ParsedPage, parse_page
 from newscrawl.extraction.template_memory import without_templates
 from newscrawl.items import Article, Memory
 
@@ -25,8 +25,8 @@ def extract(
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; use one of {', '.join(METHODS)}")
-    view = look(_page_of(html), url, encoding=encoding, language=language)
-    return article_of(view, url, method=method, memory=memory)
+    page = parse_page(_page_of(html), url, encoding=encoding, language=language)
+    return extract_from(page, url, method=method, memory=memory)
 
 
 def _page_of(html: bytes | bytearray | memoryview | str | None) -> bytes | str:
@@ -39,30 +39,34 @@ def _page_of(html: bytes | bytearray | memoryview | str | None) -> bytes | str:
     raise TypeError(f"a page is bytes or str, not {type(html).__name__}")
 
 
-def article_of(
-    view: View, url: str | None = None, *, method: str = "combined", memory: Memory | None = None
+def extract_from(
+    page: ParsedPage,
+    url: str | None = None,
+    *,
+    method: str = "combined",
+    memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page that was looked at already; else as `extract`."""
-    facts = view.facts
-    body = METHODS[method](view)
+    """Take the article out of a page that is parsed already; else as `extract`."""
+    found = page.metadata
+    body = METHODS[method](page)
     paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
-    counted = body.counted if len(paragraphs) == len(body.paragraphs) else None
+    word_counts = body.word_counts if len(paragraphs) == len(body.paragraphs) else None
     text = "\n\n".join(paragraphs)
     return Article(
         url=url,
-        title=facts.title,
+        title=found.title,
         text=text,
         paragraphs=tuple(paragraphs),
-        authors=facts.authors,
-        published=facts.published,
-        modified=facts.modified,
-        language=settle_language(facts.language, text, counted),
-        section=facts.section,
-        site_name=facts.site_name,
-        image=facts.image,
-        paywalled=facts.paywalled,
+        authors=found.authors,
+        published=found.published,
+        modified=found.modified,
+        language=settle_language(found.language, text, word_counts),
+        section=found.section,
+        site_name=found.site_name,
+        image=found.image,
+        paywalled=found.paywalled,
         kind=metadata.kind_of(
-            facts, words=len(text.split()), link_words=view.link_words, text=text
+            found, words=len(text.split()), link_words=page.link_words, text=text
         ),
         method=method,
         confidence=body.confidence,

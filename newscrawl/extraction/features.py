@@ -113,7 +113,7 @@ UNSPACED_BELOW: Final = 2.0
 
 
 @cache
-def learned_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Limits:
+def load_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Limits:
     """The limits in `data/thresholds.json`, which `newscrawl train` writes.
 
     Scripts without blanks between words have limits of their own where they were learned.
@@ -136,7 +136,7 @@ def limits_for(features: Features, profile: ProfileName = "html5") -> Limits:
     """The learned limits for the script that a page is written in."""
     words = int(features.tokens.words.sum())
     letters = int(features.tokens.letters_in_words.sum())
-    return learned_limits(profile, unspaced=letters < UNSPACED_BELOW * words)
+    return load_limits(profile, unspaced=letters < UNSPACED_BELOW * words)
 
 
 def keep(features: Features, limits: Limits) -> NDArray[np.bool_]:

@@ -37,22 +37,24 @@ READ: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class WordCounts:
     """A text's words, and how many are stop words of each of `tokens.languages()`."""
 
     words: int
     stop_words: NDArray[np.int64]
 
 
-def settle_language(declared: str | None, text: str, counted: Counted | None = None) -> str | None:
+def settle_language(
+    declared: str | None, text: str, word_counts: WordCounts | None = None
+) -> str | None:
     """The text's language as ISO 639-1: `declared` where the text does not speak against it.
 
-    `counted` spares counting the text's words where they have been counted.
+    `word_counts` spares counting the text's words where they have been word_counts.
     """
-    if counted is None:
+    if word_counts is None:
         tokens = count((text[:READ],))
-        counted = Counted(int(tokens.words[0]), tokens.stop_words[0])
-    words, stop_words = counted.words, counted.stop_words
+        word_counts = WordCounts(int(tokens.words[0]), tokens.stop_words[0])
+    words, stop_words = word_counts.words, word_counts.stop_words
     if not words:
         return declared
     winner = int(stop_words.argmax())

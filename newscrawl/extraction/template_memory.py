@@ -13,25 +13,25 @@ from typing import Final
 
 from newscrawl.items import Memory
 
-NOTHING: Final = Memory()
+EMPTY: Final = Memory()
 
 # A text is a template's from so many pages on, and from this share of all pages on: a paragraph
 # of background that a running story repeats is on some pages of hundreds. The first is fitted
 # on the development corpus by `python -m benchmarks.template_memory`, the second ours.
-LEAST_PAGES: Final = 3
-LEAST_SHARE: Final = 0.02
+MIN_PAGES: Final = 3
+MIN_SHARE: Final = 0.02
 SHORTEST: Final = 6  # characters; ours: shorter ones are cells of tables
 # Ours. What is no longer seen is forgotten: all counts are halved when so many pages have been
 # learned from. A page teaches so many texts at most, a memory holds so many, some 100 KB.
 HALVED_AT: Final = 400
-MOST_OF_PAGE: Final = 1000
-MOST_TEXTS: Final = 5000
+MAX_TEXTS_OF_PAGE: Final = 1000
+MAX_TEXTS: Final = 5000
 
 
 def fingerprints(texts: Iterable[str]) -> tuple[int, ...]:
     """Numbers of 64 bits for the different texts of a page's blocks, those too short left out."""
     different = dict.fromkeys(text for text in texts if len(text) >= SHORTEST)
-    return tuple(_fingerprint(text) for text in islice(different, MOST_OF_PAGE))
+    return tuple(_fingerprint(text) for text in islice(different, MAX_TEXTS_OF_PAGE))
 
 
 def with_page(memory: Memory, page: Collection[int]) -> Memory:
@@ -75,7 +75,7 @@ def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
 
 
 def _least(memory: Memory) -> float:
-    return max(LEAST_PAGES, LEAST_SHARE * memory.pages)
+    return max(MIN_PAGES, MIN_SHARE * memory.pages)
 
 
 def _halved(seen: Mapping[int, int]) -> dict[int, int]:
@@ -84,7 +84,7 @@ def _halved(seen: Mapping[int, int]) -> dict[int, int]:
 
 def _bounded(seen: dict[int, int]) -> dict[int, int]:
     """Without the rarest texts that are too many, of those the ones seen longest ago."""
-    excess = len(seen) - MOST_TEXTS
+    excess = len(seen) - MAX_TEXTS
     if excess <= 0:
         return seen
     dropped = set(sorted(seen, key=seen.__getitem__)[:excess])

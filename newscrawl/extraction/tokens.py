@@ -125,7 +125,7 @@ WordNumbers = NDArray[np.uint64]
 _BASE: Final = 0x9E3779B97F4A7C15
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
 _SECOND: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # ours, any other odd number
-_MOST_MOVES: Final = 500  # a quarter of the cells is filled at most: a few moves are enough
+_MAX_MOVES: Final = 500  # a quarter of the cells is filled at most: a few moves are enough
 _USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
 
@@ -276,7 +276,7 @@ class WordTable:
     def _place(word: int, first: list[int], second: list[int], held: dict[int, int]) -> None:
         """Put a word into one of its cells; who lay there moves to the other one of its own."""
         cell = first[word] if first[word] not in held else second[word]
-        for _ in range(_MOST_MOVES):
+        for _ in range(_MAX_MOVES):
             word, pushed = held.get(cell, -1), word
             held[cell] = pushed
             if word < 0:

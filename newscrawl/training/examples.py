@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.block_features import Evidence, opening_words
-from newscrawl.extraction.methods import look
+from newscrawl.extraction.block_features import BlockFeatures, opening_words
+from newscrawl.extraction.methods import parse_page
 from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage, Split
 from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
@@ -160,7 +160,7 @@ class Example:
     page: GoldPage
     title: str | None
     texts: tuple[str, ...]
-    evidence: Evidence
+    evidence: BlockFeatures
     openings: list[list[str]]
     words: NDArray[np.int64]
     matched: NDArray[np.int64]
@@ -196,7 +196,7 @@ def read_examples(
 
 def read_example(page: GoldPage) -> Example | None:
     """Read one page; None where it has no blocks."""
-    view = look(page.html, page.url)
+    view = parse_page(page.html, page.url)
     if not len(view.candidates.page):
         return None
     texts = view.candidates.page.texts
@@ -204,12 +204,12 @@ def read_example(page: GoldPage) -> Example | None:
     gold = page.text or ""
     settled = gold if in_text else without_headline(gold, page.title)
     labels = label(texts, settled)
-    evidence = view.evidence
+    evidence = view.block_features
     is_title = evidence.is_title
     gold_words = len(metrics.words(settled))
     return Example(
         page=page,
-        title=view.facts.title,
+        title=view.metadata.title,
         texts=tuple(texts),
         evidence=evidence,
         openings=opening_words(view.candidate_features),

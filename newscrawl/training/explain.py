@@ -9,9 +9,9 @@ import numpy as np
 
 from newscrawl.extraction import cetr, features
 from newscrawl.extraction.blocks import clean
-from newscrawl.extraction.classifier import learned_network
+from newscrawl.extraction.classifier import load_network
 from newscrawl.extraction.extract import extract
-from newscrawl.extraction.methods import METHODS, View, look
+from newscrawl.extraction.methods import METHODS, ParsedPage, parse_page
 from newscrawl.items import Article
 from newscrawl.training import metrics
 from newscrawl.training.explain_reasons import Reason, reasons_of_all
@@ -92,7 +92,7 @@ def explain(
     articles = {
         name: extract(html, url, encoding=encoding, method=name) for name in {*METHODS, method}
     }
-    view = look(html, url, encoding=encoding)
+    view = parse_page(html, url, encoding=encoding)
     return Explanation(
         article=articles[method],
         size=len(html),
@@ -102,14 +102,14 @@ def explain(
     )
 
 
-def _blocks(view: View, articles: dict[str, Article]) -> Iterator[BlockReading]:
+def _blocks(view: ParsedPage, articles: dict[str, Article]) -> Iterator[BlockReading]:
     texts = [clean(raw) for raw in view.blocks.raw]
     taken = {name: taken_blocks(texts, articles[name].paragraphs) for name in EVIDENCE}
     limits = features.limits_for(view.features).values
-    network = learned_network()
+    network = load_network()
     probabilities = np.zeros(len(texts))
-    probabilities[view.candidates.places] = network.probabilities(view.evidence)
-    why = reasons_of_all(network, view.candidates, view.evidence, len(texts))
+    probabilities[view.candidates.places] = network.probabilities(view.block_features)
+    why = reasons_of_all(network, view.candidates, view.block_features, len(texts))
     for number, text in enumerate(texts):
         yield BlockReading(
             number=number + 1,

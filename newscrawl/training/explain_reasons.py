@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction.block_features import OPENERS, Evidence
+from newscrawl.extraction.block_features import OPENERS, BlockFeatures
 from newscrawl.extraction.blocks import Candidates
 from newscrawl.extraction.classifier import Network
 
@@ -38,9 +38,9 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 NAMES, OPENING = "class names", "first words"  # of elements around the block; of the block itself
 IN_MENU = "run of short links"  # why a block is no candidate
-MOST_REASONS = 3
-LEAST_MOVE = 0.5  # of the log-odds: less than this is no reason to tell
-FARTHEST = 12.0  # log-odds are cut here: beyond, a probability is 0 or 1
+MAX_REASONS = 3
+MIN_MOVE = 0.5  # of the log-odds: less than this is no reason to tell
+MAX_LOG_ODDS = 12.0  # log-odds are cut here: beyond, a probability is 0 or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +52,24 @@ class Reason:
 
 
 def reasons_of_all(
-    network: Network, candidates: Candidates, evidence: Evidence, blocks: int
+    network: Network, candidates: Candidates, evidence: BlockFeatures, blocks: int
 ) -> list[tuple[Reason, ...]]:
     """The reasons of all blocks of a page: those that are no candidates stand in menus."""
-    found: list[tuple[Reason, ...]] = [(Reason(IN_MENU, -FARTHEST),)] * blocks
+    found: list[tuple[Reason, ...]] = [(Reason(IN_MENU, -MAX_LOG_ODDS),)] * blocks
     for place, why in zip(candidates.places.tolist(), reasons(network, evidence), strict=True):
         found[place] = why
     return found
 
 
-def reasons(network: Network, evidence: Evidence) -> list[tuple[Reason, ...]]:
+def reasons(network: Network, evidence: BlockFeatures) -> list[tuple[Reason, ...]]:
     """For each candidate the kinds of evidence that moved it most, the strongest first."""
     whole = _log_odds(network, evidence)
     kinds = [*KINDS, NAMES, OPENING]
     moves = np.array([whole - _log_odds(network, _without(network, evidence, k)) for k in kinds])
     result = []
     for column in moves.T:
-        order = np.argsort(-np.abs(column), kind="stable")[:MOST_REASONS]
-        strong = (i for i in order if abs(column[i]) >= LEAST_MOVE)
+        order = np.argsort(-np.abs(column), kind="stable")[:MAX_REASONS]
+        strong = (i for i in order if abs(column[i]) >= MIN_MOVE)
         result.append(tuple(Reason(kinds[i], float(column[i])) for i in strong))
     return result
 
@@ -83,7 +83,7 @@ def columns_of(kind: str, names: tuple[str, ...]) -> list[int]:
     ]
 
 
-def _without(network: Network, evidence: Evidence, kind: str) -> Evidence:
+def _without(network: Network, evidence: BlockFeatures, kind: str) -> BlockFeatures:
     """The evidence with one kind unremarkable: at its mean over all training pages, or unknown."""
     if kind == NAMES:
         return replace(
@@ -102,8 +102,8 @@ def _without(network: Network, evidence: Evidence, kind: str) -> Evidence:
     return replace(evidence, values=values)
 
 
-def _log_odds(network: Network, evidence: Evidence) -> NDArray[np.float64]:
+def _log_odds(network: Network, evidence: BlockFeatures) -> NDArray[np.float64]:
     probabilities = network.probabilities(evidence).astype(np.float64)
     with np.errstate(divide="ignore"):
         odds = np.log(probabilities) - np.log1p(-probabilities)
-    return np.asarray(np.clip(odds, -FARTHEST, FARTHEST))
+    return np.asarray(np.clip(odds, -MAX_LOG_ODDS, MAX_LOG_ODDS))

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import newscrawl.extraction
-from newscrawl.extraction.block_features import ANCESTORS_NAMED, MOST_HINTS, OPENERS, OPENING_WORDS
+from newscrawl.extraction.block_features import ANCESTORS_NAMED, MAX_HINTS, OPENERS, OPENING_WORDS
 from newscrawl.extraction.classifier import (
     DILATIONS,
     STANDARDISED_LIMIT,
@@ -198,7 +198,7 @@ class Encoder:
             openers=evidence.openers,
             paths=evidence.paths,
             words=_numbers(example.openings, self._words, OPENING_WORDS + 1),
-            hints=_numbers(evidence.hints, self._hints, MOST_HINTS),
+            hints=_numbers(evidence.hints, self._hints, MAX_HINTS),
             tags=np.minimum(evidence.tags, KNOWN_TAGS - 1),
             known=example.words.astype(np.float32),
             matched=example.matched.astype(np.float32),

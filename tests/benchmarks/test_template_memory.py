@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.template_memory import LEAST_ON_SITE, cross_validate, of_site
-from newscrawl.extraction.classifier import learned_network
+from newscrawl.extraction.classifier import load_network
 from newscrawl.training.corpus import folds_by_site, load_corpus
 from newscrawl.training.examples import Example, read_example
 
@@ -55,14 +55,14 @@ def examples(folder: Path) -> list[Example]:
 
 
 def test_memory_takes_away_what_neighbours_say_too(examples: list[Example]) -> None:
-    for found in of_site(examples[:PAGES], learned_network()):
+    for found in of_site(examples[:PAGES], load_network()):
         assert found.dropped == len(APPEAL.split())
         assert found.dropped_gold == 0
         assert found.without["word.f1"] < found.remembering["word.f1"] == pytest.approx(1.0)
 
 
 def test_a_page_does_not_remember_itself(examples: list[Example]) -> None:
-    for found in of_site([examples[0], *examples[PAGES : PAGES + 2]], learned_network()):
+    for found in of_site([examples[0], *examples[PAGES : PAGES + 2]], load_network()):
         assert found.dropped == 0
         assert found.without == found.remembering
 

@@ -15,8 +15,8 @@ from newscrawl.extraction.features import (
     UPPER_LIMITS,
     VERSION,
     keep,
-    learned_limits,
     limits_for,
+    load_limits,
     measure,
 )
 from newscrawl.extraction.html import decode, parse
@@ -79,7 +79,7 @@ def test_limits_keep_what_extraction_keeps(vectors: list[PageVectors]) -> None:
     """The swarm's comparison of features and limits is the runtime's."""
     html = (BUNDLED / "mini" / "pages" / "northwind-factory.html").read_bytes()
     blocks = read_blocks(parse(html))
-    features, limits = measure(blocks), learned_limits()
+    features, limits = measure(blocks), load_limits()
     words = [metrics.words(text) for text in blocks.texts]
     gold = [word for block in words for word in block]
     page = PageVectors.of(features.values, words, gold)
@@ -248,7 +248,7 @@ def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
 def test_a_page_is_held_to_the_limits_of_its_script(page: str, unspaced: bool) -> None:
     html = (BUNDLED / "mini" / "pages" / f"{page}.html").read_bytes()
     features = measure(read_blocks(parse(decode(html))))
-    assert limits_for(features) is learned_limits("html5", unspaced=unspaced)
+    assert limits_for(features) is load_limits("html5", unspaced=unspaced)
 
 
 def test_limits_of_unspaced_scripts_come_from_their_pages(corpus: Corpus) -> None:
