@@ -15,7 +15,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.spider import DefaultSpider
 from twisted.python.failure import Failure
 
-from newscrawl.archive.origins import OriginFinder
+from newscrawl.archive.page_processor import OriginFinder
 from newscrawl.config import SettingError, duration, durations
 from newscrawl.crawl.commandline import STORE_NOTHING
 from newscrawl.crawl.extensions import CrawlLease, lease_length

@@ -4,9 +4,8 @@ import gzip
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from newscrawl.archive.captures import Capture
 from newscrawl.archive.lookup import warc_files
-from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.archive.warc import ArchiveWriter, Capture
 
 THEN = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
 

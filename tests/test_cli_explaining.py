@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl import config
-from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.archive.warc import ArchiveWriter
 from newscrawl.cli import explaining
 from newscrawl.cli.explaining import Explainer
 from newscrawl.dashboard import UnexplainedError

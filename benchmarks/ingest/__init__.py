@@ -21,10 +21,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import newscrawl
-from newscrawl.archive.captures import MAX_BYTES, content_of
-from newscrawl.archive.ingestion import PART_BYTES, Ingestion
-from newscrawl.archive.line import Part, Recipe, read_part
-from newscrawl.archive.reading import WarcReader
+from newscrawl.archive.ingest import PART_BYTES, Ingestion
+from newscrawl.archive.page_processor import Part, ReadingConfig, process_part
+from newscrawl.archive.warc import MAX_BYTES, WarcReader, decoded_body
 from newscrawl.cli.archives import cores
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
@@ -32,7 +31,7 @@ from newscrawl.training.corpus import load_corpus
 from tests.archives import answer, record
 from tests.site import content
 
-RECIPE = Recipe(reader=PageReader(method="combined", least=120))
+RECIPE = ReadingConfig(reader=PageReader(method="combined", least=120))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
         _write(path, [_again(page, number) for page in pages], mode="ab")
     begins = range(0, once.stat().st_size, PART_BYTES)
     parts = [Part(once, begin, begin + PART_BYTES) for begin in begins]
-    read_part(RECIPE, Part(once, 0, 1))  # what is read once is no cost of a page
+    process_part(RECIPE, Part(once, 0, 1))  # what is read once is no cost of a page
     alone = _alone(parts[::2])
     start = _ingested(one, 1, workers)
     ingestion = _ingested(path, rounds * len(pages), workers)
@@ -106,9 +105,9 @@ def _alone(parts: list[Part]) -> list[tuple[Run, Run]]:
         captures = [place.capture for place in reader]
         with timed(len(captures)) as extraction:
             for capture in captures:
-                newscrawl.extract(content_of(capture), capture.url)
+                newscrawl.extract(decoded_body(capture), capture.url)
         with timed(len(captures)) as line:
-            read_part(RECIPE, part)
+            process_part(RECIPE, part)
         runs.append((extraction[0], line[0]))
     return runs
 

@@ -1,1 +1,1 @@
-"""WARC archives: written by crawls, replayed, and taken in from elsewhere (docs/archive.md)."""
+"""Archives of responses in WARC: writing, replay, ingestion and reextraction (docs/archive.md)."""

@@ -1,27 +1,25 @@
-"""CDXJ: one line for each capture, so that it is found without reading its file.
+"""CDXJ index: a line for each capture, to find it without reading its WARC file.
 
-A line is a key for sorting, the time in 14 digits and a JSON object, as pywb and cdxj-indexer
-write them. A file's index lies beside it under the same name with the suffix .cdxj.
+A line is a sort key, the time in 14 digits and a JSON object, as pywb and cdxj-indexer write them.
+The index of a WARC file has the same name with the suffix .cdxj.
 """
 
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 from urllib.parse import urlsplit
-
-from newscrawl.archive.captures import Capture
 
 SUFFIX: Final = ".cdxj"
 _NOT_MODIFIED = 304
-# What may be an HTML page; "unk" is said where the server said nothing.
+# Media types of HTML pages; "unk" means that the server sent none.
 _PAGES = {"unk", "text/html", "application/xhtml+xml"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexLine:
-    """What the index knows of a capture. `timestamp` has 14 digits, UTC."""
+    """A capture in the index. `timestamp` has 14 digits, UTC."""
 
     url: str
     timestamp: str
@@ -30,42 +28,29 @@ class IndexLine:
     mime: str
     offset: int
 
-    @classmethod
-    def of(cls, capture: Capture, offset: int) -> Self:
-        """The line for a capture that lies at this offset."""
-        return cls(
-            url=capture.url,
-            timestamp=timestamp_of(capture.fetched_at),
-            status=capture.status,
-            method=capture.method,
-            mime=capture.media_type or "unk",
-            offset=offset,
-        )
-
     @property
     def merit(self) -> tuple[bool, str]:
-        """The better of two captures of a URL has the larger merit: one that succeeded, then the
-        newer one."""
+        """Return the sort key of the captures of a URL: successful before failed, then newer."""
         return self.status < 400, self.timestamp
 
     @property
     def answers(self) -> bool:
-        """Whether it can stand for the page: a 304 has no body, a HEAD neither."""
+        """Return whether it can answer a request: 304 and HEAD responses have no body."""
         return self.method == "GET" and self.status != _NOT_MODIFIED
 
     @property
     def is_page(self) -> bool:
-        """Whether it may be an HTML page that the server gave."""
+        """Return whether it may be an HTML page."""
         return self.answers and self.status == 200 and self.mime in _PAGES
 
 
 def index_path(warc: Path) -> Path:
-    """The index that belongs to a WARC file."""
+    """Return the path of the index of a WARC file."""
     return warc.with_name(warc.name.removesuffix(".gz").removesuffix(".warc") + SUFFIX)
 
 
 def format_line(line: IndexLine, *, digest: str, length: int, filename: str) -> str:
-    """The line as it stands in the file; `length` is that of the packed record in bytes."""
+    """Return the line as text; `length` is that of the compressed record in bytes."""
     facts = {
         "url": line.url,
         "mime": line.mime,
@@ -81,28 +66,28 @@ def format_line(line: IndexLine, *, digest: str, length: int, filename: str) -> 
 
 
 def parse_line(text: str) -> tuple[IndexLine, int] | None:
-    """The line and where its record ends; None for one that isn't whole, as after a crash."""
+    """Return the line and the end of its record; None if it is incomplete, as after a crash."""
     _, _, rest = text.partition(" ")
-    timestamp, _, facts = rest.partition(" ")
+    timestamp, _, fields = rest.partition(" ")
     if not text.endswith("\n") or len(timestamp) != 14 or not timestamp.isdecimal():
         return None
     try:
-        told = json.loads(facts)
+        values = json.loads(fields)
         line = IndexLine(
-            url=str(told["url"]),
+            url=str(values["url"]),
             timestamp=timestamp,
-            status=int(told["status"]),
-            method=str(told.get("method", "GET")),
-            mime=str(told.get("mime", "unk")),
-            offset=int(told["offset"]),
+            status=int(values["status"]),
+            method=str(values.get("method", "GET")),
+            mime=str(values.get("mime", "unk")),
+            offset=int(values["offset"]),
         )
-        return line, line.offset + int(told["length"])
+        return line, line.offset + int(values["length"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
 def sort_key(url: str) -> str:
-    """The URL with its host turned round ("com,example)/path?query"): sites sort together."""
+    """Return the URL with its host reversed, "com,example)/path?query": sites sort together."""
     parts = urlsplit(url)
     host = (parts.hostname or "").removeprefix("www.")
     port = f":{parts.port}" if parts.port else ""
@@ -112,5 +97,5 @@ def sort_key(url: str) -> str:
 
 
 def timestamp_of(moment: datetime) -> str:
-    """The moment in 14 digits."""
+    """Return the moment in 14 digits, UTC."""
     return f"{moment.astimezone(UTC):%Y%m%d%H%M%S}"

@@ -1,4 +1,4 @@
-"""Finds a URL's capture in a folder of WARC files."""
+"""Find the captures of URLs in a folder of WARC files."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -6,9 +6,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from newscrawl.archive.captures import MAX_BYTES, ArchiveError, Capture
 from newscrawl.archive.index import IndexLine, index_path, parse_line
-from newscrawl.archive.reading import SUFFIXES, WarcReader, read_at
+from newscrawl.archive.warc import (
+    MAX_BYTES,
+    SUFFIXES,
+    ArchiveError,
+    Capture,
+    WarcReader,
+    index_line,
+    read_at,
+)
 
 
 class NotArchivedError(ArchiveError):
@@ -16,7 +23,7 @@ class NotArchivedError(ArchiveError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _BestCapture:
     merit: tuple[bool, str]
     file: int
     offset: int
@@ -24,8 +31,8 @@ class _Held:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Spot:
-    """Where the capture of a URL lies; `timestamp` has 14 digits, UTC."""
+class CaptureLocation:
+    """The position of a capture in a WARC file; `timestamp` has 14 digits, UTC."""
 
     path: Path
     offset: int
@@ -34,11 +41,11 @@ class Spot:
 
 
 class Archive:
-    """The best capture of each URL in a folder: the newest that succeeded, else the newest.
+    """The best capture of each URL in a folder: the newest successful one, otherwise the newest.
 
-    Indexes are read when it is opened; what a file holds beyond its index (another tool made it,
-    or the crawl that wrote it was killed) is looked up in the file itself. It takes about 400
-    bytes of memory for each URL. Raises ArchiveError for a folder that can't be read or is empty.
+    The constructor reads the indexes. Records beyond the end of an index (another tool wrote the
+    file, or the crawl was killed) are read from the file itself. About 400 bytes of memory are
+    needed for each URL. Raises ArchiveError if the folder can't be read or is empty.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,43 +53,46 @@ class Archive:
         self.files = warc_files(folder)
         if not self.files:
             raise ArchiveError(f"no WARC file (*.warc.gz, *.warc) in {folder}")
-        self._held: dict[str, _Held] = {}
+        self._best: dict[str, _BestCapture] = {}
         self._newest: dict[str, str] = {}
         for number, path in enumerate(self.files):
             for line in _lines(path):
                 self._add(line, number)
 
     def __len__(self) -> int:
-        """The number of URLs."""
-        return len(self._held)
+        """Return the number of URLs."""
+        return len(self._best)
 
     def _add(self, line: IndexLine, file: int) -> None:
         if not line.answers:
             return
         host = urlsplit(line.url).hostname or ""
         self._newest[host] = max(self._newest.get(host, ""), line.timestamp)
-        held = self._held.get(line.url)
-        if held is None or line.merit >= held.merit:
-            self._held[line.url] = _Held(line.merit, file, line.offset, line.is_page)
+        best = self._best.get(line.url)
+        if best is None or line.merit >= best.merit:
+            self._best[line.url] = _BestCapture(line.merit, file, line.offset, line.is_page)
 
     def find(self, url: str, *, max_bytes: int = MAX_BYTES) -> Capture:
-        """The capture of a URL; raises NotArchivedError where there is none, and ArchiveError
-        where it is damaged or larger than `max_bytes`."""
-        held = self._held.get(url.partition("#")[0])
-        if held is None:
-            raise NotArchivedError(f"not in the archive {self.folder}")
-        return read_at(self.files[held.file], held.offset, max_bytes=max_bytes)
+        """Return the capture of a URL.
 
-    def pages(self) -> list[Spot]:
-        """Where the captures of HTML pages lie, in the order in which disks like to read."""
+        Raises NotArchivedError if there is none, ArchiveError if it is damaged or larger than
+        `max_bytes`.
+        """
+        best = self._best.get(url.partition("#")[0])
+        if best is None:
+            raise NotArchivedError(f"not in the archive {self.folder}")
+        return read_at(self.files[best.file], best.offset, max_bytes=max_bytes)
+
+    def pages(self) -> list[CaptureLocation]:
+        """Return the locations of HTML pages in the order of files and offsets."""
         return sorted(
-            Spot(self.files[held.file], held.offset, url, held.merit[1])
-            for url, held in self._held.items()
-            if held.is_page
+            CaptureLocation(self.files[best.file], best.offset, url, best.merit[1])
+            for url, best in self._best.items()
+            if best.is_page
         )
 
     def newest(self, hosts: Collection[str]) -> datetime | None:
-        """When the newest capture of these hosts was made, to the second; else of any host."""
+        """Return the time of the newest capture of these hosts, or else of any host."""
         times = [self._newest[host] for host in hosts if host in self._newest]
         newest = max(times or self._newest.values(), default=None)
         if newest is None:
@@ -91,14 +101,14 @@ class Archive:
 
 
 def warc_files(folder: Path) -> list[Path]:
-    """The WARC files in a folder and the folders in it, by name."""
+    """Return the WARC files in a folder and its subfolders, by name."""
     if not folder.is_dir():
         raise ArchiveError(f"no folder {folder}")
     return sorted(path for path in folder.rglob("*.warc*") if path.name.endswith(SUFFIXES))
 
 
 def _lines(path: Path) -> Iterator[IndexLine]:
-    """The index of a file, then what the file holds beyond it."""
+    """Yield the lines of a file's index, then those of the records beyond its end."""
     end = 0
     index = index_path(path)
     if index.exists():
@@ -110,4 +120,4 @@ def _lines(path: Path) -> Iterator[IndexLine]:
                     yield line
     if path.stat().st_size > end:
         for place in WarcReader(path, end):
-            yield IndexLine.of(place.capture, place.offset)
+            yield index_line(place.capture, place.offset)

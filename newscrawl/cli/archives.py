@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, ProgressColumn
 
-    from newscrawl.archive.line import Recipe
-    from newscrawl.archive.selection import Selection
+    from newscrawl.archive.page_processor import PageFilter, ReadingConfig
 
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
@@ -35,9 +34,11 @@ SourcesOption = Annotated[
 ]
 
 
-def recipe_for(selection: "Selection", companies: Path | None, sources: Path | None) -> "Recipe":
+def reading_config(
+    selection: "PageFilter", companies: Path | None, sources: Path | None
+) -> "ReadingConfig":
     """How pages are read by today's settings; checks the files, so that no worker has to."""
-    from newscrawl.archive.line import Line, Recipe
+    from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
     from newscrawl.cli.arguments import one_of
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
@@ -45,17 +46,17 @@ def recipe_for(selection: "Selection", companies: Path | None, sources: Path | N
     own_companies = companies or config.NEWSCRAWL_COMPANIES
     own_sources = sources or config.NEWSCRAWL_SOURCES
     least = config.NEWSCRAWL_MIN_CHARACTERS
-    recipe = Recipe(
+    reading = ReadingConfig(
         reader=PageReader(
             method=one_of(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
             least=config.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
         ),
-        selection=selection,
+        page_filter=selection,
         companies=Path(own_companies) if own_companies else None,
         sources=Path(own_sources) if own_sources else None,
     )
-    Line(recipe)
-    return recipe
+    PageProcessor(reading)
+    return reading
 
 
 def cores() -> int:

@@ -6,8 +6,8 @@ from email.message import Message
 from pathlib import Path
 from threading import Lock
 
-from newscrawl.archive.captures import ArchiveError, Capture, content_of
 from newscrawl.archive.lookup import Archive, NotArchivedError
+from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
 from newscrawl.cli.visiting import manners
 from newscrawl.dashboard.config import Explained, UnexplainedError
 from newscrawl.sources.connection import FetchError
@@ -50,7 +50,7 @@ class Explainer:
             capture = self._capture(self._folder, urls)
             if capture is None:
                 raise UnexplainedError(f"The page is not in the archive {self._folder}.")
-            html, encoding = content_of(capture), _charset(capture)
+            html, encoding = decoded_body(capture), _charset(capture)
         except ArchiveError as error:
             raise UnexplainedError(f"{error}.") from error
         return Explained(render(explain(html, capture.url, encoding=encoding)))

@@ -13,7 +13,7 @@ from newscrawl.cli.archives import (
     WorkersOption,
     bytes_bar,
     cores,
-    recipe_for,
+    reading_config,
 )
 from newscrawl.cli.arguments import (
     CompaniesOption,
@@ -27,7 +27,7 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.archive.ingestion import FileProgress
+    from newscrawl.archive.ingest import FileProgress
 
 EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
 
@@ -65,25 +65,25 @@ def ingest(
 
     Exit code 1 where a file can't be read, or no article was found.
     """
-    from newscrawl.archive.ingestion import Ingestion
-    from newscrawl.archive.selection import Selection
+    from newscrawl.archive.ingest import Ingestion
+    from newscrawl.archive.page_processor import PageFilter
     from newscrawl.storage import open_database
 
     files = _files(warcs)
-    selection = Selection(
+    selection = PageFilter(
         languages=frozenset(code.strip().lower() for code in language or ()),
         hosts=frozenset(name.strip().lower().strip(".") for name in host or ()),
         since=parse_day(since, option="--since") if since else None,
         until=parse_day(until, option="--until") if until else None,
     )
-    recipe = recipe_for(selection, companies, sources)
+    reading = reading_config(selection, companies, sources)
     began = monotonic()
     with (
         open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
         number = workers or cores()
-        ingestion = Ingestion(store, recipe, workers=number, limit=limit, on_progress=on_progress)
+        ingestion = Ingestion(store, reading, workers=number, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _report(states, form, monotonic() - began)
 

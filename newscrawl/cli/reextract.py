@@ -14,7 +14,7 @@ from newscrawl.cli.archives import (
     WorkersOption,
     cores,
     counting_bar,
-    recipe_for,
+    reading_config,
 )
 from newscrawl.cli.arguments import (
     REASONS,
@@ -30,7 +30,7 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.archive.reextraction import Change
+    from newscrawl.archive.reextract import Change
 
 EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
 
@@ -67,18 +67,18 @@ def reextract(
     Exit code 1 where no article was looked at.
     """
     from newscrawl.archive.lookup import Archive
-    from newscrawl.archive.reextraction import Reextraction
-    from newscrawl.archive.selection import Selection
+    from newscrawl.archive.page_processor import PageFilter
+    from newscrawl.archive.reextract import Reextraction
     from newscrawl.cli.output import say
 
     folder = archive or config.NEWSCRAWL_ARCHIVE
     if not folder:
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
-    recipe = recipe_for(Selection(), companies, sources)
+    reading = reading_config(PageFilter(), companies, sources)
     with open_for_reading(database) as store:
         scope = scope_of(store, since, None, source)
         task = Reextraction(
-            store, Archive(Path(folder)), recipe, source=scope.source, since=scope.since
+            store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
         )
         if not dry_run and task.done_before:
             say(f"Going on where the last run was broken off, after {task.done_before:,} pages.")

@@ -19,7 +19,7 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.archive.rematching import Recount
+    from newscrawl.archive.rematch import RematchResult
 
 EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies my-companies.toml"
 
@@ -43,7 +43,7 @@ def rematch(
 
     Exit code 1 where no article was looked at.
     """
-    from newscrawl.archive.rematching import Rematching
+    from newscrawl.archive.rematch import Rematch
     from newscrawl.cli.arguments import companies_from
     from newscrawl.cli.output import say
     from newscrawl.storage.rematching import count_texts
@@ -52,7 +52,7 @@ def rematch(
     registry = companies or config.NEWSCRAWL_COMPANIES
     with open_for_reading(database) as store:
         scope = scope_of(store, since, None, source)
-        task = Rematching(
+        task = Rematch(
             store,
             Path(registry) if registry else None,
             scope,
@@ -69,7 +69,7 @@ def rematch(
         raise typer.Exit(1)
 
 
-def _report(found: "Recount", form: Format, *, dry_run: bool) -> None:
+def _report(found: "RematchResult", form: Format, *, dry_run: bool) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render

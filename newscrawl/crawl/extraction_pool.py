@@ -21,7 +21,7 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Final
 
-from newscrawl.archive.workers import look_rarely_for_garbage
+from newscrawl.archive.worker_pool import reduce_garbage_collection
 from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
@@ -249,7 +249,7 @@ def _begin(recipe: Recipe) -> None:
     if parent is not None:
         threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
     _HELD[:] = [(recipe.desk(), recipe.longest)]
-    look_rarely_for_garbage()
+    reduce_garbage_collection()
     limit_memory(MEGABYTES)
 
 

@@ -20,10 +20,9 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.settings import BaseSettings
 
-from newscrawl.archive import captures
-from newscrawl.archive.captures import ArchiveError, Capture
+from newscrawl.archive import warc
 from newscrawl.archive.lookup import Archive, NotArchivedError
-from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.archive.warc import ArchiveError, ArchiveWriter, Capture
 from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.errors import DamagedPageError, MissingPageError
 
@@ -110,7 +109,7 @@ class ArchivingMiddleware:
                 Path(settings["NEWSCRAWL_ARCHIVE"]),
                 crawler.spidercls.name,
                 max_bytes=size * 1_000_000,
-                facts=facts,
+                info=facts,
             )
         except ArchiveError as error:
             raise SettingError(f"NEWSCRAWL_ARCHIVE: {error}") from error
@@ -153,7 +152,7 @@ class ReplayHandler(BaseDownloadHandler):
         if replay is None:
             raise NotConfigured
         self._archive = replay.archive
-        self._max_bytes: int = crawler.settings.getint("DOWNLOAD_MAXSIZE") or captures.MAX_BYTES
+        self._max_bytes: int = crawler.settings.getint("DOWNLOAD_MAXSIZE") or warc.MAX_BYTES
 
     async def download_request(self, request: Request) -> Response:
         """Return the archived response; MissingPageError where there is none."""
@@ -189,7 +188,7 @@ def _response_of(capture: Capture, url: str) -> Response:
     return kind(url=url, status=capture.status, headers=headers, body=capture.body)
 
 
-def _pairs(headers: Headers) -> captures.Headers:
+def _pairs(headers: Headers) -> warc.Headers:
     return tuple(
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.items()

@@ -10,7 +10,7 @@ from scrapy.exceptions import DropItem, ScrapyDeprecationWarning
 from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
-from newscrawl.archive.origins import OriginFinder
+from newscrawl.archive.page_processor import OriginFinder
 from newscrawl.crawl.commandline import complain, log_less, look_only, refusal
 from newscrawl.crawl.errors import cause_of
 from newscrawl.crawl.items import REFUSALS

@@ -12,12 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.archive.captures import ArchiveError
-from newscrawl.archive.ingestion import Ingestion
-from newscrawl.archive.line import Batch, Line, Part, Recipe, read_part
-from newscrawl.archive.origins import OriginFinder
-from newscrawl.archive.selection import Selection
-from newscrawl.archive.workers import Workers
+from newscrawl.archive.ingest import Ingestion
+from newscrawl.archive.page_processor import (
+    OriginFinder,
+    PageFilter,
+    PageProcessor,
+    Part,
+    PartResult,
+    ReadingConfig,
+    process_part,
+)
+from newscrawl.archive.warc import ArchiveError
+from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
@@ -36,7 +42,7 @@ name = "Siemens"
 [[company]]
 name = "Nokia"
 """
-RECIPE = Recipe(reader=PageReader(method="combined", least=120))
+RECIPE = ReadingConfig(reader=PageReader(method="combined", least=120))
 HOSTS = ("news.example", "www.daily.example", "www.ft.com")
 
 
@@ -65,7 +71,7 @@ def companies(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of so few bytes that small files have many of them."""
-    monkeypatch.setattr("newscrawl.archive.ingestion.PART_BYTES", 2_000)
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 2_000)
 
 
 def stored(newscrawl: Newscrawl) -> dict[str, int]:
@@ -81,7 +87,7 @@ def rows(newscrawl: Newscrawl, *arguments: object) -> list[dict[str, object]]:
     return found
 
 
-# The command -------------------------------------------------------------------------------------
+# The command -----------------------------------------------------------------------------------
 
 
 def test_articles_of_a_file_come_into_the_database(
@@ -205,7 +211,7 @@ def test_files_that_cannot_be_read_fail_and_the_others_do_not(
     assert set(states.values()) == {"failed"}
     assert "missing.warc.gz: No such file" in done.err
     assert "text.warc.gz holds no WARC record" in done.err
-    assert "whole.warc.gz is packed as a whole" in done.err
+    assert "whole.warc.gz is compressed as a whole" in done.err
     assert stored(newscrawl)["articles"] == 1
 
 
@@ -229,7 +235,7 @@ def test_bad_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
     assert (bad.code, bad.err.count("\n")) == (2, 1)
 
 
-# Exactness ---------------------------------------------------------------------------------------
+# Exactness -------------------------------------------------------------------------------------
 
 
 class BrokenOffError(Exception):
@@ -271,10 +277,10 @@ def test_a_page_cannot_pass_itself_off_as_another(
     path = warc(tmp_path / "cc.warc.gz", image, page(1), page(2))
     begin = path.read_bytes().find(false[:100])
     assert begin > 0, "gzip stores what it can't pack as it is"
-    guessed = read_part(RECIPE, Part(path, begin - 10, path.stat().st_size))
-    assert isinstance(guessed, Batch)
+    guessed = process_part(RECIPE, Part(path, begin - 10, path.stat().st_size))
+    assert isinstance(guessed, PartResult)
     assert guessed.first == begin
-    monkeypatch.setattr("newscrawl.archive.ingestion.PART_BYTES", begin - 10)
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", begin - 10)
     Ingestion(database, RECIPE, workers=2).run([path])
     found = queries.facts(database).rows
     assert found["articles"] == 2
@@ -293,8 +299,8 @@ def test_a_source_is_registered_as_its_first_page_shows_it(
 ) -> None:
     hosts = ("www.town.example", "town.example")
     path = warc(tmp_path / "cc.warc.gz", *(page(n, host=host) for n, host in enumerate(hosts)))
-    batch = read_part(RECIPE, Part(path, 0, path.stat().st_size))
-    assert isinstance(batch, Batch)
+    batch = process_part(RECIPE, Part(path, 0, path.stat().st_size))
+    assert isinstance(batch, PartResult)
     assert [origin.home for origin in batch.origins] == [f"https://{host}/" for host in hosts]
     assert len({origin.slug for origin in batch.origins}) == 1
     Ingestion(database, RECIPE, workers=1).run([path])
@@ -303,12 +309,12 @@ def test_a_source_is_registered_as_its_first_page_shows_it(
     assert homes == ["https://www.town.example/"]
 
 
-# Workers -----------------------------------------------------------------------------------------
+# Worker pool --------------------------------------------------------------------------------------
 
 
 def test_workers_have_read_what_all_of_them_need() -> None:
-    warm = "newscrawl.archive.warming"
-    assert dict(Workers(is_imported, 2).results([warm, "newscrawl.cli"])) == {
+    warm = "newscrawl.archive.worker_preload"
+    assert dict(WorkerPool(is_imported, 2).results([warm, "newscrawl.cli"])) == {
         warm: True,
         "newscrawl.cli": False,
     }
@@ -316,18 +322,18 @@ def test_workers_have_read_what_all_of_them_need() -> None:
 
 
 def test_a_part_that_kills_its_worker_is_lost_alone() -> None:
-    results = dict(Workers(square_or_die, 2).results(range(20)))
+    results = dict(WorkerPool(square_or_die, 2).results(range(20)))
     assert results.pop(7) is None
     assert results == {number: number * number for number in range(20) if number != 7}
 
 
 def test_results_come_in_order() -> None:
     numbers = [number for number in range(40) if number != 7]
-    assert list(Workers(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
+    assert list(WorkerPool(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
 
 
 def test_archived_pages_are_read_like_crawled_ones() -> None:
-    line = Line(RECIPE)
+    line = PageProcessor(RECIPE)
     document = line.document(line.page(capture(body=story("About cranes", "Siemens"))))
     assert isinstance(document, Document)
     assert document.page.html == b""
@@ -336,11 +342,11 @@ def test_archived_pages_are_read_like_crawled_ones() -> None:
 
 
 def test_a_file_error_is_a_result(tmp_path: Path) -> None:
-    error = read_part(RECIPE, Part(tmp_path / "none.warc.gz", 0, 10))
+    error = process_part(RECIPE, Part(tmp_path / "none.warc.gz", 0, 10))
     assert isinstance(error, ArchiveError)
 
 
-# Origins -----------------------------------------------------------------------------------------
+# Origins ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -411,6 +417,6 @@ def test_an_unknown_source_says_what_it_does_not_know() -> None:
 
 
 def test_equal_selections_are_one_task() -> None:
-    one = Selection(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
-    other = Selection(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
-    assert one.facts() == other.facts()
+    one = PageFilter(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
+    other = PageFilter(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
+    assert one.as_json() == other.as_json()

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.archive.captures import Capture
-from newscrawl.archive.line import Line, Recipe
 from newscrawl.archive.lookup import Archive
-from newscrawl.archive.reextraction import Change, Reextraction
+from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
+from newscrawl.archive.reextract import Change, Reextraction
+from newscrawl.archive.warc import Capture
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
@@ -36,8 +36,8 @@ def companies(tmp_path: Path) -> Path:
     return path
 
 
-def recipe(companies: Path, method: str = "combined") -> Recipe:
-    return Recipe(reader=PageReader(method=method, least=120), companies=companies)
+def reading(companies: Path, method: str = "combined") -> ReadingConfig:
+    return ReadingConfig(reader=PageReader(method=method, least=120), companies=companies)
 
 
 def page(url: str, company: str = "Siemens", minutes: float = 0) -> Capture:
@@ -55,7 +55,7 @@ def store(
     database: Database, captures: Sequence[Capture], companies: Path, method: str = "tb"
 ) -> None:
     """Stores what an older extraction made of the pages."""
-    line = Line(recipe(companies, method))
+    line = PageProcessor(reading(companies, method))
     intake = Intake(database, "finished")
     documents = [line.document(line.page(one)) for one in captures]
     intake.store(list(records_of(documents)), [line.origin(document) for document in documents])
@@ -64,7 +64,7 @@ def store(
 
 def run(database: Database, archive: Path, companies: Path, **options: object) -> dict[str, Change]:
     scope = {name: options.pop(name) for name in ("source", "since") if name in options}
-    task = Reextraction(database, Archive(archive), recipe(companies), **scope)  # type: ignore[arg-type]
+    task = Reextraction(database, Archive(archive), reading(companies), **scope)  # type: ignore[arg-type]
     return {change.url: change for change in task.run(**options)}  # type: ignore[arg-type]
 
 
@@ -118,7 +118,7 @@ def test_what_crawls_have_learned_of_a_source_is_left_out(
     written(tmp_path / "archive", *pages)
     store(database, pages, companies)
     run(database, tmp_path / "archive", companies)
-    line = Line(recipe(companies))
+    line = PageProcessor(reading(companies))
     document = line.document(line.page(pages[0]))
     known = fingerprints(document.article.paragraphs[-1:])
     keep_memory(database, document.page.source, Memory(pages=9, seen=dict.fromkeys(known, 9)))
@@ -217,7 +217,7 @@ class BrokenOffError(Exception):
 def test_a_run_that_was_broken_off_goes_on(
     database: Database, tmp_path: Path, companies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("newscrawl.archive.reextraction.AT_ONCE", 3)
+    monkeypatch.setattr("newscrawl.archive.reextract.AT_ONCE", 3)
     pages = [page(url) for url in PATHS]
     written(tmp_path / "archive", *pages)
     store(database, pages, companies)
@@ -279,7 +279,7 @@ def test_bad_input_is_one_line(
 
 
 def test_documents_are_read_like_those_of_a_crawl(companies: Path) -> None:
-    line = Line(recipe(companies))
+    line = PageProcessor(reading(companies))
     document = line.document(line.page(page(PATHS[0])))
     assert isinstance(document, Document)
     assert [mention.company for mention in document.mentions] == ["Siemens"] * 3

@@ -16,11 +16,17 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator as Warcio
 from warcio.warcwriter import WARCWriter
 
-from newscrawl.archive.captures import ArchiveError, Capture, ContentError, content_of
 from newscrawl.archive.index import IndexLine, format_line, index_path, parse_line, sort_key
 from newscrawl.archive.lookup import Archive, NotArchivedError
-from newscrawl.archive.reading import WarcReader, read_at
-from newscrawl.archive.writing import ArchiveWriter
+from newscrawl.archive.warc import (
+    ArchiveError,
+    ArchiveWriter,
+    Capture,
+    ContentError,
+    WarcReader,
+    decoded_body,
+    read_at,
+)
 from tests.archives import THEN, answer, capture, record, written
 
 PAGES = [capture(f"https://news.example/{n}", b"<p>%d</p>" % n * 50, minutes=n) for n in range(8)]
@@ -244,7 +250,7 @@ def test_a_file_packed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None
     path = tmp_path / "a.warc.gz"
     pages = [record(f"https://a.example/{n}", answer(b"x"), packed=False) for n in range(3)]
     path.write_bytes(gzip.compress(b"".join(pages)))
-    with pytest.raises(ArchiveError, match="packed as a whole, not record by record: unpack"):
+    with pytest.raises(ArchiveError, match="not record by record: decompress"):
         list(WarcReader(path))
 
 
@@ -274,7 +280,7 @@ def test_any_bytes_are_read_without_an_error(
 )
 def test_contents_are_unpacked(coding: str, packed: bytes) -> None:
     page = capture(body=packed, headers=(("content-encoding", coding),))
-    assert content_of(page) == b"<p>text</p>"
+    assert decoded_body(page) == b"<p>text</p>"
 
 
 def _bomb(coding: str) -> Capture:
@@ -285,12 +291,12 @@ def _bomb(coding: str) -> Capture:
 @pytest.mark.parametrize("coding", ["gzip", "br"])
 def test_bombs_do_not_go_off(coding: str) -> None:
     with pytest.raises(ContentError, match="holds more than 1000000 bytes"):
-        content_of(_bomb(coding), limit=1_000_000)
+        decoded_body(_bomb(coding), limit=1_000_000)
 
 
 def test_what_is_packed_too_often_is_refused() -> None:
-    with pytest.raises(ContentError, match="packed 3 times"):
-        content_of(capture(headers=(("Content-Encoding", "gzip, gzip, gzip"),)))
+    with pytest.raises(ContentError, match="compressed 3 times"):
+        decoded_body(capture(headers=(("Content-Encoding", "gzip, gzip, gzip"),)))
 
 
 # Index and lookup --------------------------------------------------------------------------------

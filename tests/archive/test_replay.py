@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.archive.line import Recipe
 from newscrawl.archive.lookup import Archive
-from newscrawl.archive.reextraction import Reextraction
+from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.archive.reextract import Reextraction
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from tests.site import content
@@ -208,11 +208,11 @@ def test_the_archive_of_a_killed_crawl_holds_all_that_was_stored(tmp_path: Path)
 def test_pages_of_a_crawl_are_extracted_anew_as_they_were(world: World) -> None:
     """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
     with open_database(f"sqlite:///{world.crawled.database}") as database:
-        recipe = Recipe(
+        reading = ReadingConfig(
             reader=PageReader(method="combined", least=120),
             sources=Path(world.environment["NEWSCRAWL_SOURCES"]),
         )
-        task = Reextraction(database, Archive(world.archive), recipe)
+        task = Reextraction(database, Archive(world.archive), reading)
         changes = list(task.run())
     pages = {page.path for page in FACTS if page.outcome == "article"}
     assert {change.url.removeprefix(world.url) for change in changes} == pages

@@ -1,4 +1,4 @@
-"""Reads archived pages of stored articles by today's extraction, and stores what it changes."""
+"""Extract the archived pages of stored articles again, and store the articles that change."""
 
 import json
 from collections import Counter
@@ -9,13 +9,11 @@ from functools import partial
 from typing import Final, Literal
 
 import newscrawl
-from newscrawl.archive.captures import ArchiveError, ContentError
-from newscrawl.archive.line import Recipe, line_of
-from newscrawl.archive.lookup import Archive, Spot
-from newscrawl.archive.reading import read_at
-from newscrawl.archive.remembering import remembering
-from newscrawl.archive.selection import Selection, is_page
-from newscrawl.archive.workers import Workers
+from newscrawl.archive.ingest import with_template_memories
+from newscrawl.archive.lookup import Archive, CaptureLocation
+from newscrawl.archive.page_processor import PageFilter, ReadingConfig, is_page, processor_for
+from newscrawl.archive.warc import ArchiveError, ContentError, read_at
+from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
@@ -33,11 +31,11 @@ _URLS_PER_QUERY: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What a new extraction makes of an article.
+    """The difference between a stored article and its new extraction.
 
-    "lost": today's extraction finds no article, or would make it worse; what is stored stays, and
-    what was found goes into the quarantine, for the `reason` of storage/revision_check.py. `before`
-    and `after` are characters of text; `gained` and `lost` are companies, once a mention.
+    "lost": the new extraction finds no article, or a worse one, which is quarantined for the
+    `reason` of the revision check; the stored article stays. `before` and `after` are characters of
+    text; `gained` and `lost` are companies, one entry for each mention.
     """
 
     url: str
@@ -51,10 +49,10 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """A capture to be read, and what is known of its article."""
+class PendingCapture:
+    """A capture to read, and the stored version of its article."""
 
-    spot: Spot
+    spot: CaptureLocation
     url: str
     source: str
     stored: StoredVersion | None
@@ -62,47 +60,47 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Captures to be read; all before `stop` in the archive's order are done then."""
+    """Captures to read; after them, all captures before `stop` in the archive's order are done."""
 
     stop: int
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[PendingCapture, ...]
 
 
 Read = list[tuple[Document, Origin] | None]
 
 
 class Reextraction:
-    """Reads the newest capture of each article, with a number of worker processes.
+    """Extract the newest capture of each article again, with a number of worker processes.
 
-    Pages that neither are an article's in the database nor were told of by a feed or sitemap are
-    passed over, and so are captures older than what is stored, and articles of which only the feed
-    may be read. With `dry_run` nothing is written.
+    Skipped are pages that neither belong to a stored article nor were listed by a feed or sitemap,
+    captures older than the stored version, and articles of which only the feed may be read. With
+    `dry_run` nothing is written.
     """
 
     def __init__(
         self,
         database: Database,
         archive: Archive,
-        recipe: Recipe,
+        config: ReadingConfig,
         *,
         source: str | None = None,
         since: date | None = None,
     ) -> None:
         self._database = database
-        dated = replace(recipe, selection=Selection(since=since))
-        self._recipe = remembering(dated, database)
+        dated = replace(config, page_filter=PageFilter(since=since))
+        self._recipe = with_template_memories(dated, database)
         self._source = source
         self._since = since
         self._pages = _best_pages(database, archive)
         self._task = self._name(archive)
 
     def __len__(self) -> int:
-        """The number of pages, wanted or not."""
+        """Return the number of pages."""
         return len(self._pages)
 
     @property
     def done_before(self) -> int:
-        """How many pages a run before this one, broken off, has done."""
+        """Return the number of pages that an earlier, interrupted run has done."""
         return progress_of(self._database, self._task).position
 
     def run(
@@ -112,15 +110,18 @@ class Reextraction:
         dry_run: bool = False,
         on_progress: Callable[[int], None] = lambda _pages: None,
     ) -> Iterator[Change]:
-        """Read them; what becomes of each article. `on_progress` hears how many pages more are
-        done. Raises StorageError."""
+        """Extract the pages and yield the change of each article.
+
+        `on_progress` is called with the number of pages done since its last call. Raises
+        StorageError.
+        """
         done = 0 if dry_run else self.done_before
         on_progress(done)
         intake = Intake(self._database, "reextracted")
-        pool = Workers(partial(_read, self._recipe), workers)
+        pool = WorkerPool(partial(_read, self._recipe), workers)
         try:
             for part, read in pool.results(self._parts(done)):
-                changes, documents = _judged(part, read)
+                changes, documents = _compare_part(part, read)
                 if not dry_run:
                     self._store(part, documents, intake)
                 on_progress(part.stop - done)
@@ -144,9 +145,9 @@ class Reextraction:
     def _parts(self, start: int) -> Iterator[Part]:
         for begin in range(start, len(self._pages), AT_ONCE):
             stop = min(begin + AT_ONCE, len(self._pages))
-            yield Part(stop, tuple(self._wanted(self._pages[begin:stop])))
+            yield Part(stop, tuple(self._pending(self._pages[begin:stop])))
 
-    def _wanted(self, pages: Sequence[tuple[Spot, str]]) -> Iterator[Wanted]:
+    def _pending(self, pages: Sequence[tuple[CaptureLocation, str]]) -> Iterator[PendingCapture]:
         urls = [url for _, url in pages]
         stored = versions_at(self._database, urls)
         listed = listed_at(self._database, urls)
@@ -155,17 +156,17 @@ class Reextraction:
             source = version.source if version else listed.get(url)
             if source is None or self._source not in {None, source}:
                 continue
-            if version is None or self._is_wanted(spot, version):
-                yield Wanted(spot=spot, url=url, source=source, stored=version)
+            if version is None or self._is_pending(spot, version):
+                yield PendingCapture(spot=spot, url=url, source=source, stored=version)
 
-    def _is_wanted(self, spot: Spot, version: StoredVersion) -> bool:
+    def _is_pending(self, spot: CaptureLocation, version: StoredVersion) -> bool:
         if version.access != "open" or (self._since and version.day < self._since):
             return False
         captured = datetime.strptime(spot.timestamp, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
         return captured >= version.seen_at.replace(microsecond=0)
 
     def _name(self, archive: Archive) -> str:
-        """The name of the task: another archive, another scope or version makes another one."""
+        """Return the task name, which depends on archive, scope and version."""
         last = self._pages[-1][1] if self._pages else None
         facts = {
             "newscrawl": newscrawl.__version__,
@@ -179,11 +180,11 @@ class Reextraction:
         return f"reextract {json.dumps(facts, sort_keys=True)}"
 
 
-def _best_pages(database: Database, archive: Archive) -> list[tuple[Spot, str]]:
-    """The captures of pages with their canonical URLs; of an article's captures only the best.
+def _best_pages(database: Database, archive: Archive) -> list[tuple[CaptureLocation, str]]:
+    """Return the captures of pages with their canonical URLs, and one capture per article only.
 
-    That is the newest one under the article's own URL, else under another: a print view says
-    the same in slightly other words, which is no change of the article.
+    That is the newest one of the article's own URL, or else of another URL: a print view with
+    slightly different words is no change of the article.
     """
     pages = list(_with_urls(archive.pages()))
     best: dict[int, tuple[bool, bool, str, str]] = {}
@@ -204,7 +205,7 @@ def _best_pages(database: Database, archive: Archive) -> list[tuple[Spot, str]]:
     ]
 
 
-def _with_urls(spots: Sequence[Spot]) -> Iterator[tuple[Spot, str]]:
+def _with_urls(spots: Sequence[CaptureLocation]) -> Iterator[tuple[CaptureLocation, str]]:
     for spot in spots:
         try:
             yield spot, canonical_url(spot.url)
@@ -212,26 +213,28 @@ def _with_urls(spots: Sequence[Spot]) -> Iterator[tuple[Spot, str]]:
             continue
 
 
-def _read(recipe: Recipe, part: Part) -> Read:
-    """What a worker does: the document in each capture; None where there is none."""
-    line = line_of(recipe)
+def _read(config: ReadingConfig, part: Part) -> Read:
+    """Return the document of each capture, None for a capture without article."""
+    processor = processor_for(config)
     found: Read = []
     for wanted in part.wanted:
         try:
-            capture = read_at(wanted.spot.path, wanted.spot.offset, max_bytes=recipe.max_bytes)
+            capture = read_at(wanted.spot.path, wanted.spot.offset, max_bytes=config.max_bytes)
             known = wanted.stored.facts if wanted.stored else Hints()
-            page = replace(line.page(capture, known), url=wanted.url, source=wanted.source)
-            document = line.document(page) if is_page(capture) else None
-            if document and not wanted.stored and not recipe.selection.wants(document):
+            page = replace(processor.page(capture, known), url=wanted.url, source=wanted.source)
+            document = processor.document(page) if is_page(capture) else None
+            if document and not wanted.stored and not config.page_filter.matches(document):
                 document = None
-            found.append((document, line.origin(document)) if document else None)
+            found.append((document, processor.origin(document)) if document else None)
         except (ArchiveError, ContentError, UrlError, NoArticleError, MemoryError):
             found.append(None)
     return found
 
 
-def _judged(part: Part, read: Read | None) -> tuple[list[Change], list[tuple[Document, Origin]]]:
-    """The changes, and the documents that bring them about."""
+def _compare_part(
+    part: Part, read: Read | None
+) -> tuple[list[Change], list[tuple[Document, Origin]]]:
+    """Return the changes, and the documents to store."""
     changes: list[Change] = []
     documents = []
     for wanted, found in zip(part.wanted, read or [None] * len(part.wanted), strict=True):
@@ -239,14 +242,14 @@ def _judged(part: Part, read: Read | None) -> tuple[list[Change], list[tuple[Doc
         if change is None:
             continue
         changes.append(change)
-        # Storage judges by the same rule, and puts into the quarantine what has a reason.
+        # Storage applies the same check and quarantines the documents that have a reason.
         if found and (change.outcome in {"new", "changed"} or change.reason):
             document, origin = found
             documents.append((document, replace(origin, slug=document.page.source)))
     return changes, documents
 
 
-def _change(wanted: Wanted, document: Document | None) -> Change | None:
+def _change(wanted: PendingCapture, document: Document | None) -> Change | None:
     stored = wanted.stored
     change = Change(url=wanted.url, source=wanted.source, outcome="lost")
     if stored is None:
@@ -264,7 +267,7 @@ def _change(wanted: Wanted, document: Document | None) -> Change | None:
         return replace(change, after=after)
     companies = Counter(mention.company for mention in document.mentions)
     if outcome == "unchanged":
-        companies = stored_companies  # `newscrawl rematch` is for what the registry changes
+        companies = stored_companies  # changes of the registry are the task of `newscrawl rematch`
     return replace(
         change,
         outcome=outcome,
@@ -275,7 +278,7 @@ def _change(wanted: Wanted, document: Document | None) -> Change | None:
 
 
 def _outcome(stored: StoredVersion, document: Document | None) -> tuple[Outcome, str]:
-    """What becomes of an article, and why it is lost where its page holds another version of it."""
+    """Return the outcome, and the reason of the revision check if the article is lost."""
     try:
         if document is None:
             return "lost", ""

@@ -1,4 +1,4 @@
-"""Counts the mentions of stored articles anew, after the registry of companies has changed."""
+"""Find the mentions of stored articles again, after the registry of companies has changed."""
 
 import json
 from collections import Counter
@@ -9,8 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import newscrawl
-from newscrawl.archive.registries import companies_of
-from newscrawl.archive.workers import Workers
+from newscrawl.archive.page_processor import companies_from
+from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Mention
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.storage import Database
@@ -28,7 +28,7 @@ Found = list[list[Mention]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompanyChange:
-    """What a new count changes for a company: `articles` that name it, mentions gained and lost."""
+    """The change of a company: difference of its articles, mentions gained and lost."""
 
     company: str
     articles: int
@@ -37,19 +37,18 @@ class CompanyChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recount:
-    """What came of a new count: articles looked at and changed, and the companies it concerns,
-    the largest changes first."""
+class RematchResult:
+    """Numbers of articles searched and changed, and the companies, largest change first."""
 
     articles: int
     changed: int
     companies: tuple[CompanyChange, ...]
 
 
-class Rematching:
-    """Counts anew with a number of worker processes.
+class Rematch:
+    """Find mentions again with a number of worker processes.
 
-    What was broken off goes on with the next batch, if registry and scope are the same. With
+    An interrupted run continues with the next batch if registry and scope are the same. With
     `dry_run` nothing is written.
     """
 
@@ -66,15 +65,18 @@ class Rematching:
         self._scope = scope
         self._dry_run = dry_run
         self._task = _task(companies, scope)
-        self._workers = Workers(partial(_find, companies), workers)
+        self._workers = WorkerPool(partial(_find, companies), workers)
 
     @property
     def done_before(self) -> int:
-        """The number of the last article that a run before this one, broken off, has done."""
+        """Return the number of the last article that an earlier, interrupted run has done."""
         return 0 if self._dry_run else progress_of(self._database, self._task).position
 
-    def run(self, on_progress: Callable[[int], None] = lambda _articles: None) -> Recount:
-        """Count anew; `on_progress` hears how many articles more are done. Raises StorageError."""
+    def run(self, on_progress: Callable[[int], None] = lambda _articles: None) -> RematchResult:
+        """Find the mentions again and store the differences. Raises StorageError.
+
+        `on_progress` is called with the number of articles done since its last call.
+        """
         done = progress_of(self._database, self._task)
         counts = Counter() if self._dry_run else Counter(done.counts)
         batches = text_batches(self._database, self._scope, self.done_before)
@@ -90,7 +92,7 @@ class Rematching:
     ) -> None:
         counts["articles"] += len(texts)
         if found is None:
-            return  # a text on which the search dies: its mentions stay as they are
+            return  # the search crashed on a text: the mentions of the batch stay unchanged
         before = stored_mentions(self._database, [text.number for text in texts])
         changed = {}
         for text, mentions in zip(texts, found, strict=True):
@@ -105,8 +107,8 @@ class Rematching:
 
 
 def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:
-    """What a worker does: the mentions in each of the texts."""
-    registry = companies_of(companies)
+    """Return the mentions of each text."""
+    registry = companies_from(companies)
     return [
         registry.find(text.text, title=text.title, language=text.language, source=text.url)
         for text in texts
@@ -114,7 +116,7 @@ def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:
 
 
 def _compare(old: set[Mention], new: set[Mention], counts: Counter[str]) -> None:
-    """Add to the counts what changes in an article, under "KIND/COMPANY"."""
+    """Add the changes of an article to the counts, under "KIND/COMPANY"."""
     before = Counter(mention.company for mention in old)
     after = Counter(mention.company for mention in new)
     for company, number in (after - before).items():
@@ -127,7 +129,7 @@ def _compare(old: set[Mention], new: set[Mention], counts: Counter[str]) -> None
         counts[f"articles/{company}"] -= 1
 
 
-def _recount(counts: Counter[str]) -> Recount:
+def _recount(counts: Counter[str]) -> RematchResult:
     named = {name.partition("/")[2] for name in counts if "/" in name}
     changes = [
         CompanyChange(
@@ -139,11 +141,13 @@ def _recount(counts: Counter[str]) -> Recount:
         for name in named
     ]
     changes.sort(key=lambda change: (-change.gained - change.lost, change.company))
-    return Recount(articles=counts["articles"], changed=counts["changed"], companies=tuple(changes))
+    return RematchResult(
+        articles=counts["articles"], changed=counts["changed"], companies=tuple(changes)
+    )
 
 
 def _task(companies: Path | None, scope: Scope) -> str:
-    """The name of the task: another registry, scope or matcher makes another one."""
+    """Return the task name, which depends on registry, scope and version."""
     registry = companies or BUNDLED
     files = sorted(registry.rglob("*")) if registry.is_dir() else [registry]
     digest = sha256()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.archive.rematching import CompanyChange, Rematching
+from newscrawl.archive.rematch import CompanyChange, Rematch
 from newscrawl.items import Mention
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database, queries
@@ -72,7 +72,7 @@ def counted(database: Database) -> dict[str, object]:
 
 def test_mentions_are_those_of_the_new_registry(database: Database, old: Path, new: Path) -> None:
     fill(database, old)
-    found = Rematching(database, new, Scope()).run()
+    found = Rematch(database, new, Scope()).run()
     assert (found.articles, found.changed) == (24, 12)
     assert found.companies == (
         CompanyChange(company="Siemens", articles=-12, gained=0, lost=24),
@@ -83,7 +83,7 @@ def test_mentions_are_those_of_the_new_registry(database: Database, old: Path, n
 
 def test_all_that_is_counted_follows(database: Database, old: Path, new: Path) -> None:
     fill(database, old)
-    Rematching(database, new, Scope()).run()
+    Rematch(database, new, Scope()).run()
     kept = counted(database)
     database.rebuild()
     assert kept == counted(database)
@@ -92,15 +92,15 @@ def test_all_that_is_counted_follows(database: Database, old: Path, new: Path) -
 def test_there_and_back_changes_nothing(database: Database, old: Path, new: Path) -> None:
     fill(database, old)
     before = counted(database)
-    Rematching(database, new, Scope()).run()
+    Rematch(database, new, Scope()).run()
     assert counted(database) != before
-    Rematching(database, old, Scope()).run()
+    Rematch(database, old, Scope()).run()
     assert counted(database) == before
 
 
 def test_the_same_registry_changes_nothing(database: Database, old: Path) -> None:
     fill(database, old)
-    found = Rematching(database, old, Scope()).run()
+    found = Rematch(database, old, Scope()).run()
     assert (found.articles, found.changed, found.companies) == (24, 0, ())
 
 
@@ -109,9 +109,9 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(
 ) -> None:
     fill(database, old)
     before = counted(database)
-    told = Rematching(database, new, Scope(), dry_run=True).run()
+    told = Rematch(database, new, Scope(), dry_run=True).run()
     assert counted(database) == before
-    assert told == Rematching(database, new, Scope()).run()
+    assert told == Rematch(database, new, Scope()).run()
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_only_what_is_asked_for_is_counted_anew(
     database: Database, old: Path, new: Path, scope: Scope, articles: int
 ) -> None:
     fill(database, old)
-    assert Rematching(database, new, scope).run().articles == articles
+    assert Rematch(database, new, scope).run().articles == articles
 
 
 class BrokenOffError(Exception):
@@ -148,14 +148,14 @@ def test_a_run_that_was_broken_off_goes_on(
             raise BrokenOffError
 
     with pytest.raises(BrokenOffError):
-        Rematching(database, new, Scope()).run(stop)
-    rest = Rematching(database, new, Scope())
+        Rematch(database, new, Scope()).run(stop)
+    rest = Rematch(database, new, Scope())
     assert rest.done_before > 0
     looked_at = []
     found = rest.run(looked_at.append)
     assert sum(looked_at) == 14
     assert (found.articles, found.changed) == (24, 12)
-    assert Rematching(database, new, Scope()).done_before == 0
+    assert Rematch(database, new, Scope()).done_before == 0
     assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
 
 

@@ -1,39 +1,40 @@
-"""Takes WARC files in over all cores: read, extracted, matched, stored.
+"""Ingest WARC files on all cores: read, extract, match, store.
 
-A file is cut into parts by bytes. Where a part's first record begins is guessed by its worker
-and known from the part before: where the two differ (a page may hold what looks like a record)
-the part is read again from the right place, so that no page can pass itself off as another.
+A file is divided into parts by bytes. The worker of a part searches for its first record; the end
+of the previous part gives its true offset. If the two differ (a page may contain what looks like a
+record), the part is read again from the true offset, so that no page can forge a record.
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from newscrawl.archive.captures import ArchiveError
-from newscrawl.archive.line import Batch, Part, Recipe, read_part
-from newscrawl.archive.remembering import remembering
-from newscrawl.archive.workers import Workers
+from newscrawl.archive.page_processor import Part, PartResult, ReadingConfig, process_part
+from newscrawl.archive.warc import ArchiveError
+from newscrawl.archive.worker_pool import WorkerPool
+from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.intake import Intake
+from newscrawl.storage.memory import memories
 from newscrawl.storage.progress import Step, progress_of
 
-# Ours: some 50 pages, half a second of work and one transaction.
+# Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
 _IDENTIFYING_BYTES: Final = 64 * 1024
 
 
 @dataclass(slots=True, kw_only=True)
 class FileProgress:
-    """How far a file has come: all before `position` is done, with the result `counts`.
+    """Progress of a file: the records before `position` are done, with the outcomes `counts`.
 
-    Both are those of earlier runs, too, that were broken off; `done_before` is when the whole
-    file had been taken in already. A `problem` ended the reading.
+    Both include earlier, interrupted runs. `done_before` is the time at which an earlier run
+    finished the file; `problem` is the error that ended the reading.
     """
 
     path: Path
@@ -47,39 +48,39 @@ class FileProgress:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is more to do."""
+        """Return whether records are left."""
         return not self.problem and self.position < self.size
 
 
 class Ingestion:
-    """Takes files in with a number of worker processes; `limit` is that of articles to store.
+    """Ingest files with a number of worker processes, up to `limit` stored articles.
 
-    `on_progress` hears how many bytes more are done, and how many articles came of them.
+    `on_progress` is called with the bytes and articles done since its last call.
     """
 
     def __init__(
         self,
         database: Database,
-        recipe: Recipe,
+        config: ReadingConfig,
         *,
         workers: int,
         limit: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
         self._database = database
-        self._recipe = remembering(recipe, database)
-        self._workers = Workers(partial(read_part, self._recipe), workers)
+        self._recipe = with_template_memories(config, database)
+        self._workers = WorkerPool(partial(process_part, self._recipe), workers)
         self._left = limit
         self._on_progress = on_progress
 
     def run(self, files: Sequence[Path]) -> list[FileProgress]:
-        """Take the files in; what became of each. Raises StorageError."""
-        states = [self._begun(path) for path in dict.fromkeys(files)]
+        """Ingest the files and return the progress of each. Raises StorageError."""
+        states = [self._open(path) for path in dict.fromkeys(files)]
         by_path = {state.path: state for state in states}
         intake = Intake(self._database, "ingested")
         try:
-            for part, batch in self._workers.results(_parts(states)):
-                self._take(by_path[part.path], part, batch, intake)
+            for part, result in self._workers.results(_parts(states)):
+                self._take(by_path[part.path], part, result, intake)
                 if self._left == 0:
                     break
         finally:
@@ -89,7 +90,7 @@ class Ingestion:
                 state.problem = state.problem or f"{state.path} holds no WARC record"
         return states
 
-    def _begun(self, path: Path) -> FileProgress:
+    def _open(self, path: Path) -> FileProgress:
         try:
             task, size = task_of(path, self._recipe), path.stat().st_size
         except OSError as error:
@@ -109,22 +110,24 @@ class Ingestion:
         self,
         state: FileProgress,
         part: Part,
-        batch: Batch | ArchiveError | None,
+        batch: PartResult | ArchiveError | None,
         intake: Intake,
     ) -> None:
         if part.stop <= state.position or not state.is_open:
-            return  # a record that began before it reaches beyond it
-        if isinstance(batch, Batch) and batch.first != state.position:
+            return  # a record that begins before the part extends beyond it
+        if isinstance(batch, PartResult) and batch.first != state.position:
             again = Part(part.path, state.position, part.stop)
-            batch = self._workers.alone(again)
+            batch = self._workers.run_alone(again)
         if isinstance(batch, ArchiveError):
             state.problem = str(batch)
             return
         if batch is None:
-            batch = Batch(counts=Counter(parts_lost=1), first=state.position, position=part.stop)
+            batch = PartResult(
+                counts=Counter(parts_lost=1), first=state.position, position=part.stop
+            )
         self._store(state, batch, intake)
 
-    def _store(self, state: FileProgress, batch: Batch, intake: Intake) -> None:
+    def _store(self, state: FileProgress, batch: PartResult, intake: Intake) -> None:
         records = batch.records
         whole = self._left is None or len(records) <= self._left
         if not whole:
@@ -140,7 +143,7 @@ class Ingestion:
                 finished=batch.position >= state.size,
             )
 
-        # A part of which some is left over by the limit is done again by the next run.
+        # If the limit cuts a part off, the next run processes the part again.
         outcomes = intake.store(records, batch.origins, step_of if whole else None)
         state.counts = counts + outcomes
         if whole:
@@ -151,16 +154,18 @@ class Ingestion:
             self._left -= len(records)
 
 
-def task_of(path: Path, recipe: Recipe) -> str:
-    """The name of a file's ingestion: the same file with the same selection has the same, even
-    in another folder. Raises OSError."""
+def task_of(path: Path, config: ReadingConfig) -> str:
+    """Return the task name of a file: equal for the same file and filter, even in another folder.
+
+    Raises OSError.
+    """
     with path.open("rb") as stream:
         head = stream.read(_IDENTIFYING_BYTES)
     facts = {
         "file": path.name,
         "bytes": path.stat().st_size,
         "begins": sha256(head).hexdigest()[:16],
-        **recipe.selection.facts(),
+        **config.page_filter.as_json(),
     }
     return f"ingest {json.dumps(facts, sort_keys=True)}"
 
@@ -172,3 +177,9 @@ def _parts(states: Sequence[FileProgress]) -> Iterator[Part]:
             stop = min(start + PART_BYTES, state.size)
             yield Part(state.path, start, stop)
             start = stop
+
+
+def with_template_memories(config: ReadingConfig, database: Database) -> ReadingConfig:
+    """Return the config with what crawls have learned of each source (`template_memory`)."""
+    learned = {slug: templates(memory) for slug, memory in memories(database)}
+    return replace(config, reader=replace(config.reader, memories=learned))

@@ -1,4 +1,4 @@
-"""Parts of work over all cores, with the results in the order of the parts."""
+"""Process parts of a task on all cores and return the results in the order of the parts."""
 
 import gc
 from collections import deque
@@ -14,16 +14,16 @@ from newscrawl.process_limits import limit_memory, limit_processor_time
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 
-# So many parts for each worker are on their way, so that none waits for the one that stores.
-_AHEAD: Final = 4
+# Parts enqueued per worker, so that no worker waits while results are stored.
+_QUEUED_PER_WORKER: Final = 4
 
 
-class Workers(Generic[Part, Result]):
-    """Processes that do `work` (importable by its name) on parts.
+class WorkerPool(Generic[Part, Result]):
+    """Processes that call `work` (a function that can be pickled) on parts.
 
-    A part on which a process dies, by a page that breaks a parser or eats the memory, is tried
-    once more by itself; its result is None where that fails too. The others are not lost. A single
-    worker is this process itself.
+    If a process crashes on a part (a page crashes a parser, or memory runs out), the part is
+    retried alone; its result is None if this fails too. The results of other parts are not lost.
+    With one worker, the work is done in this process.
     """
 
     def __init__(self, work: Callable[[Part], Result], number: int) -> None:
@@ -31,7 +31,7 @@ class Workers(Generic[Part, Result]):
         self._number = number
 
     def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
-        """Each part with its result, in their order."""
+        """Yield each part with its result, in the order of the parts."""
         if self._number == 1:
             yield from ((part, self._work(part)) for part in parts)
             return
@@ -40,8 +40,8 @@ class Workers(Generic[Part, Result]):
         pool = self._pool(self._number)
         try:
             while True:
-                for part in _some(todo, self._number * _AHEAD - len(waiting)):
-                    waiting.append((part, _submitted(pool, part)))
+                for part in _take(todo, self._number * _QUEUED_PER_WORKER - len(waiting)):
+                    waiting.append((part, _submit(pool, part)))
                 if not waiting:
                     return
                 part, future = waiting.popleft()
@@ -55,8 +55,8 @@ class Workers(Generic[Part, Result]):
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def alone(self, part: Part) -> Result | None:
-        """The result of a part that nobody else's process depends on; None where it dies."""
+    def run_alone(self, part: Part) -> Result | None:
+        """Return the result of a part in a process of its own; None if that process crashes."""
         if self._number == 1:
             return self._work(part)
         with self._pool(1) as pool:
@@ -69,60 +69,62 @@ class Workers(Generic[Part, Result]):
     def _one_by_one(
         self, waiting: Iterable[tuple[Part, Future[Result]]]
     ) -> Iterator[tuple[Part, Result | None]]:
-        """The results of parts of which one has killed its process: which one, shows here."""
+        """Yield the results of parts of which one has crashed its process, each computed alone."""
         for part, future in waiting:
             whole = future.done() and not future.cancelled() and not future.exception()
-            yield part, future.result() if whole else self.alone(part)
+            yield part, future.result() if whole else self.run_alone(part)
 
     def _pool(self, number: int) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(number, _context(), initializer=_hold, initargs=(self._work,))
+        return ProcessPoolExecutor(
+            number, _context(), initializer=_initialize, initargs=(self._work,)
+        )
 
 
-# Ours: a page makes some ten thousand objects that go with it, few of them in cycles. To look for
-# cycles every 700 new ones, as Python does, costs a worker a twentieth of its time.
+# Ours: a page creates about ten thousand short-lived objects, few of them in cycles. Python's
+# default of a collection every 700 objects costs a worker 5 % of its time.
 _OBJECTS_BETWEEN_COLLECTIONS: Final = 20_000
 
-# Ours: MiB that a worker may take beside what it starts with, and seconds of a processor for a
-# part. One of 50 pages of the worst kind takes 300 MB and two minutes, a usual one half a second.
+# Ours: maximum MiB that a worker may allocate, and maximum processor seconds for a part. A part of
+# 50 worst-case pages takes 300 MB and two minutes, a usual part half a second.
 _MEGABYTES: Final = 1536
 _SECONDS: Final = 600
 
-# A fork of this process would copy its connections and threads in whatever state they are: workers
-# are forked from a process that has none, and has read what all of them need.
-_WARM: Final = "newscrawl.archive.warming"
+# A fork of this process would copy its connections and threads in any state. Workers are therefore
+# forked from a process that has none and has loaded the shared data.
+_PRELOAD: Final = "newscrawl.archive.worker_preload"
 
-# In a worker process: what it does, sent once and not with each part.
-_HELD: Final[list[Callable[[Any], Any]]] = []
+# In a worker process: its work, sent once instead of with each part.
+_WORK: Final[list[Callable[[Any], Any]]] = []
 
 
 def _context() -> BaseContext:
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
     context = get_context("forkserver")
-    context.set_forkserver_preload([_WARM])
+    context.set_forkserver_preload([_PRELOAD])
     return context
 
 
-def _hold(work: Callable[[Any], Any]) -> None:
-    _HELD.append(work)
-    look_rarely_for_garbage()
+def _initialize(work: Callable[[Any], Any]) -> None:
+    _WORK.append(work)
+    reduce_garbage_collection()
     limit_memory(_MEGABYTES)
 
 
-def look_rarely_for_garbage() -> None:
-    """For a process that has read what it needs, and will do nothing but take pages."""
-    # What was read until now stays for good: nobody needs to look through it.
+def reduce_garbage_collection() -> None:
+    """Make garbage collections rare, in a process that has loaded its data and only reads pages."""
+    # The objects loaded until now are permanent.
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
 def _do(part: Any) -> Any:
     limit_processor_time(_SECONDS)
-    return _HELD[-1](part)
+    return _WORK[-1](part)
 
 
-def _submitted(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
-    """The part's future, also where another part has killed the pool meanwhile."""
+def _submit(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
+    """Return the future of a part, with an exception if another part has broken the pool."""
     try:
         return pool.submit(_do, part)
     except BrokenProcessPool as error:
@@ -131,7 +133,7 @@ def _submitted(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
         return broken
 
 
-def _some(parts: Iterator[Part], number: int) -> Iterator[Part]:
+def _take(parts: Iterator[Part], number: int) -> Iterator[Part]:
     for _ in range(number):
         try:
             yield next(parts)

@@ -1,0 +1,290 @@
+"""Read archived pages in one process: from a capture to a document with mentions."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import courlan
+from w3lib.encoding import http_content_type_encoding
+
+from newscrawl.archive.warc import (
+    MAX_BYTES,
+    ArchiveError,
+    Capture,
+    ContentError,
+    WarcReader,
+    decoded_body,
+)
+from newscrawl.items import Document, Hints, Origin, Page
+from newscrawl.mentions import Companies, load_companies, with_mentions
+from newscrawl.reading import NoArticleError, PageReader
+from newscrawl.sources import Source, UrlError, canonical_url, load_sources, site_name
+from newscrawl.sources.slugs import host_slug
+from newscrawl.storage.documents import Record, record_of
+from newscrawl.storage.errors import UnstorableDocument
+
+_PAGES = {"", "text/html", "application/xhtml+xml"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFilter:
+    """A filter by languages (ISO 639-1), hosts with their subdomains, first and last day.
+
+    Empty fields match all pages. The day is that of publication, or of the capture if the page
+    gives none.
+    """
+
+    languages: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    since: date | None = None
+    until: date | None = None
+
+    def as_json(self) -> Mapping[str, object]:
+        """Return the filter as JSON values; equal filters give equal values."""
+        return {
+            "languages": sorted(self.languages),
+            "hosts": sorted(self.hosts),
+            "since": self.since and self.since.isoformat(),
+            "until": self.until and self.until.isoformat(),
+        }
+
+    def has_host(self, url: str) -> bool:
+        """Return whether the URL belongs to one of the hosts."""
+        if not self.hosts:
+            return True
+        labels = (urlsplit(url).hostname or "").split(".")
+        return any(".".join(labels[start:]) in self.hosts for start in range(len(labels)))
+
+    def may_match(self, capture: Capture) -> bool:
+        """Return whether the page may match: none is published after its capture."""
+        early = self.since and capture.fetched_at.astimezone(UTC).date() < self.since
+        return not early and self.has_host(capture.url)
+
+    def matches(self, document: Document) -> bool:
+        """Return whether the article matches."""
+        article = document.article
+        if self.languages and article.language not in self.languages:
+            return False
+        day = (article.published or document.page.fetched_at).astimezone(UTC).date()
+        return (self.since is None or day >= self.since) and (
+            self.until is None or day <= self.until
+        )
+
+
+def is_page(capture: Capture) -> bool:
+    """Return whether the capture is a successful response with an HTML page."""
+    return capture.status == 200 and capture.media_type in _PAGES
+
+
+# ISO 3166's code of an unknown country, ISO 639's of an undetermined language.
+_NO_COUNTRY = "zz"
+_NO_LANGUAGE = "und"
+
+
+class OriginFinder:
+    """Find the source of a URL by its host, or else by the registered domain of the host."""
+
+    def __init__(self, sources: Iterable[Source]) -> None:
+        self._sources: dict[str, Source] = {}
+        by_domain: dict[str, Source] = {}
+        # If sources share a host, the one at its front page owns the other pages of the host.
+        for source in sorted(sources, key=lambda one: len(urlsplit(one.home).path)):
+            for host in _hosts(source):
+                self._sources.setdefault(host, source)
+            if domain := courlan.extract_domain(source.home):
+                by_domain.setdefault(domain, source)
+        self._by_domain = by_domain
+
+    def source(self, url: str) -> Source | None:
+        """Return the registered source of a URL, or None."""
+        source = self._sources.get(_host(url))
+        if source is None:
+            source = self._by_domain.get(courlan.extract_domain(url) or "")
+        return source
+
+    def origin(self, url: str, language: str | None = None) -> Origin:
+        """Return the source of a URL; one that is not registered is named by its host.
+
+        `language` is that of the page. Raises UrlError if the host can't name a source.
+        """
+        source = self.source(url)
+        if source is None:
+            host = host_slug(url)
+            parts = urlsplit(url)
+            return Origin(
+                slug=host,
+                name=host,
+                country=_NO_COUNTRY,
+                language=language or _NO_LANGUAGE,
+                home=f"{parts.scheme}://{parts.netloc}/",
+            )
+        return Origin(
+            slug=source.slug,
+            name=source.name,
+            country=source.country,
+            language=source.languages[0],
+            home=source.home,
+        )
+
+
+def _hosts(source: Source) -> Iterator[str]:
+    yield _host(source.home)
+    name = site_name(source.home)
+    for url in (*source.feeds, *source.sitemaps, *source.news_sitemaps):
+        # Feeds hosted by a service don't identify the site.
+        if name and site_name(url) == name:
+            yield _host(url)
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+@cache
+def companies_from(path: Path | None) -> Companies:
+    """Return the companies of a file or the bundled ones; loaded once. Raises CompaniesError."""
+    return load_companies(path)
+
+
+@cache
+def bundled_sources() -> tuple[Source, ...]:
+    """Return the bundled sources; loaded once."""
+    return tuple(load_sources())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingConfig:
+    """How to read archived pages; it can be pickled."""
+
+    reader: PageReader
+    page_filter: PageFilter = field(default_factory=PageFilter)
+    companies: Path | None = None
+    sources: Path | None = None
+    max_bytes: int = MAX_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The records of a file that begin in [start, stop)."""
+
+    path: Path
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartResult:
+    """The articles of a part. Its records are in [first, position); `counts` has their outcomes."""
+
+    records: Sequence[Record] = ()
+    origins: Sequence[Origin] = ()
+    counts: Counter[str]
+    first: int
+    position: int
+
+
+class PageProcessor:
+    """Extracts articles with their mentions from captures."""
+
+    def __init__(self, config: ReadingConfig) -> None:
+        self._config = config
+        # Reading an archive again would add the same pages to the template memory twice.
+        self._reader = replace(config.reader, teaches=False)
+        self._companies = companies_from(config.companies)
+        own = load_sources(config.sources) if config.sources else ()
+        self._finder = OriginFinder((*own, *bundled_sources()))
+
+    def page(self, capture: Capture, hints: Hints | None = None) -> Page:
+        """Return the page of a capture; raises UrlError and ContentError if there is none."""
+        url = canonical_url(capture.url)
+        source = self._finder.source(url)
+        languages = source.languages if source else ()
+        return Page(
+            url=url,
+            source=self._finder.origin(url).slug,
+            html=decoded_body(capture, limit=self._config.max_bytes),
+            fetched_at=capture.fetched_at,
+            encoding=http_content_type_encoding(capture.header("content-type")),
+            language=languages[0] if len(languages) == 1 else None,
+            status=capture.status,
+            hints=hints or Hints(),
+        )
+
+    def document(self, page: Page) -> Document:
+        """Return the document of a page, without the page's bytes. Raises NoArticleError."""
+        document = with_mentions(self._reader.read(page), self._companies)
+        # The bytes are not needed any more, and sending them to another process takes time.
+        return replace(document, page=replace(document.page, html=b""), rest="")
+
+    def origin(self, document: Document) -> Origin:
+        """Return the source of a document."""
+        return self._finder.origin(document.page.url, document.article.language)
+
+    def process(self, part: Part) -> PartResult:
+        """Return the matching articles of a part."""
+        reader = WarcReader(part.path, part.start, part.stop, max_bytes=self._config.max_bytes)
+        counts: Counter[str] = Counter()
+        records: list[Record] = []
+        origins: dict[Origin, None] = {}  # in the order in which they were met
+        for entry in reader:
+            outcome = self._document_or_outcome(entry.capture)
+            if isinstance(outcome, str):
+                counts[outcome] += 1
+                continue
+            counts["articles"] += 1
+            try:
+                records.append(_prepared_record(outcome))
+            except UnstorableDocument:
+                counts["unstorable"] += 1
+            else:
+                origins[self.origin(outcome)] = None
+        counts.update(records=reader.records, damaged=reader.damaged, too_large=reader.too_large)
+        return PartResult(
+            records=records,
+            origins=tuple(origins),
+            counts=+counts,
+            first=reader.first,
+            position=reader.position,
+        )
+
+    def _document_or_outcome(self, capture: Capture) -> Document | str:
+        """Return the document of a capture, or the outcome to count if there is none."""
+        if not is_page(capture):
+            return "no_page"
+        if not self._config.page_filter.may_match(capture):
+            return "unwanted"
+        try:
+            document = self.document(self.page(capture))
+        except (UrlError, ContentError, MemoryError):
+            return "damaged"
+        except NoArticleError:
+            return "no_article"
+        return document if self._config.page_filter.matches(document) else "unwanted"
+
+
+def _prepared_record(document: Document) -> Record:
+    """Return the record with its sketch, computed here and not in the process that stores it."""
+    record = record_of(document)
+    _ = record.wording.sketch
+    return record
+
+
+@cache
+def processor_for(config: ReadingConfig) -> PageProcessor:
+    """Return the processor of this process; its data are loaded once."""
+    return PageProcessor(config)
+
+
+def process_part(config: ReadingConfig, part: Part) -> PartResult | ArchiveError:
+    """Return the matching articles of a part, or the error if its file can't be read."""
+    try:
+        return processor_for(config).process(part)
+    except ArchiveError as error:
+        return error

@@ -1,0 +1,17 @@
+"""Load the data that all workers need; the process that they are forked from imports this module.
+
+Models, languages, companies and sources take a second to load. Forked workers share them in memory.
+(A module of its own because multiprocessing's forkserver preloads modules by name.)
+"""
+
+import newscrawl
+from newscrawl.archive.page_processor import ReadingConfig, processor_for
+from newscrawl.reading import PageReader
+
+# Too few words to detect the language by stop words, so that the detector's model loads too.
+_PAGE = (
+    b"<!doctype html><title>Newscrawl</title><article><p>Newscrawl loads its data.</p></article>"
+)
+
+processor_for(ReadingConfig(reader=PageReader(method="combined", least=1)))
+newscrawl.extract(_PAGE, "https://newscrawl.example/preload")
