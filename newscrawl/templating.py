@@ -1,5 +1,7 @@
 """Templates for all HTML and Markdown that shows text from the web: every value is escaped."""
 
+import base64
+import hashlib
 import re
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -7,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+TEMPLATES = Path(__file__).parent / "templates"  # pages of several rooms
 MAX_TITLE, MAX_URL = 200, 2000  # characters
 # Characters that HTML can't hold, and marks that reverse the direction of all text after them.
 _UNFIT = re.compile(
@@ -116,3 +119,9 @@ def safe_url(url: str | None) -> str | None:
     if url is None or len(url) > MAX_URL or not url.isprintable():
         return None
     return quote(url, safe="%/:?#[]@!$&'()*+,;=-._~", errors="replace")
+
+
+def content_hash(text: str) -> str:
+    """Return the source expression that allows an inline style or script in a content policy."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,7 +1,5 @@
 """Why an article's page became this article: its blocks, kept and dropped."""
 
-import base64
-import hashlib
 import re
 from typing import Annotated
 
@@ -12,6 +10,7 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard.config import Explain, UnexplainedError
 from newscrawl.dashboard.rendering import desk_of, render
 from newscrawl.storage import queries
+from newscrawl.templating import content_hash
 
 router = APIRouter()
 
@@ -60,8 +59,7 @@ def _explain(request: Request, url: str) -> tuple[Explain, list[str]]:
 def _document(document: str) -> HTMLResponse:
     """The document as it is; its one style sheet is allowed by its hash, and nothing else."""
     found = _STYLE.search(document)
-    digest = hashlib.sha256((found[1] if found else "").encode()).digest()
-    style = f"'sha256-{base64.b64encode(digest).decode()}'"
+    style = content_hash(found[1] if found else "")
     policy = (
         f"default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'"
