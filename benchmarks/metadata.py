@@ -17,7 +17,7 @@ from dateutil import parser
 from benchmarks.command_line import run
 from benchmarks.extraction.command import ANSWERS
 from newscrawl.cli.arguments import FormatOption
-from newscrawl.cli.evaluate_metadata import COLUMNS, values_of
+from newscrawl.cli.evaluate import METADATA_COLUMNS, metadata_values
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, say
 from newscrawl.training.corpus import GoldPage
@@ -146,7 +146,7 @@ def compare_metadata(
         say("no other tool's answers to this corpus here: make bench-peers stores them")
     rows = [
         {"set": group, "tool": tool.tool, "version": tool.version or None}
-        | values_of(tool.scores[group])
+        | metadata_values(tool.scores[group])
         for group in sorted(ours.scores, key=lambda group: (group == "all", group))
         for tool in tools
     ]
@@ -157,7 +157,7 @@ def compare_metadata(
     )
     title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
     note = "A dash: no gold, or no such field in the tool."
-    render(rows, (*heads, *COLUMNS), form, title=title, note=note)
+    render(rows, (*heads, *METADATA_COLUMNS), form, title=title, note=note)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ def benchmark(
     unseen: Annotated[
         Path | None,
         typer.Option(
-            help="What train-network --folds 5 --format csv printed: our method on unseen sites.",
+            help="Output of train --model network --folds 5 -f csv: our method on unseen sites.",
             metavar="FILE",
         ),
     ] = None,

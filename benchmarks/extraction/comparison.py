@@ -150,8 +150,8 @@ def _unseen_row(plan: Plan) -> Iterator[Row]:
 
 
 def read_unseen(path: Path) -> Scores:
-    """The scores by group that `newscrawl train-network --folds N --format csv` prints, at the
-    threshold of the combined method.
+    """Return the scores by group, at the threshold of the combined method, from the output of
+    `newscrawl train --model network --folds N --format csv`.
 
     Raises:
         CorpusError: a file that is something else.
@@ -167,8 +167,8 @@ def read_unseen(path: Path) -> Scores:
         }
     except (OSError, ValueError, KeyError) as error:
         raise CorpusError(
-            f"{path}: no scores by folds ({error}); newscrawl train-network --folds 5 --format csv "
-            "prints them"
+            f"{path}: no scores by folds ({error}); "
+            "newscrawl train --model network --folds 5 --format csv prints them"
         ) from error
 
 

@@ -36,7 +36,6 @@ from newscrawl.cli import (
     sources,
     status,
     train,
-    train_network,
 )
 
 # The groups of commands in the help.
@@ -94,9 +93,6 @@ app.command("rematch", epilog=rematch.EXAMPLE, rich_help_panel=_READ)(rematch.re
 app.command("explain", epilog=explain.EXAMPLE, rich_help_panel=_READ)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
-app.command("train-network", epilog=train_network.EXAMPLE, rich_help_panel=_LEARN)(
-    train_network.train_network
-)
 app.command("label", epilog=label.EXAMPLE, rich_help_panel=_LEARN)(label.label)
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)

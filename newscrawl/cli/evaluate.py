@@ -1,20 +1,20 @@
 """newscrawl evaluate: text, mentions and metadata against what people labelled."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from newscrawl.cli.arguments import Format, FormatOption, one_of, refuse_options
 from newscrawl.cli.evaluate_mentions import evaluate_mentions
-from newscrawl.cli.evaluate_metadata import evaluate_metadata
 from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
 from newscrawl.cli.output import Column, render, say
 
 if TYPE_CHECKING:
-    from newscrawl.training.corpus import Corpus
+    from newscrawl.training.corpus import Corpus, GoldPage
     from newscrawl.training.evaluation import Grouping, Mean, PageScore
+    from newscrawl.training.metadata_score import Fields, Score
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
@@ -98,7 +98,7 @@ def evaluate(
     pages = corpus_from(corpus)
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
-        evaluate_metadata(chosen, form)
+        _evaluate_metadata(chosen, form)
         return
     if unseen:
         pages = unseen_part(pages, split_seed)
@@ -217,3 +217,62 @@ def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
         for score in worst(scores, name, count):
             command = f"newscrawl explain {shlex.quote(score.path)} -o page.html"
             say(f"  {score.values[name]:.3f}  {score.set}/{score.id}  {command}")
+
+
+# Names of the measures in CSV and JSON, and over the columns of a table.
+METADATA_MEASURES = {
+    "title exact": ("title_exact", "title"),
+    "title F1": ("title_f1", "title F1"),
+    "authors F1": ("authors_f1", "authors"),
+    "day": ("day", "day"),
+    "language": ("language", "language"),
+}
+
+
+def _three(value: object) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+METADATA_COLUMNS = (
+    *(
+        Column(key=key, heading=heading, number=True, show=_three)
+        for key, heading in METADATA_MEASURES.values()
+    ),
+    *(
+        Column(key=f"{key}.pages", heading="pages", table=False)
+        for key, _ in METADATA_MEASURES.values()
+    ),
+)
+
+
+def _evaluate_metadata(chosen: "Corpus", form: Format) -> None:
+    """Score our metadata of the pages of a corpus that have a gold title, authors or date."""
+    from newscrawl.training.metadata_score import labelled, read_page, score
+
+    pages = labelled(chosen)
+    if not pages:
+        say(f"newscrawl: {chosen.name}: no article with gold title, authors or date")
+        raise typer.Exit(1)
+    with progress("pages", len(pages)) as step:
+
+        def read(page: "GoldPage") -> "Fields":
+            step("")
+            return read_page(page)
+
+        scores = score(pages, read)
+    rows = [
+        {"set": group} | metadata_values(scores[group])
+        for group in sorted(scores, key=lambda group: (group == "all", group))
+    ]
+    title = f"metadata of {len(pages)} articles: exact title and its word F1, F1 of authors, day"
+    render(rows, (Column(key="set", heading="set"), *METADATA_COLUMNS), form, title=title)
+
+
+def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
+    """Return the means by column, and the number of pages that each is over."""
+    values: dict[str, object] = {}
+    for name, (key, _) in METADATA_MEASURES.items():
+        if name in scores:
+            values[key] = round(scores[name].mean, 6)
+            values[f"{key}.pages"] = scores[name].pages
+    return values

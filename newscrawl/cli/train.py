@@ -1,49 +1,98 @@
-"""newscrawl train: learn the limits of FE, or trees to compare them with, from labelled pages."""
+"""newscrawl train: learn from labelled pages the limits of FE, the network, or trees."""
 
+import json
 import shlex
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, refuse_options
-from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
+from newscrawl.cli.arguments import Format, FormatOption, InputError, refuse_options
+from newscrawl.cli.labelled import (
+    CorpusOption,
+    LangsOption,
+    SetsOption,
+    corpus_from,
+    examples_from,
+    needing_torch,
+    progress,
+)
 from newscrawl.cli.output import Column, render, say
-from newscrawl.cli.train_trees import TreesTask, train_trees
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, Split
+    from newscrawl.training.examples import Scored
     from newscrawl.training.limits import LimitsFit, Plan, Vectors
     from newscrawl.training.pso import Generation
+    from newscrawl.training.trees import TreesName
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
-# Options that mean nothing to trees.
-LIMITS_ONLY = (
-    *("profile", "run", "tau", "phi", "omega", "largest_step", "particles", "generations"),
-    *("populations", "force"),
+Model = Literal["limits", "network", "tree", "boosted"]
+# Options of one model only.
+_OF_LIMITS = (
+    *("profile", "unspaced", "run", "tau", "phi", "omega", "largest_step", "particles"),
+    *("generations", "populations", "force"),
 )
+_OF_NETWORK = ("epochs",)
+_THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+_MEASURES = {
+    "word.f1": "word F1",
+    "word.precision": "precision",
+    "word.recall": "recall",
+    "shingle.f1": "4-gram F1",
+    "similarity": "similarity",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """The pages to learn from, out of the whole corpus, whose sites are split as a whole."""
+
+    corpus: "Corpus"
+    pages: "Corpus"
+    seed: int
+    split_seed: int
+    folds: int | None
+    output: Path | None
+    form: Format
+
+    def split(self) -> "Split":
+        from newscrawl.training.corpus import split_by_site
+
+        return split_by_site(self.corpus, seed=self.split_seed).only(self.pages)
+
+    def split_in_folds(self, count: int) -> "list[Split]":
+        from newscrawl.training.corpus import folds_by_site
+
+        folds = folds_by_site(self.corpus, k=count, seed=self.split_seed)
+        return [split.only(self.pages) for split in folds]
 
 
 def train(
     context: typer.Context,
     corpus: CorpusOption = None,
     model: Annotated[
-        Literal["limits", "tree", "boosted"],
+        Model,
         typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
     ] = "limits",
     sets: SetsOption = None,
     langs: LangsOption = None,
     page_types: Annotated[
         list[str] | None,
-        typer.Option("--page-type", help="Pages of this type, may be repeated; else articles."),
+        typer.Option(
+            "--page-type",
+            help="Pages of this type, may be repeated; else articles, and all for the network.",
+        ),
     ] = None,
     profile: Annotated[
-        Literal["html5", "2007"], typer.Option(help="Which elements end a block.")
+        Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
     ] = "html5",
     unspaced: Annotated[
         bool,
@@ -53,20 +102,27 @@ def train(
     ] = False,
     run: Annotated[
         Literal["equal", "cognition"],
-        typer.Option(help="Run of Figure 3: tau and phi are 2 and 2, or 2.5 and 1.5."),
+        typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
     ] = "equal",
-    tau: Annotated[float | None, typer.Option(help="Cognitive component.")] = None,
-    phi: Annotated[float | None, typer.Option(help="Social component.")] = None,
-    omega: Annotated[float, typer.Option(help="Inertia; close to 1 in the paper.")] = 0.7,
+    tau: Annotated[float | None, typer.Option(help="Limits: cognitive component.")] = None,
+    phi: Annotated[float | None, typer.Option(help="Limits: social component.")] = None,
+    omega: Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")] = 0.7,
     largest_step: Annotated[
         float,
-        typer.Option(help="Bound of a step, in shares of a range; 0 for none, as in the paper."),
+        typer.Option(
+            help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
+        ),
     ] = 0.1,
-    particles: Annotated[int, typer.Option(min=1, help="Particles of a population.")] = 100,
-    generations: Annotated[int, typer.Option(min=0, help="Generations of a population.")] = 100,
-    populations: Annotated[int, typer.Option(min=1, help="Populations, a seed each.")] = 1,
+    particles: Annotated[
+        int, typer.Option(min=1, help="Limits: particles of a population.")
+    ] = 100,
+    generations: Annotated[
+        int, typer.Option(min=0, help="Limits: generations of a population.")
+    ] = 100,
+    populations: Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")] = 1,
+    epochs: Annotated[int, typer.Option(min=1, help="Network: times each page is seen.")] = 7,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the first population, or of trees.")
+        int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
     ] = 0,
     split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0,
     folds: Annotated[
@@ -75,33 +131,29 @@ def train(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="File to write; else our limits.", metavar="FILE"),
+        typer.Option(
+            "-o", "--output", help="File to write, a folder for the network; else ours.",
+            metavar="PATH",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite better limits too.")] = False,
     form: FormatOption = "table",
-) -> None:
+) -> None:  # fmt: skip
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
 
     Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
     keeps the best so far. The same seed gives the same limits to the last digit.
 
-    --model tree and --model boosted learn a decision tree of depth 8 or boosted trees over the
-    evidence of blocks instead. They are for comparison: no method of newscrawl runs them.
-    The options of swarm and limits don't go with them.
+    --model network learns how the combined method weighs its features, on all pages (needs
+    PyTorch: the extra "network"). --model tree and --model boosted learn a decision tree of depth
+    8 or boosted trees over the same features. They are for comparison: no method of newscrawl
+    runs them.
     """
-    from newscrawl.training.corpus import folds_by_site, split_by_site
-    from newscrawl.training.limits import (
-        FIGURE_3,
-        LIMITS_FILE,
-        Origin,
-        Plan,
-        check_better,
-        learn,
-        learnable,
-        read_limits,
-        score_on,
-        write_limits,
-    )
+    if model != "limits":
+        refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
+    if model != "network":
+        refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
+    from newscrawl.training.limits import FIGURE_3, Plan, learnable
     from newscrawl.training.pso import SwarmSettings
 
     everything = corpus_from(corpus)
@@ -110,44 +162,58 @@ def train(
         unspaced=unspaced,
         sets=sets or (),
         langs=langs or (),
-        page_types=page_types or ("article",),
+        page_types=page_types or (() if model == "network" else ("article",)),
     )
-    if model != "limits":
-        refuse_options(context, LIMITS_ONLY, f"is for limits, not --model {model}")
-        task = TreesTask(model, seed, split_seed, output)
-        train_trees(everything, pages, task, folds, form)
-        return
-    settings = SwarmSettings(
-        particles=particles,
-        generations=generations,
-        tau=FIGURE_3[run][0] if tau is None else tau,
-        phi=FIGURE_3[run][1] if phi is None else phi,
-        omega=omega,
-        largest_step=largest_step or None,
-        seed=seed,
+    task = _Task(everything, pages, seed, split_seed, folds, output, form)
+    if model == "network":
+        _train_network(task, epochs)
+    elif model != "limits":
+        _train_trees(task, model)
+    else:
+        settings = SwarmSettings(
+            particles=particles,
+            generations=generations,
+            tau=FIGURE_3[run][0] if tau is None else tau,
+            phi=FIGURE_3[run][1] if phi is None else phi,
+            omega=omega,
+            largest_step=largest_step or None,
+            seed=seed,
+        )
+        _train_limits(task, Plan(profile, settings, populations, unspaced), force=force)
+
+
+def _train_limits(task: _Task, plan: "Plan", *, force: bool) -> None:
+    from newscrawl.training.limits import (
+        LIMITS_FILE,
+        Origin,
+        check_better,
+        learn,
+        read_limits,
+        score_on,
+        write_limits,
     )
-    plan = Plan(profile, settings, populations, unspaced)
-    if folds:
-        splits = [s.only(pages) for s in folds_by_site(everything, k=folds, seed=split_seed)]
-        _cross_validate(pages, splits, plan, form)
+
+    if task.folds:
+        _cross_validate_limits(task, plan, task.folds)
         return
-    split = split_by_site(everything, seed=split_seed).only(pages)
-    vectors = _read(pages, plan)
-    with _swarm(plan, "swarm") as told:
-        fit = learn(split, vectors, plan, told)
-    _show(fit, split, plan, form)
-    origin = Origin(everything.name, everything.fingerprint, len(pages), seed, _command())
-    path = output or LIMITS_FILE
+    split = task.split()
+    vectors = _read_vectors(task.pages, plan)
+    with _swarm(plan, "swarm") as on_generation:
+        fit = learn(split, vectors, plan, on_generation)
+    _show_limits(fit, split, plan, task.form)
+    path = task.output or LIMITS_FILE
     if not force:
         known = read_limits(path, plan.name)
         check_better(fit, None if known is None else score_on(split.test, vectors, known), path)
+    whole = task.corpus
+    origin = Origin(whole.name, whole.fingerprint, len(task.pages), task.seed, _command())
     write_limits(path, plan, fit, origin)
     say(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
         raise typer.Exit(1)
 
 
-def _read(pages: "Corpus", plan: "Plan") -> "Vectors":
+def _read_vectors(pages: "Corpus", plan: "Plan") -> "Vectors":
     from newscrawl.training.limits import vectors_of
 
     start = time.perf_counter()
@@ -159,7 +225,7 @@ def _read(pages: "Corpus", plan: "Plan") -> "Vectors":
 
 @contextmanager
 def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Generation], None]]":
-    """A bar with best and mean fitness; afterwards the time it took."""
+    """Show a bar with best and mean fitness; afterwards the time it took."""
     steps = swarms * plan.populations * (plan.settings.generations + 1)
     start = time.perf_counter()
     with progress(name, steps) as step:
@@ -168,7 +234,7 @@ def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Gene
     say(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
 
 
-def _show(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
+def _show_limits(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
     from newscrawl.extraction.features import NAMES, UPPER_LIMITS
 
     rows = [
@@ -187,12 +253,13 @@ def _show(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
     )
 
 
-def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", form: Format) -> None:
+def _cross_validate_limits(task: _Task, plan: "Plan", folds: int) -> None:
     from newscrawl.training.limits import cross_validate
 
-    vectors = _read(pages, plan)
-    with _swarm(plan, f"{len(splits)} folds", len(splits)) as told:
-        scores = cross_validate(splits, vectors, plan, told)
+    splits = task.split_in_folds(folds)
+    vectors = _read_vectors(task.pages, plan)
+    with _swarm(plan, f"{folds} folds", folds) as on_generation:
+        scores = cross_validate(splits, vectors, plan, on_generation)
     groups = defaultdict(list)
     for score in scores:
         for group in (score.page.set, f"{score.page.set} {score.page.lang}", "all"):
@@ -200,11 +267,11 @@ def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", fo
     rows = [
         {
             "group": group,
-            "pages": len(found),
-            "fe": sum(score.fe for score in found) / len(found),
-            "pr": sum(score.pr for score in found) / len(found),
+            "pages": len(members),
+            "fe": sum(score.fe for score in members) / len(members),
+            "pr": sum(score.pr for score in members) / len(members),
         }
-        for group, found in sorted(groups.items())
+        for group, members in sorted(groups.items())
     ]
     columns = [
         Column(key="group", heading="pages of"),
@@ -212,11 +279,107 @@ def _cross_validate(pages: "Corpus", splits: "Sequence[Split]", plan: "Plan", fo
         Column(key="fe", heading="FE", number=True, show=_four),
         Column(key="pr", heading="PR", number=True, show=_four),
     ]
-    render(rows, columns, form, title=f"similarity on unseen sites, {len(splits)} folds by site")
+    render(rows, columns, task.form, title=f"similarity on unseen sites, {folds} folds by site")
+
+
+def _train_network(task: _Task, epochs: int) -> None:
+    with needing_torch():
+        from newscrawl.training import network
+
+    settings = network.NetworkSettings(seed=task.seed, epochs=epochs)
+    examples = examples_from(task.pages)
+    steps = settings.members * settings.epochs
+    if task.folds:
+        splits = task.split_in_folds(task.folds)
+        with progress(f"{task.folds} folds", task.folds * steps) as step:
+            scored = network.cross_validate(
+                examples, splits, settings, _THRESHOLDS, lambda now: step(f"loss {now.f1_loss:.4f}")
+            )
+        _show_unseen(scored, task.form, title=f"unseen sites, {task.folds} folds by site")
+        return
+    with progress("network", steps) as step:
+        fitted = network.fit(examples, settings, lambda now: step(f"loss {now.f1_loss:.4f}"))
+    folder = task.output or network.DATA_FOLDER
+    provenance = _provenance(task, len(examples)) | {
+        "members": settings.members,
+        "epochs": settings.epochs,
+    }
+    network.write(fitted, folder, examples[0].evidence.names, provenance)
+    say(f"{folder}/combined.npz and combined.json written")
+
+
+def _train_trees(task: _Task, model: "TreesName") -> None:
+    try:
+        from newscrawl.training import trees
+    except ModuleNotFoundError as error:
+        if error.name not in {"sklearn", "lightgbm", "joblib"}:
+            raise
+        raise InputError(
+            f"--model {model} needs {error.name}: pip install 'newscrawl[train]'"
+        ) from error
+    from newscrawl.training.examples import sides
+
+    if task.folds:
+        splits = task.split_in_folds(task.folds)
+        examples = examples_from(task.pages)
+        with progress(f"{task.folds} folds", task.folds) as step:
+            scored = trees.cross_validate(examples, splits, model, task.seed, lambda: step(""))
+        _show_unseen(scored, task.form, title=f"{model}: unseen sites, {task.folds} folds by site")
+        return
+    if task.output is None:
+        raise InputError(f"--model {model} writes no file of ours: give -o FILE, or --folds 5")
+    split = task.split()
+    train, test = sides(examples_from(task.pages), split)
+    fitted = trees.fit_trees(train, model, task.seed)
+    scored = trees.score_trees(test, fitted)
+    _show_unseen(scored, task.form, title=f"{model}: {len(test)} pages of sites not trained on")
+    task.output.parent.mkdir(parents=True, exist_ok=True)
+    fitted.write(task.output)
+    provenance = _provenance(task, len(train)) | {
+        "model": model,
+        "split_seed": task.split_seed,
+        "evidence": [*train[0].evidence.names, "opener"],
+    }
+    beside = task.output.with_name(f"{task.output.name}.json")
+    beside.write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")
+    say(f"{task.output} written for comparison, and {beside.name} with where it comes from")
+
+
+def _show_unseen(scored: "Sequence[Scored]", form: Format, *, title: str) -> None:
+    """Show means over pages by threshold and set; daniel by language too."""
+    from newscrawl.training.examples import by_group
+
+    rows = [
+        {"threshold": threshold, "group": group, "pages": len(members)}
+        | {key: sum(each.values[key] for each in members) / len(members) for key in _MEASURES}
+        for (threshold, group), members in by_group(scored).items()
+    ]
+    columns = [
+        Column(key="threshold", heading="kept from", number=True),
+        Column(key="group", heading="pages of"),
+        Column(key="pages", heading="pages", number=True),
+        *(
+            Column(key=key, heading=heading, number=True, show=_four)
+            for key, heading in _MEASURES.items()
+        ),
+    ]
+    render(rows, columns, form, title=title)
+
+
+def _provenance(task: _Task, pages: int) -> dict[str, Any]:
+    """Return where a file comes from, which is written beside it."""
+    return {
+        "corpus": task.corpus.name,
+        "fingerprint": task.corpus.fingerprint,
+        "pages": pages,
+        "seed": task.seed,
+        "command": _command(),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
 
 
 def _command() -> str:
-    """How to run this again: the options as given, the corpus by its folder's name alone."""
+    """Return how to run this again: the options as given, without the folders of paths."""
     words = (Path(word).name if "/" in word else word for word in sys.argv[1:])
     return shlex.join(["newscrawl", *words])
 

@@ -217,8 +217,8 @@ def load_network() -> Network:
 
 
 # A block is kept from this probability on: for the balance of a news reader, for little that is
-# not content, for little content that is lost (ours; `newscrawl train-network --folds 5` prints
-# what each brings on unseen sites).
+# not content, for little content that is lost (ours; `newscrawl train --model network --folds 5`
+# prints what each brings on unseen sites).
 BALANCED: Final = 0.5
 FOR_PRECISION: Final = 0.7
 FOR_RECALL: Final = 0.3
