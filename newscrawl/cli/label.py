@@ -32,8 +32,7 @@ def label(
 
     Exit code 1 where nothing was saved.
     """
-    from newscrawl.training.label import Candidate, LabelledSet
-    from newscrawl.training.label_server import LabelServer
+    from newscrawl.training.label import Candidate, LabelledSet, LabelServer
 
     candidates = []
     for name in pages:

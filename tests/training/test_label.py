@@ -17,9 +17,15 @@ from lxml import html as lxml_html
 
 import newscrawl
 from newscrawl.training.corpus import load_corpus
-from newscrawl.training.label import Candidate, Draft, Label, LabelError, LabelledSet
-from newscrawl.training.label_page import render
-from newscrawl.training.label_server import LabelServer
+from newscrawl.training.label import (
+    Candidate,
+    Draft,
+    Label,
+    LabelError,
+    LabelledSet,
+    LabelServer,
+    render,
+)
 
 PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = PAGES / "northwind-factory.html"
