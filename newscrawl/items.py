@@ -169,17 +169,17 @@ class Document:
 
     `searched` is the article in which companies were looked for: where it is not this one, they
     must be looked for again. `rest` is the text of the page outside the article, until companies
-    were looked for in it; `clutter` are those found there, each with the number of its occurrences:
-    in menus, teasers and the like, which count for nothing. `blocks` are the fingerprints of the
-    page's texts, from which its source's memory learns. `barrier` is what was found on a page of
-    which only the feed's words became the article.
+    were looked for in it; `boilerplate` are those found there, each with the number of its
+    occurrences: in menus, teasers and the like, which count for nothing. `blocks` are
+    the fingerprints of the page's texts, from which its source's memory learns. `barrier` is what
+    was found on a page of which only the feed's words became the article.
     """
 
     page: Page
     article: Article
     mentions: tuple[Mention, ...] = ()
     searched: Article | None = field(default=None, compare=False, repr=False)
-    clutter: tuple[tuple[str, int], ...] = ()
+    boilerplate: tuple[tuple[str, int], ...] = ()
     blocks: tuple[int, ...] = ()
     rest: str = ""
     barrier: Barrier | None = None

@@ -66,7 +66,7 @@ def revise(database: Database) -> None:
         ),
         moment,
     )
-    first = replace(first, clutter=(("Vodafone", 2), ("Yahoo", 1)))
+    first = replace(first, boilerplate=(("Vodafone", 2), ("Yahoo", 1)))
     database.save(first, run)
     wire = replace(
         first,
@@ -80,7 +80,7 @@ def revise(database: Database) -> None:
     text = first.article.text.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
     second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
     again = matched(second, moment + timedelta(hours=3))
-    database.save(replace(again, clutter=first.clutter), run)
+    database.save(replace(again, boilerplate=first.boilerplate), run)
 
 
 def add_hostile(database: Database) -> None:

@@ -119,7 +119,7 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
         confidence=0.9,
     )
     around = [name for name in WRITING["weights"] if name not in {a, b} and rng.random() < 0.06]
-    return Document(page=page, article=article, clutter=tuple((name, 1) for name in around))
+    return Document(page=page, article=article, boilerplate=tuple((name, 1) for name in around))
 
 
 def _companies(day: date, rng: random.Random) -> tuple[str, str]:

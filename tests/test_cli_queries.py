@@ -42,7 +42,7 @@ def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             text="Siemens is to build a plant with Bosch. The [bold]plant[/bold] is new.",
             mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 33)],
         )
-        database.save(replace(both, clutter=(("Siemens", 47),)), ft)
+        database.save(replace(both, boilerplate=(("Siemens", 47),)), ft)
         alone = document("b", text="Siemens again.", mentions=[body("Siemens")])
         database.save(alone, ft)
         chinese = document(
@@ -118,7 +118,7 @@ def test_hours_to_come_are_no_zeros(world: Newscrawl, tmp_path: Path) -> None:
     assert timedelta() <= datetime.now(UTC) - last < timedelta(hours=2)
 
 
-def test_what_stood_in_clutter_is_told(world: Newscrawl) -> None:
+def test_what_stood_in_boilerplate_is_told(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", *SPAN)
     assert "Not counted, in menus and teasers: 47." in " ".join(ran.out.split())
 

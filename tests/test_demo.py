@@ -9,7 +9,7 @@ import pytest
 from newscrawl.mentions import Companies, load_companies
 from tests.site import content
 from tests.site.crawling import PROJECT
-from tests.site.demo import about_clutter
+from tests.site.demo import about_boilerplate
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,13 @@ def test_it_says_where_to_look_next(shown: str) -> None:
     assert re.search(r"NEWSCRAWL_DATABASE_URL=sqlite:///\S+demo\.sqlite", shown)
 
 
-def test_it_says_how_many_companies_of_the_clutter_were_counted(shown: str) -> None:
+def test_it_says_how_many_companies_of_the_boilerplate_were_counted(shown: str) -> None:
     assert "other companies stand only in menus, teasers, ads and comments: none counted." in shown
 
 
-def test_a_company_of_the_clutter_that_is_counted_is_named() -> None:
-    assert about_clutter({"Siemens", "Yahoo"}).endswith("comments: 1 (Yahoo) counted.")
-    assert about_clutter({"Siemens"}).endswith("comments: none counted.")
+def test_a_company_of_the_boilerplate_that_is_counted_is_named() -> None:
+    assert about_boilerplate({"Siemens", "Yahoo"}).endswith("comments: 1 (Yahoo) counted.")
+    assert about_boilerplate({"Siemens"}).endswith("comments: none counted.")
 
 
 def test_it_fits_the_screen(shown: str) -> None:
@@ -90,6 +90,6 @@ def test_the_facts_are_true_of_the_page(page: content.Facts) -> None:
 def test_what_stands_around_an_article_would_count_within_it(
     page: content.Facts, companies: Companies
 ) -> None:
-    text = ". ".join(f"Yesterday {name} said so" for name in (*page.clutter, *page.companies))
+    text = ". ".join(f"Yesterday {name} said so" for name in (*page.boilerplate, *page.companies))
     found = {mention.company for mention in companies.find(text, language="en")}
-    assert found == {*page.clutter, *page.companies}
+    assert found == {*page.boilerplate, *page.companies}

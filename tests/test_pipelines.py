@@ -169,7 +169,7 @@ def test_companies_outside_the_article_are_counted_apart() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     document = with_mentions(PageReader(method="combined", least=100).read(page), load_companies())
     assert {mention.company for mention in document.mentions} == {"Siemens"}
-    assert dict(document.clutter) == {"Volkswagen": 2, "Siemens": 1}
+    assert dict(document.boilerplate) == {"Volkswagen": 2, "Siemens": 1}
     assert document.rest == ""
 
 
@@ -189,7 +189,7 @@ def test_an_article_that_was_changed_is_searched_again() -> None:
     changed = replace(document, article=replace(document.article, text="Volkswagen builds cars."))
     again = with_mentions(changed, companies)
     assert [mention.company for mention in again.mentions] == ["Siemens", "Volkswagen"]
-    assert again.clutter == document.clutter
+    assert again.boilerplate == document.boilerplate
 
 
 # --- When processes read from the beginning ---

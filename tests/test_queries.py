@@ -505,7 +505,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
     ]
     answers["coverage"] = queries.coverage(database, scope=scope)
     answers["completeness"] = queries.completeness(database, scope=scope)
-    answers["clutter"] = queries.clutter(database, scope=scope)
+    answers["boilerplate"] = queries.boilerplate(database, scope=scope)
     answers["articles"] = [_own(row) for row in queries.articles(database, scope=scope)]
     for name, found in (
         ("behind", queries.company_articles(database, "Siemens", scope=scope)),

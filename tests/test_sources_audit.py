@@ -23,7 +23,7 @@ from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
 from newscrawl.storage.models import (
     Appearance,
     Article,
-    Clutter,
+    Boilerplate,
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
@@ -133,7 +133,7 @@ def test_the_line_that_forbids_is_found(path: str, line: str | None) -> None:
 
 
 def stored(database: Database, *, waits: bool = True) -> int:
-    """An article with a revision, mentions and clutter; `waits`: its feed's words are known."""
+    """An article with a revision, mentions and boilerplate; `waits`: its feed's words are known."""
     frontier = open_frontier(database, "ft", register(database), SCHEDULE)
     told = Hints(title="Siemens, as the feed has it", standfirst="Siemens told the feed.")
     url = "https://ft.example/closed/a"
@@ -141,7 +141,9 @@ def stored(database: Database, *, waits: bool = True) -> int:
     (page,) = frontier.dequeue(1)
     read = document("closed/a", text=f"Siemens and Bosch. {LONG}", mentions=[body("Siemens")])
     read = replace(
-        read, clutter=(("Zeiss", 2),), page=replace(read.page, visit=replace(page.visit, etag="x"))
+        read,
+        boilerplate=(("Zeiss", 2),),
+        page=replace(read.page, visit=replace(page.visit, etag="x")),
     )
     later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
     visit = replace(page.visit, born=later, etag='"x"')
@@ -187,7 +189,7 @@ def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
         assert article.text == "Siemens told the feed."
         assert (article.access, article.kind, article.revision) == ("disallowed", "paywall", 1)
         assert session.scalars(select(FrontierUrl.etag)).all() == [None]
-    for table in (Revision, QuarantinedRevision, MentionChange, Clutter):
+    for table in (Revision, QuarantinedRevision, MentionChange, Boilerplate):
         assert rows(database, table) == 0
     assert audited(database, policy(CLOSED)).articles == 0
 

@@ -67,9 +67,15 @@ def test_rows_that_are_there_are_passed_over(database: Database, number: int) ->
 
 @numbers
 def test_rows_that_are_there_are_added_to(database: Database, number: int) -> None:
-    nothing = dict.fromkeys(("articles", "limited", "in_title", "in_body", "clutter"), 0)
+    names = ("articles", "limited", "in_title", "in_body", "boilerplate", "boilerplate_articles")
+    nothing = dict.fromkeys(names, 0)
     rows = [
-        {"day": (AT + timedelta(days=place)).date(), "read": place, **nothing, "cluttered": 0}
+        {
+            "day": (AT + timedelta(days=place)).date(),
+            "read": place,
+            **nothing,
+            "boilerplate_articles": 0,
+        }
         for place in range(number)
     ]
     sums = counter(**rows[0])

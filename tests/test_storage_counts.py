@@ -47,14 +47,16 @@ _MENTIONS = st.lists(
 ).map(tuple)
 
 
-def _document(path: int, version: int, slug: str, clutter: dict[str, int], **rest: Any) -> Document:
+def _document(
+    path: int, version: int, slug: str, boilerplate: dict[str, int], **rest: Any
+) -> Document:
     text = f"{version} " + " ".join(WORDS if version % 2 else reversed(WORDS))
     made = document(str(path), source=slug, text=text, **rest)
     return Document(
         page=made.page,
         article=made.article,
         mentions=made.mentions,
-        clutter=tuple(clutter.items()),
+        boilerplate=tuple(boilerplate.items()),
     )
 
 
@@ -181,7 +183,7 @@ def test_counts_kept_in_step_are_those_made_anew_on_sqlite(
         with database.reading() as session:
             for table in (DailyCompany, DailyCompanySource):
                 rows = session.scalars(select(table)).all()
-                assert all(row.articles > 0 or row.clutter > 0 for row in rows)
+                assert all(row.articles > 0 or row.boilerplate > 0 for row in rows)
         database.rebuild()
         assert counted(database) == kept
         assert found_by_search(database) == found

@@ -29,7 +29,7 @@ _ALL_SUMS = (
     "sum(in_title + in_body > 0), sum(limited * (in_title + in_body > 0)), sum(in_title), "
     "sum(in_body), 0, 0"
 )
-_NAMES = "articles, limited, in_title, in_body, clutter, cluttered"
+_NAMES = "articles, limited, in_title, in_body, boilerplate, boilerplate_articles"
 _DAY = f"date('{FIRST}', '+' || (minute / 1440 - {FIRST.toordinal() - 1}) || ' days')"
 _PLACE = f"{_DAY}, source_id, language"
 # The made-up words are ASCII and plain: folding would not change them.

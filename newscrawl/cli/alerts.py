@@ -162,9 +162,11 @@ def list_alerts(
         Column(key="expected", heading="expected", number=True),
         Column(key="chance", heading="chance", table=False),
         Column(key="raised_at", heading="raised", table=False),
-        Column(key="told_at", heading="told", table=False),
-        Column(key="told_by", heading="told by", table=False),
-        Column(key="told", heading="told", show=lambda told: "yes" if told else "not yet"),
+        Column(key="delivered_at", heading="delivered at", table=False),
+        Column(key="delivered_by", heading="delivered by", table=False),
+        Column(
+            key="delivered", heading="delivered", show=lambda done: "yes" if done else "not yet"
+        ),
     )
     render([_row(kept) for kept in found], columns, form)
     if not found:
@@ -233,9 +235,9 @@ def _row(kept: "StoredAlert") -> dict[str, object]:
         "expected": one.facts.get("expected"),
         "chance": one.facts.get("chance"),
         "raised_at": kept.raised_at,
-        "told_at": kept.told_at,
-        "told_by": ", ".join(kept.told),
-        "told": kept.told_at is not None,
+        "delivered_at": kept.delivered_at,
+        "delivered_by": ", ".join(kept.delivered_by),
+        "delivered": kept.delivered_at is not None,
     }
 
 

@@ -225,10 +225,10 @@ def _count(
     company = asked.company
     by = by or ("day" if company else "company")
     reach = queries.completeness(store, scope=scope)
-    clutter = queries.clutter(store, company=company, scope=scope)
+    boilerplate = queries.boilerplate(store, company=company, scope=scope)
     note = foundation(reach)
-    if clutter.mentions:
-        note += f" Not counted, in menus and teasers: {clutter.mentions:,}."
+    if boilerplate.mentions:
+        note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
     if by == "company":
         ranked = queries.company_ranking(store, scope=scope, stories=asked.stories)
         chosen = [row for row in ranked if company in {None, row.company}]

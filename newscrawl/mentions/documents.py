@@ -36,8 +36,8 @@ def with_mentions(document: Document, companies: Companies) -> Document:
     if not document.rest:
         return document
     elsewhere = companies.find(document.rest, language=article.language, source=source)
-    clutter = Counter(mention.company for mention in elsewhere)
-    return replace(document, clutter=tuple(sorted(clutter.items())), rest="")
+    boilerplate = Counter(mention.company for mention in elsewhere)
+    return replace(document, boilerplate=tuple(sorted(boilerplate.items())), rest="")
 
 
 def sentence_span(text: str, mention: Mention) -> tuple[int, int]:

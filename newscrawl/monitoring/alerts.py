@@ -60,7 +60,7 @@ def pending_alerts(database: Database) -> Iterator[PendingNotice]:
         yield PendingNotice(
             notice=alert_notice(stored.alert, alert_articles(database, stored.alert)),
             settle=partial(mark_delivered, database, stored),
-            delivered_by=stored.told,
+            delivered_by=stored.delivered_by,
         )
 
 

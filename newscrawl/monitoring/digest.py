@@ -144,12 +144,12 @@ def send_digest(
     alert = CompanyAlert(cause=digest.cause, kind="digest", company="", day=digest.last)
     company_alerts.record_alerts(database, [alert])
     stored = company_alerts.find_alert(database, digest.cause)
-    if stored is None or set(named_channels(channels)) <= set(stored.told):
+    if stored is None or set(named_channels(channels)) <= set(stored.delivered_by):
         return None
     pending = PendingNotice(
         notice=digest_notice(digest),
         settle=partial(mark_delivered, database, stored),
-        delivered_by=stored.told,
+        delivered_by=stored.delivered_by,
     )
     return deliver_pending([pending], channels)
 

@@ -64,7 +64,7 @@ def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
 
 
 def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis: Analysis) -> None:
-    """Stores articles that are new, with their addresses, mentions and clutter."""
+    """Stores articles that are new, with their addresses, mentions and boilerplate."""
     if not incoming:
         return
     numbers = _NUMBERS.take(connection, len(incoming))
@@ -72,10 +72,10 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
     _ADD_ARTICLES.write(connection, rows)
     numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
     add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
-    named, clutter = write_occurrences(
+    named, boilerplate = write_occurrences(
         connection,
         {number: record.mentions for number, _, record in numbered},
-        {number: record.clutter for number, _, record in numbered},
+        {number: record.boilerplate for number, _, record in numbered},
     )
     for number, row, record in numbered:
         if counts(row["access"], row["kind"]):
@@ -88,7 +88,7 @@ def add_articles(connection: Connection, incoming: Sequence[Incoming], analysis:
                 section=row["section"] or "",
                 limited=row["access"] != "open",
                 companies=named[number],
-                clutter=clutter[number],
+                boilerplate=boilerplate[number],
             )
             analysis.add(tally, record.wording)
 

@@ -1,7 +1,7 @@
 """What questions are answered from, kept in step with the articles, in their own transaction.
 
 A transaction that adds or changes articles makes one `Analysis`, tells it of each, and ends with
-`write`. All that it keeps follows from `articles`, `mentions` and `clutter`.
+`write`. All that it keeps follows from `articles`, `mentions` and `boilerplate`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ class Analysis:
 
     @contextmanager
     def changing(self, numbers: Sequence[int]) -> Iterator[None]:
-        """Whatever is changed of these articles within it, rows, texts, mentions or clutter, is
+        """Whatever is changed of these articles within it, rows, texts, mentions or boilerplate, is
         followed by what is kept of them."""
         self._flush()
         before = {tally.article_id: tally for tally in tallies_of(self._connection, numbers)}

@@ -23,7 +23,7 @@ REDUCED_AT_ONCE = 50
 # What is kept of an article's page beside the article itself.
 _OF_THE_PAGE = (
     models.Mention,
-    models.Clutter,
+    models.Boilerplate,
     models.MentionChange,
     models.Revision,
     models.QuarantinedRevision,

@@ -1,4 +1,4 @@
-"""What analysts wait for, and what they have been told of, once each."""
+"""The companies that analysts watch, and the alerts about them, each delivered once."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +11,22 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
-from newscrawl.storage.models import Appearance, Article, Company, Notice, Watch
+from newscrawl.storage.models import Appearance, Article, Company
+from newscrawl.storage.models import CompanyAlert as AlertRow
+from newscrawl.storage.models import WatchedCompany as WatchedRow
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
 
-# Ours: a worker that took a notice and was not heard of again loses it after so long, and what
-# could not be told for so long is history, not news.
+# Ours: how long a worker may take to deliver an alert before another one does, and the age at which
+# an alert that could not be delivered is out of date.
 CLAIM = timedelta(minutes=10)
 STALE = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedCompany:
-    """A company that somebody waits for, or with `other` a pair."""
+    """A company that somebody watches, or with `other` a pair of companies."""
 
     company: str
     other: str
@@ -33,7 +35,7 @@ class WatchedCompany:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompanyAlert:
-    """What was alert; `cause` is what makes it one and the same."""
+    """Something that analysts are notified of; alerts with one `cause` are the same."""
 
     cause: str
     kind: AlertKind
@@ -45,42 +47,44 @@ class CompanyAlert:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredAlert:
-    """A notice in the database; `told` names the channels that passed it on."""
+    """An alert in the database; `delivered_by` names the channels that have delivered it."""
 
     number: int
     alert: CompanyAlert
     raised_at: datetime
-    told: tuple[str, ...]
-    told_at: datetime | None
+    delivered_by: tuple[str, ...]
+    delivered_at: datetime | None
 
 
 def watch_company(database: Database, company: str, other: str = "") -> bool:
-    """Waits for a company, or a pair, from now on; False where it is waited for already."""
+    """Watch a company, or a pair, from now on; return False where it is watched already."""
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
-        if session.scalar(select(Watch.id).where(*_of(company, other))) is not None:
+        if session.scalar(select(WatchedRow.id).where(*_of(company, other))) is not None:
             return False
-        session.add(Watch(company=company, other=other, added_at=clock(session)))
+        session.add(WatchedRow(company=company, other=other, added_at=clock(session)))
         return True
 
     return database.write(work)
 
 
 def unwatch_company(database: Database, company: str, other: str = "") -> bool:
-    """Waits no more; False where nobody did."""
+    """Watch a company, or a pair, no longer; return False where nobody did."""
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
-        gone = session.execute(delete(Watch).where(*_of(company, other)).returning(Watch.id))
+        gone = session.execute(
+            delete(WatchedRow).where(*_of(company, other)).returning(WatchedRow.id)
+        )
         return gone.first() is not None
 
     return database.write(work)
 
 
 def watched_companies(database: Database) -> list[WatchedCompany]:
-    """All that is waited for, by name."""
-    query = select(Watch).order_by(Watch.company, Watch.other)
+    """Return all companies and pairs that are watched, by name."""
+    query = select(WatchedRow).order_by(WatchedRow.company, WatchedRow.other)
     with database.reading() as session:
         rows = [
             WatchedCompany(company=row.company, other=row.other, added_at=row.added_at)
@@ -90,8 +94,8 @@ def watched_companies(database: Database) -> list[WatchedCompany]:
 
 
 def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
-    """The day of the first article that names the company, or the pair, if it came in since it
-    is waited for; None where there is none, or one was there before."""
+    """Return the day of the first article that names the company, or the pair, if it came in since
+    it is watched; None where there is none, or an earlier one."""
     query = select(Article.day, Article.first_seen_at).join(
         Appearance, Appearance.article_id == Article.id
     )
@@ -111,11 +115,11 @@ def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
 
 
 def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[CompanyAlert]:
-    """Keeps what is new among the things alert, and gives that."""
+    """Store the alerts whose causes are new, and return these."""
     wanted = {one.cause: one for one in found}
 
     def work(session: Session) -> list[CompanyAlert]:
-        known = set(session.scalars(select(Notice.cause).where(Notice.cause.in_(wanted))))
+        known = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(wanted))))
         now = clock(session)
         return [
             one for cause, one in wanted.items() if cause not in known and _keep(session, one, now)
@@ -125,65 +129,75 @@ def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[Com
 
 
 def _keep(session: Session, one: CompanyAlert, now: datetime) -> bool:
-    row = Notice(
+    row = AlertRow(
         cause=one.cause,
         kind=one.kind,
         company=one.company,
         other=one.other,
         day=one.day,
         facts=dict(one.facts),
-        noticed_at=now,
-        told=[],
+        raised_at=now,
+        delivered_by=[],
     )
     try:
         with session.begin_nested():
             session.add(row)
     except IntegrityError:
-        # Another worker alert it at the same moment.
+        # Another worker raised it at the same moment.
         return False
     return True
 
 
 def claim_alerts(database: Database) -> list[StoredAlert]:
-    """The alerts that are still to be told, taken from all other workers for a while."""
+    """Return the alerts that are still to be delivered, reserved for this worker for a while."""
 
     def work(session: Session) -> list[StoredAlert]:
         now = clock(session)
-        free = or_(Notice.claimed_until.is_(None), Notice.claimed_until < now)
+        free = or_(AlertRow.claimed_until.is_(None), AlertRow.claimed_until < now)
         taken = session.scalars(
-            update(Notice)
-            .where(Notice.told_at.is_(None), Notice.noticed_at > now - STALE, free)
-            .where(Notice.kind != "digest")
+            update(AlertRow)
+            .where(
+                AlertRow.delivered_at.is_(None),
+                AlertRow.raised_at > now - STALE,
+                free,
+            )
+            .where(AlertRow.kind != "digest")
             .values(claimed_until=now + CLAIM)
-            .returning(Notice)
+            .returning(AlertRow)
         )
         return [_kept(row) for row in taken]
 
     return sorted(database.write(work), key=lambda kept: kept.number)
 
 
-def mark_delivered(database: Database, number: int, told: Sequence[str], *, done: bool) -> None:
-    """Notes the channels that have passed a notice on, and gives it free; `done`: for good."""
+def mark_delivered(
+    database: Database, number: int, delivered_by: Sequence[str], *, done: bool
+) -> None:
+    """Note the channels that have delivered an alert, which can be claimed again unless `done`."""
 
     def work(session: Session) -> None:
         session.execute(
-            update(Notice)
-            .where(Notice.id == number)
-            .values(told=list(told), claimed_until=None, told_at=clock(session) if done else None)
+            update(AlertRow)
+            .where(AlertRow.id == number)
+            .values(
+                delivered_by=list(delivered_by),
+                claimed_until=None,
+                delivered_at=clock(session) if done else None,
+            )
         )
 
     database.write(work)
 
 
 def delete_alert(database: Database, cause: str) -> None:
-    """Drops a notice, so that it may be alert again."""
-    database.write(lambda session: session.execute(delete(Notice).where(Notice.cause == cause)))
+    """Delete an alert, so that it may be raised again."""
+    database.write(lambda session: session.execute(delete(AlertRow).where(AlertRow.cause == cause)))
 
 
 def find_alert(database: Database, cause: str) -> StoredAlert | None:
-    """The notice of this cause, or None where nothing was alert."""
+    """Return the alert with this cause, or None."""
     with database.reading() as session:
-        row = session.scalar(select(Notice).where(Notice.cause == cause))
+        row = session.scalar(select(AlertRow).where(AlertRow.cause == cause))
         return None if row is None else _kept(row)
 
 
@@ -195,20 +209,20 @@ def list_alerts(
     since: date | None = None,
     limit: int | None = None,
 ) -> list[StoredAlert]:
-    """What was alert, the newest first; `since` is the first day it may be about."""
-    query = select(Notice).order_by(Notice.noticed_at.desc(), Notice.id.desc())
+    """Return alerts, the newest first; `since` is the first day that they may be about."""
+    query = select(AlertRow).order_by(AlertRow.raised_at.desc(), AlertRow.id.desc())
     if kinds is not None:
-        query = query.where(Notice.kind.in_(kinds))
+        query = query.where(AlertRow.kind.in_(kinds))
     if company is not None:
-        query = query.where(or_(Notice.company == company, Notice.other == company))
+        query = query.where(or_(AlertRow.company == company, AlertRow.other == company))
     if since is not None:
-        query = query.where(Notice.day >= since)
+        query = query.where(AlertRow.day >= since)
     with database.reading() as session:
         return [_kept(row) for row in session.scalars(query.limit(limit))]
 
 
 def _of(company: str, other: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    return Watch.company == company, Watch.other == other
+    return WatchedRow.company == company, WatchedRow.other == other
 
 
 def _pair(company: str, other: str) -> tuple[str, str]:
@@ -217,7 +231,7 @@ def _pair(company: str, other: str) -> tuple[str, str]:
     return first, second
 
 
-def _kept(row: Notice) -> StoredAlert:
+def _kept(row: AlertRow) -> StoredAlert:
     kind = next(kind for kind in ALERT_KINDS if kind == row.kind)
     return StoredAlert(
         number=row.id,
@@ -229,7 +243,7 @@ def _kept(row: Notice) -> StoredAlert:
             day=row.day,
             facts=row.facts,
         ),
-        raised_at=row.noticed_at,
-        told=tuple(row.told),
-        told_at=row.told_at,
+        raised_at=row.raised_at,
+        delivered_by=tuple(row.delivered_by),
+        delivered_at=row.delivered_at,
     )

@@ -38,7 +38,7 @@ class Record:
     urls: tuple[str, ...]
     columns: dict[str, Any]
     mentions: tuple[Mention, ...]
-    clutter: dict[str, int]
+    boilerplate: dict[str, int]
     seen_at: datetime
     content_hash: str
     fingerprint: str | None
@@ -89,7 +89,7 @@ def record_of(document: Document) -> Record:
         urls=urls,
         columns=columns,
         mentions=document.mentions,
-        clutter=dict(document.clutter),
+        boilerplate=dict(document.boilerplate),
         seen_at=seen_at,
         content_hash=_digest(title or "", text),
         fingerprint=fingerprint_of(title, text, published_at),

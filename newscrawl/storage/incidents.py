@@ -87,15 +87,15 @@ def claim_unreported(database: Database) -> tuple[list[Incident], list[Incident]
 
     def work(session: Session) -> tuple[list[Incident], list[Incident]]:
         now = clock(session)
-        opened = (table.told_at.is_(None), table.recovered_at.is_(None))
+        opened = (table.reported_at.is_(None), table.recovered_at.is_(None))
         over = (
-            table.told_at.is_not(None),
+            table.reported_at.is_not(None),
             table.recovered_at.is_not(None),
-            table.recovery_told_at.is_(None),
+            table.recovery_reported_at.is_(None),
         )
         return (
-            _claim(session, opened, {"told_at": now}),
-            _claim(session, over, {"recovery_told_at": now}),
+            _claim(session, opened, {"reported_at": now}),
+            _claim(session, over, {"recovery_reported_at": now}),
         )
 
     return database.write(work)
@@ -106,7 +106,7 @@ def release_unreported(
 ) -> None:
     """Allow incidents that could not be reported to be claimed again."""
     ids = [incident.id for incident in incidents]
-    values = {"recovery_told_at": None} if recoveries else {"told_at": None}
+    values = {"recovery_reported_at": None} if recoveries else {"reported_at": None}
 
     def work(session: Session) -> None:
         session.execute(update(models.Incident).where(models.Incident.id.in_(ids)).values(values))

@@ -27,8 +27,8 @@ _MENTIONS = ManyRows(
         "rule",
     ),
 )
-_CLUTTER = ManyRows(
-    Base.metadata.tables["clutter"],
+_BOILERPLATE = ManyRows(
+    Base.metadata.tables["boilerplate"],
     ("article_id", "company_id", "number"),
 )
 
@@ -39,12 +39,12 @@ Named = dict[int, tuple[int, int]]
 def write_occurrences(
     connection: Connection,
     mentions: Mapping[int, Sequence[Mention]],
-    clutter: Mapping[int, Mapping[str, int]],
+    boilerplate: Mapping[int, Mapping[str, int]],
 ) -> tuple[dict[int, Named], dict[int, dict[int, int]]]:
     """Writes the mentions of articles that have none yet, and what stands outside articles; gives
     what each of them counts, by company."""
     names = {mention.company for found in mentions.values() for mention in found}
-    names.update(name for found in clutter.values() for name in found)
+    names.update(name for found in boilerplate.values() for name in found)
     ids = _company_ids(connection, names)
     rows: list[dict[str, Any]] = [
         {
@@ -61,9 +61,9 @@ def write_occurrences(
     ]
     _MENTIONS.write(connection, rows)
     numbers: dict[int, dict[int, int]] = {}
-    for article_id, counted in clutter.items():
+    for article_id, counted in boilerplate.items():
         numbers[article_id] = {ids[name]: number for name, number in counted.items() if number > 0}
-    _CLUTTER.write(
+    _BOILERPLATE.write(
         connection,
         [
             {"article_id": article_id, "company_id": company, "number": number}

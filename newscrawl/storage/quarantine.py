@@ -33,7 +33,7 @@ _EMPTIED: Mapping[str, Any] = {
     "text": "",
     "facts": {},
     "mentions": [],
-    "clutter": {},
+    "boilerplate": {},
     "fingerprint": None,
 }
 _TIMES = ("published_at", "modified_at")
@@ -67,7 +67,7 @@ class HeldRevision:
     text: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     mentions: Sequence[Mention] = ()
-    clutter: Mapping[str, int] = field(default_factory=dict)
+    boilerplate: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str | None = None
 
 
@@ -152,7 +152,7 @@ def held_revision(record: Record, article_id: int, run_id: int, reason: Reason) 
         text=record.columns["text"],
         facts=packed(record.columns),
         mentions=record.mentions,
-        clutter=record.clutter,
+        boilerplate=record.boilerplate,
         fingerprint=record.fingerprint,
     )
 
@@ -185,7 +185,7 @@ def hold(connection: Connection, revision: HeldRevision) -> Literal["held", "aga
         "characters": len(revision.text),
         "facts": dict(revision.facts),
         "mentions": [_packed_mention(mention) for mention in revision.mentions],
-        "clutter": dict(revision.clutter),
+        "boilerplate": dict(revision.boilerplate),
         "content_hash": revision.content_hash,
         "fingerprint": revision.fingerprint,
     }

@@ -1,4 +1,4 @@
-"""Makes anew what questions are answered from, out of articles, mentions and clutter."""
+"""Makes anew what questions are answered from, out of articles, mentions and boilerplate."""
 
 from collections.abc import Callable
 from typing import Any

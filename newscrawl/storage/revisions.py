@@ -19,7 +19,7 @@ from newscrawl.storage.models import (
     Article,
     ArticleUrl,
     Base,
-    Clutter,
+    Boilerplate,
     Company,
     QuarantinedRevision,
     Revision,
@@ -76,7 +76,7 @@ def apply_revision(database: Database, number: int) -> str:
             content_hash=held["content_hash"],
             fingerprint=held["fingerprint"],
             mentions=tuple(map(mention_of, held["mentions"])),
-            clutter=held["clutter"],
+            boilerplate=held["boilerplate"],
         )
         close_pending(connection, stored.id, "applied")
         _revise(connection, record, stored)
@@ -159,7 +159,7 @@ def restore_version(
             content_hash=revision.content_hash,
             fingerprint=fingerprint_of(revision.title, revision.text, stored.published_at),
             mentions=mentions,
-            clutter=_clutter(connection, stored.id),
+            boilerplate=_boilerplate(connection, stored.id),
         )
         turn_down(connection, stored.id, stored.content_hash, record.seen_at)
         accept(connection, stored.id, revision.content_hash)
@@ -213,14 +213,14 @@ def _record(
     content_hash: str,
     fingerprint: str | None,
     mentions: Sequence[Mention],
-    clutter: Mapping[str, int],
+    boilerplate: Mapping[str, int],
 ) -> Record:
     return Record(
         source="",
         urls=(columns["url"],),
         columns=columns,
         mentions=tuple(mentions),
-        clutter=dict(clutter),
+        boilerplate=dict(boilerplate),
         seen_at=datetime.now(UTC),
         content_hash=content_hash,
         fingerprint=fingerprint,
@@ -233,9 +233,11 @@ def _row(connection: Connection, number: int) -> dict[str, Any]:
     return {str(name): value for name, value in row.items()}
 
 
-def _clutter(connection: Connection, number: int) -> dict[str, int]:
-    query = select(Company.name, Clutter.number).join(Company, Company.id == Clutter.company_id)
-    return dict(connection.execute(query.where(Clutter.article_id == number)).all())
+def _boilerplate(connection: Connection, number: int) -> dict[str, int]:
+    query = select(Company.name, Boilerplate.number).join(
+        Company, Company.id == Boilerplate.company_id
+    )
+    return dict(connection.execute(query.where(Boilerplate.article_id == number)).all())
 
 
 def _article_under(session: Session, url: str) -> Article:

@@ -15,9 +15,17 @@ from sqlalchemy import BindParameter, Connection, Delete, bindparam, case, delet
 from newscrawl.storage import models
 from newscrawl.storage.bulk import ManyRows
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
-from newscrawl.storage.models import Appearance, Article, Clutter, CountedArticle, Mention
+from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
 
-_SUMS = ("read", "articles", "limited", "in_title", "in_body", "clutter", "cluttered")
+_SUMS = (
+    "read",
+    "articles",
+    "limited",
+    "in_title",
+    "in_body",
+    "boilerplate",
+    "boilerplate_articles",
+)
 _KEYS: Mapping[type[Any], tuple[str, ...]] = {
     models.DailyTotal: ("day",),
     models.DailySource: ("source_id", "day", "language"),
@@ -78,15 +86,15 @@ _OCCURRENCES = (
     .where(Mention.article_id.in_(_NUMBERS))
     .group_by(Mention.article_id, Mention.company_id)
 )
-_IN_CLUTTER = select(Clutter.article_id, Clutter.company_id, Clutter.number).where(
-    Clutter.article_id.in_(_NUMBERS)
+_IN_BOILERPLATE = select(Boilerplate.article_id, Boilerplate.company_id, Boilerplate.number).where(
+    Boilerplate.article_id.in_(_NUMBERS)
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
     """What an article that counts adds to the counts. `companies` are the numbers of its
-    occurrences in headline and body by company, `clutter` those on the rest of its page."""
+    occurrences in headline and body by company, `boilerplate` those on the rest of its page."""
 
     article_id: int
     source_id: int
@@ -96,7 +104,7 @@ class Tally:
     section: str
     limited: bool
     companies: Mapping[int, tuple[int, int]]
-    clutter: Mapping[int, int]
+    boilerplate: Mapping[int, int]
 
 
 class Sums:
@@ -134,13 +142,13 @@ class Sums:
                 connection.execute(_DROP[table], asked)
 
     def _change(self, tally: Tally, times: int) -> None:
-        for company in tally.companies.keys() | tally.clutter.keys():
-            named, clutter = tally.companies.get(company), tally.clutter.get(company, 0)
-            change = _sums(named, clutter, limited=tally.limited)
+        for company in tally.companies.keys() | tally.boilerplate.keys():
+            named, boilerplate = tally.companies.get(company), tally.boilerplate.get(company, 0)
+            change = _sums(named, boilerplate, limited=tally.limited)
             self._add_to(models.DailyCompany, (company, tally.day), change, times)
             here = (company, tally.source_id, tally.day, tally.language)
             self._add_to(models.DailyCompanySource, here, change, times)
-        whole = _sums(_all(tally.companies), sum(tally.clutter.values()), limited=tally.limited)
+        whole = _sums(_all(tally.companies), sum(tally.boilerplate.values()), limited=tally.limited)
         self._add_to(models.DailyTotal, (tally.day,), whole, times)
         key = (tally.source_id, tally.day, tally.language)
         self._add_to(models.DailySource, key, whole, times)
@@ -164,9 +172,9 @@ def tallies_of(connection: Connection, numbers: Sequence[int]) -> list[Tally]:
     companies: dict[int, dict[int, tuple[int, int]]] = {}
     for number, company, in_title, in_body in connection.execute(_OCCURRENCES, asked):
         companies.setdefault(number, {})[company] = (int(in_title), int(in_body))
-    clutter: dict[int, dict[int, int]] = {}
-    for number, company, found in connection.execute(_IN_CLUTTER, asked):
-        clutter.setdefault(number, {})[company] = found
+    boilerplate: dict[int, dict[int, int]] = {}
+    for number, company, found in connection.execute(_IN_BOILERPLATE, asked):
+        boilerplate.setdefault(number, {})[company] = found
     return [
         Tally(
             article_id=row.id,
@@ -177,7 +185,7 @@ def tallies_of(connection: Connection, numbers: Sequence[int]) -> list[Tally]:
             section=row.section or "",
             limited=row.access != "open",
             companies=companies.get(row.id, {}),
-            clutter=clutter.get(row.id, {}),
+            boilerplate=boilerplate.get(row.id, {}),
         )
         for row in connection.execute(_ARTICLES, asked)
         if counts(row.access, row.kind)
@@ -221,8 +229,8 @@ def _all(companies: Mapping[int, tuple[int, int]]) -> tuple[int, int] | None:
     return sum(n for n, _ in companies.values()), sum(n for _, n in companies.values())
 
 
-def _sums(named: tuple[int, int] | None, clutter: int, *, limited: bool) -> tuple[int, ...]:
+def _sums(named: tuple[int, int] | None, boilerplate: int, *, limited: bool) -> tuple[int, ...]:
     """In the order of _SUMS; `read` is 1, and of no account where a table has none."""
     found = int(named is not None)
     in_title, in_body = named or (0, 0)
-    return 1, found, found * int(limited), in_title, in_body, clutter, int(clutter > 0)
+    return 1, found, found * int(limited), in_title, in_body, boilerplate, int(boilerplate > 0)

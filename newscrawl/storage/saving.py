@@ -295,10 +295,10 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
         update(Article).where(this).values(changes).returning(Article.revision)
     ).scalar_one()
     before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
-    for table in (models.Mention, models.Clutter):
+    for table in (models.Mention, models.Boilerplate):
         connection.execute(delete(table).where(table.article_id == stored.id))
-    mentions, clutter = {stored.id: record.mentions}, {stored.id: record.clutter}
-    named, _ = write_occurrences(connection, mentions, clutter)
+    mentions, boilerplate = {stored.id: record.mentions}, {stored.id: record.boilerplate}
+    named, _ = write_occurrences(connection, mentions, boilerplate)
     after = {company: sum(found) for company, found in named[stored.id].items()}
     differences = [
         {

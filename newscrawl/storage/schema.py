@@ -4,14 +4,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from newscrawl.storage.rebuilding import rebuild
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.migrations import upgrade_unreleased
 
 # The newest file of migrations/versions. Written here too so that opening a database does
 # not load Alembic; a test holds the two equal.
-HEAD = "0014"
-
-# The version with which came what `newscrawl.storage.rebuilding` makes of older articles.
-_COUNTED_SINCE = "0003"
+HEAD = "0015"
 
 _VERSION_TABLE = "alembic_version"
 # Any number will do, as long as nobody else's is the same: "news" as ASCII.
@@ -26,11 +24,10 @@ def version_of(connection: Connection) -> str | None:
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str]:
-    """Brings the database to HEAD, in one transaction; gives the versions before and after.
+    """Bring the database to HEAD, in one transaction; return the versions before and after.
 
-    What questions are answered from is made for the articles of a database that had it not yet.
-
-    Whoever comes second, here or on another machine, waits and finds nothing left to do.
+    If several processes upgrade a database at once, one does and the others wait for it. Raise
+    StorageError for a schema too old to be upgraded.
     """
     from alembic import command  # noqa: PLC0415 - a quarter of a second, for a rare need
     from alembic.config import Config  # noqa: PLC0415
@@ -42,9 +39,14 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
         before = version_of(connection)
+        if before == upgrade_unreleased.BEFORE:
+            upgrade_unreleased.upgrade(connection)
+        elif before is not None and before < upgrade_unreleased.BEFORE:
+            raise StorageError(
+                f"the database is of schema {before}, made by a development version: upgrade it "
+                "with the last version before 0015, or begin a new one"
+            )
         if before is None or before < HEAD:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
-            if before is not None and before < _COUNTED_SINCE:
-                rebuild(connection)
         return before, version_of(connection) or HEAD

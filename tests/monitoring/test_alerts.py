@@ -198,12 +198,12 @@ def test_failed_channel_gets_the_alert_again_and_others_do_not(world):
         report = deliver_alerts(world, (mailing, hooking))
         assert (report.delivered, len(report.failed), len(taken)) == (0, 1, 1)
         (kept,) = company_alerts.list_alerts(world)
-        assert kept.told_at is None
+        assert kept.delivered_at is None
         inbox.refuse = False
         assert deliver_alerts(world, (mailing, hooking)).delivered == 1
         assert (len(inbox.messages), len(taken)) == (1, 1)
         (kept,) = company_alerts.list_alerts(world)
-        assert kept.told_at is not None
+        assert kept.delivered_at is not None
 
 
 def test_alert_is_claimed_by_one_worker(world):

@@ -154,7 +154,7 @@ def test_source_of_few_articles_may_be_quiet_for_days() -> None:
         ({"dropped": 38}, "dropped", "pages without an article: 49%, usually 5%"),
         ({"confidence": 0.3}, "confidence", "confidence of the extraction: 30%, usually 95%"),
     ],
-    ids=["short", "long", "clutter", "dates", "titles", "dropped", "confidence"],
+    ids=["short", "long", "boilerplate", "dates", "titles", "dropped", "confidence"],
 )
 def test_one_changed_measure_is_drift(changes: dict[str, object], measure: str, words: str) -> None:
     found = incidents(record(usual(MONDAY, **changes)))

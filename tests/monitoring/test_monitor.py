@@ -100,7 +100,7 @@ def test_extraction_quality_is_counted_by_source_and_day(room: Newsroom) -> None
     }
     assert (vitals["read"], vitals["undated"], vitals["untitled"]) == (4, 4, 0)
     assert 0 < vitals["text_characters"] < vitals["page_characters"]
-    day = room.rows("SELECT runs, read, new, characters FROM vitals")
+    day = room.rows("SELECT runs, read, new, characters FROM source_stats")
     assert day == [(1, 4, 4, vitals["characters"])]
 
 

@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"\{\{(site|day:(\d+))\}\}")
 class Facts:
     """What is true of a page: `<name>.json` beside `<name>.html`.
 
-    `companies` are named by the article itself, `clutter` only by what stands around it.
+    `companies` are named by the article itself, `boilerplate` only by what stands around it.
     `listed` says where the page is listed: feed, news (sitemap), sitemap, or nowhere.
     `outcome` is what a crawl makes of it: article, paywall, disallowed, duplicate or dropped.
     """
@@ -33,7 +33,7 @@ class Facts:
     outcome: str
     standfirst: str = ""
     companies: tuple[str, ...] = ()
-    clutter: tuple[str, ...] = ()
+    boilerplate: tuple[str, ...] = ()
     charset: str = "utf-8"
 
     @property
@@ -47,7 +47,7 @@ def facts() -> tuple[Facts, ...]:
     """Return the facts of all pages, by path."""
     read = [json.loads(file.read_text(encoding="utf-8")) for file in PAGES.glob("*.json")]
     for page in read:
-        for name in ("listed", "companies", "clutter"):
+        for name in ("listed", "companies", "boilerplate"):
             page[name] = tuple(page.get(name, ()))
     return tuple(sorted((Facts(**page) for page in read), key=lambda page: page.path))
 

@@ -50,7 +50,7 @@ def main() -> int:
     code = subprocess.run(show, cwd=PROJECT, env=environment, check=False).returncode
     again = [*show, "--format", "json"]
     told = subprocess.run(again, cwd=PROJECT, env=environment, check=False, capture_output=True)
-    print(about_clutter({row["company"] for row in json.loads(told.stdout)}))
+    print(about_boilerplate({row["company"] for row in json.loads(told.stdout)}))
     print(_next_steps(database, log))
     return code
 
@@ -67,14 +67,14 @@ def _folder(arguments: list[str]) -> Path:
     return folder
 
 
-def about_clutter(counted: Collection[str]) -> str:
+def about_boilerplate(counted: Collection[str]) -> str:
     """Return how many companies were counted that no article of the site mentions."""
     meant = {name for page in content.facts() for name in page.companies}
-    clutter = {name for page in content.facts() for name in page.clutter} - meant
-    wrong = sorted(clutter.intersection(counted))
+    boilerplate = {name for page in content.facts() for name in page.boilerplate} - meant
+    wrong = sorted(boilerplate.intersection(counted))
     count = f"{len(wrong)} ({', '.join(wrong)})" if wrong else "none"
     return (
-        f"{len(clutter)} other companies stand only in menus, teasers, ads and comments: "
+        f"{len(boilerplate)} other companies stand only in menus, teasers, ads and comments: "
         f"{count} counted."
     )
 

@@ -56,7 +56,7 @@ def company(request: Request, name: str) -> Response:
                 queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
             ),
             completeness=queries.completeness(database, scope=scope),
-            clutter=queries.clutter(database, company=name, scope=scope),
+            boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
             beside=queries.co_mentions(database, name, scope=scope, limit=BESIDE),
             latest=queries.company_articles(

@@ -58,7 +58,7 @@ def overview(request: Request) -> Response:
             found=found,
             shown=SHOWN,
             lines={row.company: spark(row.spark) for row in found.companies},
-            clutter=queries.clutter(database, scope=filters.scope),
+            boilerplate=queries.boilerplate(database, scope=filters.scope),
             silence=_silence(database, filters),
             quarantined=sum(queries.quarantine_sizes(database).values()),
         )

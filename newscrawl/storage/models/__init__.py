@@ -1,9 +1,9 @@
 """The tables, a module for each group of them; all must be imported here to be known."""
 
-from newscrawl.storage.models.alerts import Notice, Watch
+from newscrawl.storage.models.alerts import CompanyAlert, WatchedCompany
 from newscrawl.storage.models.analysis import (
     Appearance,
-    Clutter,
+    Boilerplate,
     CountedArticle,
     DailyCompany,
     DailyCompanySource,
@@ -38,8 +38,9 @@ __all__ = [
     "Article",
     "ArticleUrl",
     "Base",
-    "Clutter",
+    "Boilerplate",
     "Company",
+    "CompanyAlert",
     "CountedArticle",
     "Coverage",
     "DailyCompany",
@@ -52,7 +53,6 @@ __all__ = [
     "Listing",
     "Mention",
     "MentionChange",
-    "Notice",
     "Poll",
     "Progress",
     "QuarantinedRevision",
@@ -66,6 +66,6 @@ __all__ = [
     "SourceStats",
     "Story",
     "TemplateMemory",
-    "Watch",
+    "WatchedCompany",
     "Worker",
 ]

@@ -1,7 +1,6 @@
-"""The tables of analysts' alerts: what they wait for, and what has been told.
+"""The tables of company alerts: the companies that analysts watch, and the alerts about them.
 
-`watches` are companies, or pairs of them. `notices` are what was noticed; of one cause there is
-one only, so that nobody is told twice, whichever worker noticed it.
+Of one cause there is one alert, so that nobody is notified twice, whichever worker raised it.
 """
 
 from datetime import date, datetime
@@ -13,10 +12,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from newscrawl.storage.models.base import Base, BigKey
 
 
-class Watch(Base):
-    """A company that an analyst waits for, or a pair (`other`, else "")."""
+class WatchedCompany(Base):
+    """A company that an analyst watches, or a pair of companies (`other` is "" for one)."""
 
-    __tablename__ = "watches"
+    __tablename__ = "watched_companies"
     __table_args__ = (UniqueConstraint("company", "other"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -25,14 +24,14 @@ class Watch(Base):
     added_at: Mapped[datetime]
 
 
-class Notice(Base):
-    """Something noticed about a company on a UTC day.
+class CompanyAlert(Base):
+    """Something that analysts are notified of, about a company on a UTC day.
 
-    `told` names the channels that passed it on, `told_at` is when the last of them did; until
-    `claimed_until` a worker is at it.
+    `delivered_by` names the channels that have delivered it, `delivered_at` is when the last of
+    them did; until `claimed_until` a worker is delivering it.
     """
 
-    __tablename__ = "notices"
+    __tablename__ = "company_alerts"
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     cause: Mapped[str] = mapped_column(unique=True)
@@ -41,7 +40,7 @@ class Notice(Base):
     other: Mapped[str]
     day: Mapped[date]
     facts: Mapped[dict[str, Any]]
-    noticed_at: Mapped[datetime] = mapped_column(index=True)
+    raised_at: Mapped[datetime] = mapped_column(index=True)
     claimed_until: Mapped[datetime | None]
-    told: Mapped[list[str]]
-    told_at: Mapped[datetime | None]
+    delivered_by: Mapped[list[str]]
+    delivered_at: Mapped[datetime | None]

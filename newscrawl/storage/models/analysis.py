@@ -2,7 +2,7 @@
 
 `newscrawl.storage.saving` keeps them in step, in the transaction of the article itself;
 `newscrawl db rebuild` makes them anew. An article counts here by the rules of
-`newscrawl.storage.queries`; one that does not has no row in any of these tables but `clutter`.
+`newscrawl.storage.queries`; one that does not has no row in any of these tables but `boilerplate`.
 
 A `minute` is a whole number of minutes since the calendar's beginning (year 1, UTC; never below
 0): that of publication, or of the first fetch where the page gives none. Language and section
@@ -63,10 +63,10 @@ class Appearance(Base):
     story_id: Mapped[int] = mapped_column(BigKey)
 
 
-class Clutter(Base):
+class Boilerplate(Base):
     """How often a company stands on an article's page outside the article."""
 
-    __tablename__ = "clutter"
+    __tablename__ = "boilerplate"
     __table_args__ = (_BY_KEY,)
 
     article_id: Mapped[int] = _article_key()
@@ -76,14 +76,14 @@ class Clutter(Base):
 
 class _Sums:
     """What is counted in a day: `articles` with a mention, of them `limited`, occurrences, those
-    in clutter and the pages these stand on."""
+    in boilerplate and the pages these stand on."""
 
     articles: Mapped[int]
     limited: Mapped[int]
     in_title: Mapped[int]
     in_body: Mapped[int]
-    clutter: Mapped[int]
-    cluttered: Mapped[int]
+    boilerplate: Mapped[int]
+    boilerplate_articles: Mapped[int]
 
 
 class DailyTotal(_Sums, Base):

@@ -83,7 +83,7 @@ class FrontierUrl(Base):
     run_id: Mapped[int | None]
     visits: Mapped[int]
     attempts: Mapped[int]
-    crash_count: Mapped[int] = mapped_column("deaths", key="crash_count", server_default="0")
+    crash_count: Mapped[int] = mapped_column(server_default="0")
     named_at: Mapped[datetime | None]
     visited_at: Mapped[datetime | None]
     etag: Mapped[str | None]

@@ -50,6 +50,6 @@ class QuarantinedRevision(Base):
     characters: Mapped[int]
     facts: Mapped[dict[str, Any]]
     mentions: Mapped[list[dict[str, Any]]]
-    clutter: Mapped[dict[str, int]]
+    boilerplate: Mapped[dict[str, int]]
     content_hash: Mapped[str]
     fingerprint: Mapped[str | None]

@@ -53,10 +53,10 @@ class SourceStats(Base):
     """How a source fared on a UTC day: what its crawls of that day counted, added up.
 
     `characters` is the median length of the articles' texts, `page_characters` and
-    `text_characters` are sums over the same pages: what is no text is markup and clutter.
+    `text_characters` are sums over the same pages: what is no text is markup and boilerplate.
     """
 
-    __tablename__ = "vitals"
+    __tablename__ = "source_stats"
 
     source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
     day: Mapped[date] = mapped_column(primary_key=True, index=True)
@@ -79,14 +79,14 @@ class SourceStats(Base):
 class Incident(Base):
     """Something that is wrong with a source, or with the watch itself (no source).
 
-    It is open until `recovered_at`; of one cause only one is open at a time. `told_at` and
-    `recovery_told_at` say when people were told.
+    It is open until `recovered_at`; of one cause only one is open at a time. `reported_at` and
+    `recovery_reported_at` say when people were told.
     """
 
-    __tablename__ = "findings"
+    __tablename__ = "incidents"
     __table_args__ = (
         Index(
-            "uq_findings_open_cause",
+            "uq_incidents_open_cause",
             "cause",
             unique=True,
             sqlite_where=_OPEN,
@@ -103,5 +103,5 @@ class Incident(Base):
     opened_at: Mapped[datetime] = mapped_column(index=True)
     seen_at: Mapped[datetime]
     recovered_at: Mapped[datetime | None]
-    told_at: Mapped[datetime | None]
-    recovery_told_at: Mapped[datetime | None]
+    reported_at: Mapped[datetime | None]
+    recovery_reported_at: Mapped[datetime | None]

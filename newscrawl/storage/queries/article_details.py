@@ -16,7 +16,7 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
-    Clutter,
+    Boilerplate,
     Company,
     Mention,
     MentionChange,
@@ -77,7 +77,7 @@ class ArticlePage:
     mentions: tuple[MarkedMention, ...]
     addresses: tuple[str, ...] = field(metadata=about("all its URLs"))
     copies: tuple[ArticleRow, ...] = field(metadata=about("the other articles of its story"))
-    clutter: tuple[tuple[str, int], ...] = field(
+    boilerplate: tuple[tuple[str, int], ...] = field(
         metadata=about("companies elsewhere on its page, which are not counted")
     )
 
@@ -156,7 +156,7 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
             mentions=_mentions(session, article.id),
             addresses=_addresses(session, article.id),
             copies=_copies(session, row),
-            clutter=_clutter(session, article.id),
+            boilerplate=_boilerplate(session, article.id),
         )
 
 
@@ -306,11 +306,11 @@ def _copies(session: Session, row: ArticleRow) -> tuple[ArticleRow, ...]:
     return tuple(article_rows(session, numbers, None))
 
 
-def _clutter(session: Session, number: int) -> tuple[tuple[str, int], ...]:
+def _boilerplate(session: Session, number: int) -> tuple[tuple[str, int], ...]:
     query = (
-        select(Company.name, Clutter.number)
-        .join(Company, Company.id == Clutter.company_id)
-        .where(Clutter.article_id == number)
+        select(Company.name, Boilerplate.number)
+        .join(Company, Company.id == Boilerplate.company_id)
+        .where(Boilerplate.article_id == number)
     )
     return tuple(sorted((name, found) for name, found in session.execute(query)))
 

@@ -41,7 +41,7 @@ from newscrawl.storage.queries.scope import (
 )
 
 __all__ = [
-    "Clutter",
+    "Boilerplate",
     "CoMention",
     "CompanyCount",
     "Hits",
@@ -50,7 +50,7 @@ __all__ = [
     "Share",
     "Standing",
     "UnmentionedCompany",
-    "clutter",
+    "boilerplate",
     "co_mentions",
     "company_ranking",
     "mention_counts",
@@ -167,7 +167,7 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clutter:
+class Boilerplate:
     """Mentions in menus, teasers and the like, which are in no other count."""
 
     mentions: int = 0
@@ -251,8 +251,10 @@ def company_ranking(
     ]
 
 
-@question("/clutter")
-def clutter(database: Database, *, company: str | None = None, scope: Scope = ANY) -> Clutter:
+@question("/boilerplate")
+def boilerplate(
+    database: Database, *, company: str | None = None, scope: Scope = ANY
+) -> Boilerplate:
     """Return the mentions of the company, or of any, outside the articles of the pages.
 
     They are known by day, source, country and language: section and zone are ignored.
@@ -260,9 +262,9 @@ def clutter(database: Database, *, company: str | None = None, scope: Scope = AN
     scope = replace(scope, section=None, zone="UTC")
     with database.reading() as session:
         rollup = rollup_table(session, scope, by=None, company=company)
-        sums = func.sum(rollup.table.clutter), func.sum(rollup.table.cluttered)
+        sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
         mentions, pages = session.execute(rollup.select(*sums)).one()
-    return Clutter(mentions=int(mentions or 0), pages=int(pages or 0))
+    return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
 
 
 @question("/companies/unmentioned", command="unmentioned")

@@ -1,0 +1,131 @@
+"""The migrations lead to the tables of the models, on both databases."""
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import select, text
+
+from newscrawl.storage import (
+    StorageError,
+    engine,
+    models,
+    open_database,
+    queries,
+    schema,
+    upgrade_database,
+)
+from newscrawl.storage.company_alerts import list_alerts, watch_company
+from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
+from newscrawl.storage.source_stats import articles_so_far
+
+SCRIPTS = Path(schema.__file__).parent / "migrations"
+
+
+@pytest.fixture
+def scripts() -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    return ScriptDirectory.from_config(config)
+
+
+def test_head_is_the_newest_migration(scripts: ScriptDirectory) -> None:
+    assert scripts.get_current_head() == schema.HEAD
+
+
+def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory) -> None:
+    newest_first = [script.revision for script in scripts.walk_revisions()]
+    assert newest_first == sorted(newest_first, reverse=True)
+
+
+def is_modelled(name: str | None, kind: str, _parents: object) -> bool:
+    """The index of the full text is another table on each of the two databases."""
+    return kind != "table" or not str(name).startswith("article_search")
+
+
+def differences(url: str) -> list[object]:
+    """Return what differs between the tables of a database and those of the models."""
+    opened = engine.make_engine(engine.parse_url(url))
+    with opened.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_name": is_modelled})
+        found = compare_metadata(context, models.Base.metadata)
+    opened.dispose()
+    return list(found)
+
+
+def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
+    upgrade_database(database_url)
+    assert differences(database_url) == []
+
+
+def test_an_upgrade_tells_where_from_and_where_to(database_url: str) -> None:
+    assert upgrade_database(database_url) == (None, schema.HEAD)
+    assert upgrade_database(database_url) == (schema.HEAD, schema.HEAD)
+
+
+def test_an_upgraded_database_opens(database_url: str) -> None:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+        assert database.start_run("ft") == 1
+
+
+def test_the_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
+    with (
+        open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database,
+        database.reading() as session,
+    ):
+        found = session.execute(text("SELECT v FROM article_search_config WHERE k = 'automerge'"))
+        assert found.scalars().all() == [8]
+
+
+@pytest.fixture
+def unreleased(database_url: str) -> str:
+    """The URL of a database of schema 0014, with a row in each table that 0015 changes."""
+    opened = engine.make_engine(engine.parse_url(database_url))
+    with opened.execution_options(writes=True).begin() as connection:
+        for name in (f"schema_0014_{opened.dialect.name}.sql", "rows_0014.sql"):
+            script = Path(__file__).with_name(name).read_text(encoding="utf-8")
+            for statement in filter(str.strip, script.split(";\n")):
+                connection.exec_driver_sql(statement)
+    opened.dispose()
+    return database_url
+
+
+def test_unreleased_schema_becomes_the_tables_of_the_models(unreleased: str) -> None:
+    assert upgrade_database(unreleased) == ("0014", schema.HEAD)
+    assert differences(unreleased) == []
+
+
+def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
+    upgrade_database(unreleased)
+    with open_database(unreleased) as database:
+        outside = queries.boilerplate(database, company="Siemens")
+        assert (outside.mentions, outside.pages) == (4, 1)
+        (alert,) = list_alerts(database)
+        assert (alert.alert.cause, alert.delivered_by) == ("spike", ("log",))
+        assert watch_company(database, "Bosch")
+        assert not watch_company(database, "Siemens")
+        assert articles_so_far(database) == {"ft": 7}
+        opened, recovered = claim_unreported(database)
+        assert ([one.cause for one in opened], recovered) == (["ft/stale"], [])
+        with database.reading() as session:
+            (page,) = session.scalars(select(models.FrontierUrl))
+            assert (page.crash_count, page.reason) == (2, "headline known")
+            (held,) = session.scalars(select(models.QuarantinedRevision))
+            assert held.boilerplate == {"Siemens": 4}
+            assert session.scalars(select(models.Boilerplate.number)).all() == [4]
+        # Numbers go on from those of the rows that were copied.
+        record_incidents(database, [Incident(kind="blocked", source="ft", note="")], ())
+
+
+def test_development_schema_is_refused_with_advice(unreleased: str) -> None:
+    opened = engine.make_engine(engine.parse_url(unreleased))
+    with opened.execution_options(writes=True).begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0013'"))
+    opened.dispose()
+    with pytest.raises(StorageError, match="schema 0013, made by a development version"):
+        upgrade_database(unreleased)
