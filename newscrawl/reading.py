@@ -12,7 +12,6 @@ from newscrawl.extraction.extract import extract_from
 from newscrawl.extraction.language import settle_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
-from newscrawl.extraction.walls import wall_before
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
 from newscrawl.sources.urls import declared_url
 
@@ -57,8 +56,6 @@ class PageReader:
         parsed = parse_page(page.html, page.url, encoding=page.encoding, language=page.language)
         memory = self.memories.get(page.source)
         article = extract_from(parsed, page.url, method=self.method, memory=memory)
-        if wall := wall_before(page.html, page.encoding, article):
-            article = replace(article, kind=wall)
         if article.paywalled or article.kind in _BEFORE_ARTICLES:
             return _paywalled(page, article)
         self._check(article)

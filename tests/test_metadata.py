@@ -36,6 +36,7 @@ def test_linked_data_gives_every_field() -> None:
         site_name="The Daily Pier",
         paywalled=True,
         kind="article",
+        declares_article=True,
         article_body="Ships sail.",
         headline_candidates=("Harbour reopens",),
     )

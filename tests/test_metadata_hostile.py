@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import metadata
+from newscrawl.extraction.kinds import kind_of_text
 from newscrawl.extraction.metadata.signals import MAX_VALUE
 
 
@@ -83,7 +84,7 @@ def test_any_json_under_an_article(value: object) -> None:
     node = {"@type": "NewsArticle"} | dict.fromkeys(FIELDS, value)
     for data in (value, node):
         found = metadata.read(LexborHTMLParser(ld(json.dumps(data))), "https://a.example/x")
-        assert metadata.kind_of(found, words=0, link_words=0)
+        assert kind_of_text(found, "", link_words=0)
 
 
 @given(st.text(max_size=300), st.text(max_size=50), st.none() | st.text(max_size=10))
@@ -96,4 +97,4 @@ def test_any_text_in_every_place(text: str, url: str, language: str | None) -> N
         f"<time datetime='{text}'>{text}</time>{text}{ld(text)}"
     )
     found = metadata.read(LexborHTMLParser(html), url, language=language)
-    assert metadata.kind_of(found, words=1, link_words=1, text=text)
+    assert kind_of_text(found, text, link_words=1)

@@ -1,6 +1,6 @@
 """A page becomes an article: the whole story on one screen."""
 
-from newscrawl.extraction import metadata
+from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.language import settle_language
 from newscrawl.extraction.methods import METHODS, ParsedPage, parse_page
 from newscrawl.extraction.template_memory import without_templates
@@ -16,12 +16,12 @@ def extract(
     method: str = "combined",
     memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page. Never raises for any page; an empty one gives an empty text,
-    and so does None, the body that some clients give where there is none.
+    """Take the article out of a page. No page raises; an empty one gives an empty text, and so does
+    None, which some HTTP clients return for an empty body.
 
-    `encoding` is the charset of the HTTP header, `language` what is known of the site. `method`
-    is one of `methods.METHODS`; another one raises ValueError. What `memory` knows from other
-    pages of the site is left out (`memory.with_page` makes one).
+    `encoding` is the charset of the HTTP header, `language` the site's language. `method` is one of
+    `methods.METHODS`; another one raises ValueError. Paragraphs that `memory` knows from other
+    pages of the site are left out (`template_memory.with_page` makes a memory).
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; use one of {', '.join(METHODS)}")
@@ -46,28 +46,26 @@ def extract_from(
     method: str = "combined",
     memory: Memory | None = None,
 ) -> Article:
-    """Take the article out of a page that is parsed already; else as `extract`."""
-    found = page.metadata
+    """Take the article out of a page that is parsed already; otherwise like `extract`."""
+    metadata = page.metadata
     body = METHODS[method](page)
     paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
     word_counts = body.word_counts if len(paragraphs) == len(body.paragraphs) else None
     text = "\n\n".join(paragraphs)
     return Article(
         url=url,
-        title=found.title,
+        title=metadata.title,
         text=text,
         paragraphs=tuple(paragraphs),
-        authors=found.authors,
-        published=found.published,
-        modified=found.modified,
-        language=settle_language(found.language, text, word_counts),
-        section=found.section,
-        site_name=found.site_name,
-        image=found.image,
-        paywalled=found.paywalled,
-        kind=metadata.kind_of(
-            found, words=len(text.split()), link_words=page.link_words, text=text
-        ),
+        authors=metadata.authors,
+        published=metadata.published,
+        modified=metadata.modified,
+        language=settle_language(metadata.language, text, word_counts),
+        section=metadata.section,
+        site_name=metadata.site_name,
+        image=metadata.image,
+        paywalled=metadata.paywalled,
+        kind=decide_kind(page, paragraphs),
         method=method,
         confidence=body.confidence,
     )

@@ -1,4 +1,4 @@
-"""What a page is, if it isn't an article."""
+"""The kind of a page as far as types, title and address declare it."""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +7,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from newscrawl.extraction.metadata import jsonld
 from newscrawl.extraction.metadata.jsonld import LinkedData
-from newscrawl.extraction.metadata.vocabulary import any_of, words
+from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
 from newscrawl.items import Kind
 
 _ROBOT_CHECK: Final = words("walls", "robot_check")
 _ERROR: Final = words("walls", "error")
-_CONSENT: Final = words("phrases", "consent")
-_SUBSCRIBE: Final = words("phrases", "subscribe")
 _STATUS: Final = re.compile(
     r"\W*(?:error\W*|http\W*)?(?:404|403|410|500|502|503|504)(?:\W|$)"
     r"|.{0,60}\b(?:404|403|500|503)\W*(?:error\b.*)?$"
@@ -27,60 +25,44 @@ _PATHS: Final[dict[Kind, re.Pattern[str]]] = {
 _FRONT_PATH: Final = re.compile(r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:index\.(?:html?|php))?")
 _ENDING: Final = re.compile(r"\.(?:html?|php|aspx?|jsp)$")
 
-# Ours, words of body text: what a wall or teaser stays under, and what an article reaches.
-SHORT: Final = 120
-TEASER: Final = 250
-LONG: Final = 400
-LETTERS_A_WORD: Final = 12
-"""Ours: a text with longer "words" has no blanks between words; two letters count as a word."""
-LINKED_SHARE: Final = 0.5
-"""Ours, fitted on half 0 of the sites of wcxb: of pages with a section's address and no sign of an
-article, 42 % of the listings and collections and 0.3 % of the articles have that many words within
-links for each word of text (half 1: 33 % and 0.6 %)."""
-
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """The kind by types, title and address; `section` says that they fit a section's front."""
+class Declared:
+    """The declared kind, "article" where nothing else is declared.
+
+    `is_article` is true where types say so; `could_be_front` where the address fits a section's
+    front and nothing speaks for an article.
+    """
 
     kind: Kind
-    section: bool = False
+    is_article: bool = False
+    could_be_front: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much text a page has: words of the body, and words within links anywhere."""
-
-    words: int
-    link_words: int
-
-
-def stated_kind(
-    data: LinkedData, og_type: str, url: str | None, title: str | None, *, dated: bool
-) -> Stated:
-    """The kind as far as metadata tell; "article" where they tell nothing else.
-
-    `dated` says whether a field gives a date of publication.
-    """
+def declared_kind(
+    data: LinkedData, og_type: str, url: str | None, title: str | None, *, has_date: bool
+) -> Declared:
+    """Return the declared kind; `has_date` tells whether a field gives a date of publication."""
     if _is_of_error((title or "").lower()):
-        return Stated("error")
+        return Declared("error")
     types = frozenset(name for node in data.nodes for name in jsonld.types_of(node))
     address = _split(url)
+    is_article = jsonld.hold_article(types) or og_type.lower().endswith("article")
     kind = _by_types(types, og_type.lower()) or _by_address(address)
-    if kind is None and og_type.lower().endswith("article"):
+    if kind is None and is_article:
         kind = "article"
     if kind is None and (types & jsonld.LIST_TYPES or _is_root(address)):
         kind = "front"
-    section = kind is None and not dated and _is_section(address)
-    return Stated(kind or "article", section)
+    could_be_front = kind is None and not has_date and _is_section(address)
+    return Declared(kind or "article", is_article, could_be_front)
 
 
 def _is_of_error(title: str) -> bool:
-    return _holds(title, _ROBOT_CHECK) or _holds(title, _ERROR) or bool(_STATUS.match(title))
-
-
-def _holds(text: str, phrases: tuple[str, ...]) -> bool:
-    return any(phrase in text for phrase in phrases)
+    return (
+        contains_any(title, _ROBOT_CHECK)
+        or contains_any(title, _ERROR)
+        or bool(_STATUS.match(title))
+    )
 
 
 def _split(url: str | None) -> SplitResult | None:
@@ -127,48 +109,3 @@ def _is_section(address: SplitResult | None) -> bool:
         and not any(map(str.isdigit, last))
         and len(last.replace("_", "-").split("-")) <= 2
     )
-
-
-def settled_kind(stated: Stated, size: Size, *, paywalled: bool | None, text: str) -> Kind:
-    """The kind once the body text is known."""
-    length = _words_of_any_script(size.words, text)
-    match stated.kind:
-        case "error":
-            return "error" if length < TEASER else "article"
-        case "gallery" | "video":
-            return stated.kind if length < LONG else "article"
-        case "article":
-            return _kind_of_text(stated, size, length, paywalled=paywalled, text=text)
-        case _:
-            return stated.kind
-
-
-def _kind_of_text(
-    stated: Stated, size: Size, length: int, *, paywalled: bool | None, text: str
-) -> Kind:
-    if stated.section and size.link_words > LINKED_SHARE * length:
-        return "front"
-    if length >= TEASER:
-        return "article"
-    if length < SHORT and (kind := _kind_of_wall(text[:2_000].lower())):
-        return kind
-    return "paywall" if paywalled else "article"
-
-
-def _kind_of_wall(lowered: str) -> Kind | None:
-    if _holds(lowered, _ROBOT_CHECK):
-        return "error"
-    if sum(phrase in lowered for phrase in _CONSENT) >= 2:
-        return "consent"
-    return "paywall" if asks_to_subscribe(lowered) else None
-
-
-def asks_to_subscribe(text: str) -> bool:
-    """Tell whether a text asks its reader to subscribe."""
-    return _holds(text.lower(), _SUBSCRIBE)
-
-
-def _words_of_any_script(words_between_blanks: int, text: str) -> int:
-    if len(text) > LETTERS_A_WORD * max(words_between_blanks, 1):
-        return len(text) // 2
-    return words_between_blanks

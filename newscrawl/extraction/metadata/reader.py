@@ -26,9 +26,9 @@ class Metadata:
     """What a page says about its article, apart from its text.
 
     `published` and `modified` are aware and not in the future. `language` is ISO 639-1 as the
-    page declares it; `paywalled` is None where the page doesn't say. `kind` is what metadata alone
-    tells, `could_be_front` that a section's front is possible; `kind_of` settles it once the text
-    is known. `article_body` is JSON-LD's, raw.
+    page declares it; `paywalled` is None where the page doesn't say. `kind`, `declares_article` and
+    `could_be_front` are what metadata alone tell of the kind (`kinds.Declared`). `article_body` is
+    JSON-LD's, raw.
     `headline_candidates` are all titles found, the most trusted place first.
     """
 
@@ -42,6 +42,7 @@ class Metadata:
     site_name: str | None = None
     paywalled: bool | None = None
     kind: Kind = "article"
+    declares_article: bool = False
     could_be_front: bool = False
     article_body: str | None = None
     headline_candidates: tuple[str, ...] = ()
@@ -62,12 +63,12 @@ def read(
     evidence = collect(tree, url, language)
     dates = publication.read(evidence, now or datetime.now(UTC))
     signals = evidence.signals
-    stated = kinds.stated_kind(
+    declared = kinds.declared_kind(
         signals.data,
         signals.meta("og:type") or "",
         url,
         evidence.title or signals.title,
-        dated=dates.are_stated,
+        has_date=dates.are_stated,
     )
     return Metadata(
         title=evidence.title,
@@ -79,22 +80,12 @@ def read(
         image=_image(evidence),
         site_name=evidence.site_name,
         paywalled=_paywalled(evidence),
-        kind=stated.kind,
-        could_be_front=stated.section,
+        kind=declared.kind,
+        declares_article=declared.is_article,
+        could_be_front=declared.could_be_front,
         article_body=jsonld.text_of(evidence.article.get("articleBody")),
         headline_candidates=tuple(dict.fromkeys(each.text for each in evidence.title_candidates)),
     )
-
-
-def kind_of(metadata: Metadata, *, words: int, link_words: int, text: str = "") -> Kind:
-    """Settle the kind with what extraction found.
-
-    `words` counts the body text's words, `link_words` those of the page that stand within links;
-    `text` is the body text (its beginning is enough).
-    """
-    stated = kinds.Stated(metadata.kind, metadata.could_be_front)
-    size = kinds.Size(words, link_words)
-    return kinds.settled_kind(stated, size, paywalled=metadata.paywalled, text=text)
 
 
 def _section(evidence: Evidence) -> str | None:

@@ -24,3 +24,16 @@ def words(table: str, name: str) -> tuple[str, ...]:
 def any_of(entries: Iterable[str]) -> str:
     """A pattern that matches any of these literally, the longest first."""
     return "|".join(sorted(map(re.escape, entries), key=len, reverse=True))
+
+
+def contains_any(text: str, phrases: Iterable[str]) -> bool:
+    """Return whether any of these phrases stands in the text."""
+    return any(phrase in text for phrase in phrases)
+
+
+_SUBSCRIBE: Final = words("phrases", "subscribe")
+
+
+def asks_to_subscribe(text: str) -> bool:
+    """Return whether a text asks its reader to subscribe."""
+    return contains_any(text.lower(), _SUBSCRIBE)

@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from newscrawl import extract
 from newscrawl.extraction import metadata
+from newscrawl.extraction.kinds import kind_of_text
+from tests.walls.pages import ARTICLES, WALLS, Page
 
 NOW = datetime(2026, 11, 10, tzinfo=UTC)
 STORY = "https://pier.example/news/harbour-reopens-after-storm-1234"
@@ -15,7 +18,7 @@ ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
 
 def kind(html: str, url: str | None = STORY, *, text: str = BODY, link_words: int = 50) -> str:
     found = metadata.read(LexborHTMLParser(html), url, now=NOW)
-    return metadata.kind_of(found, words=len(text.split()), link_words=link_words, text=text)
+    return kind_of_text(found, text, link_words)
 
 
 def data(kind_of_node: str) -> str:
@@ -111,3 +114,29 @@ def test_paywall_teasers_by_data() -> None:
 
 def test_a_short_report_that_mentions_cookies_is_an_article() -> None:
     assert kind(ARTICLE, text="The bakery recalled its cookies on Monday.") == "article"
+
+
+WALL_KINDS = {"consent": "consent", "robot check": "error", "paywall": "paywall", "front": "front"}
+
+
+@pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
+def test_extract_knows_a_wall(page: Page) -> None:
+    url = "https://pier.example" + (page.final or page.path)
+    assert extract(page.html, url).kind == WALL_KINDS[page.wall]
+
+
+@pytest.mark.parametrize("path", ARTICLES)
+def test_an_article_about_walls_is_an_article(path: str) -> None:
+    assert extract(ARTICLES[path], f"https://pier.example{path}").kind == "article"
+
+
+def test_a_link_to_the_full_story_elsewhere_is_no_wall() -> None:
+    html = (
+        f"<h1>News digest</h1><p>{BODY[:400]}</p><a href=/x>Click here to read the full story</a>"
+    )
+    assert extract(html, STORY).kind == "article"
+
+
+def test_a_call_to_subscribe_behind_a_long_text_without_blanks_is_no_wall() -> None:
+    html = f"<h1>港口</h1><p>{'港口在暴风雨后重新开放。' * 50}</p><p>有料会員限定</p>"
+    assert extract(html, STORY).kind == "article"

@@ -1,0 +1,163 @@
+"""The kind of a page, decided by its metadata, its text and what stands around the text.
+
+Metadata declares a kind. The text corrects it: a long text is an article whatever its title, and a
+short one may be an error, a consent page or the free part of an article. Two kinds of wall are not
+in the text alone: a long consent page has a button that accepts, and behind a teaser stands the
+call to subscribe.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from newscrawl.extraction.html import parse
+from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
+from newscrawl.extraction.methods import ParsedPage
+from newscrawl.items import Kind
+
+_ROBOT_CHECK: Final = words("walls", "robot_check")
+_CONSENT: Final = words("phrases", "consent")
+_ACCEPT: Final = frozenset(words("walls", "accept"))
+_GATES: Final = AhoCorasick(words("walls", "gates"))
+# The same over bytes, whose lower() knows ASCII alone: with the first letter large, too.
+_GATES_IN_BYTES: Final = BytesAhoCorasick(
+    [form.encode() for gate in words("walls", "gates") for form in {gate, gate.capitalize()}]
+)
+_CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button]"
+_INVISIBLE: Final = ["script", "style", "template", "noscript", "nav", "header", "footer"]
+_HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
+
+# Ours, words of body text: what a wall or teaser stays under, and what an article reaches.
+SHORT: Final = 120
+TEASER: Final = 250
+LONG: Final = 400
+# Ours: a text with longer "words" has no blanks between words; two letters count as a word.
+LETTERS_A_WORD: Final = 12
+# Ours, fitted on half 0 of the sites of wcxb: of pages with a section's address and no sign of an
+# article, 42 % of the listings and collections and 0.3 % of the articles have that many words
+# within links for each word of text (half 1: 33 % and 0.6 %).
+LINKED_SHARE: Final = 0.5
+# Ours: different phrases of consent that make a short text a consent page, and a long one suspect.
+MIN_CONSENT_PHRASES: Final = 2
+# Ours: characters of a text that are searched for phrases of walls; of a long one for consent.
+SEARCHED: Final = 2_000
+SEARCHED_FOR_CONSENT: Final = 400
+# Ours: characters behind the last paragraph that are searched for a gate, bytes of markup in which
+# they stand, and characters that find the paragraph's end in text and markup.
+SEARCHED_FOR_GATE: Final = 600
+MARKUP_BEHIND: Final = 32 * 1024
+END_IN_TEXT: Final = 60
+END_IN_MARKUP: Final = 24
+
+
+def decide_kind(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
+    """Return the kind of a page from which these paragraphs were taken."""
+    text = "\n\n".join(paragraphs)
+    kind = kind_of_text(page.metadata, text, page.link_words)
+    if kind != "article" or not text:
+        return kind
+    if _is_consent_page(page, text):
+        return "consent"
+    if _is_teaser(page, paragraphs, text):
+        return "paywall"
+    return kind
+
+
+def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:
+    """Return the kind by metadata and body text; `link_words` is the number of the page's words
+    within links."""
+    length = _count_words(text)
+    match metadata.kind:
+        case "error":
+            return "error" if length < TEASER else "article"
+        case "gallery" | "video":
+            return metadata.kind if length < LONG else "article"
+        case "article":
+            return _kind_of_article(metadata, text, length, link_words)
+        case _:
+            return metadata.kind
+
+
+def _kind_of_article(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
+    if metadata.could_be_front and link_words > LINKED_SHARE * length:
+        return "front"
+    if length >= TEASER:
+        return "article"
+    if length < SHORT:
+        lowered = text[:SEARCHED].lower()
+        if contains_any(lowered, _ROBOT_CHECK):
+            return "error"
+        if _asks_for_consent(lowered):
+            return "consent"
+        if asks_to_subscribe(lowered):
+            return "paywall"
+    return "paywall" if metadata.paywalled else "article"
+
+
+def _count_words(text: str) -> int:
+    between_blanks = len(text.split())
+    unspaced = len(text) > LETTERS_A_WORD * max(between_blanks, 1)
+    return len(text) // 2 if unspaced else between_blanks
+
+
+def _asks_for_consent(lowered: str) -> bool:
+    return sum(phrase in lowered for phrase in _CONSENT) >= MIN_CONSENT_PHRASES
+
+
+# --- Walls that the text alone doesn't show -------------------------------------------------------
+
+
+def _is_consent_page(page: ParsedPage, text: str) -> bool:
+    """Return whether a text that begins with consent stands above a button that accepts; a page
+    that declares an article is none."""
+    metadata = page.metadata
+    return (
+        not metadata.published
+        and not metadata.declares_article
+        and _asks_for_consent(text[:SEARCHED_FOR_CONSENT].lower())
+        and any(map(_accepts, page.tree.css(_CONTROLS)))
+    )
+
+
+def _accepts(control: LexborNode) -> bool:
+    label = _squeeze(control.text() or control.attributes.get("value") or "")[:60]
+    first = label.split()[:1]
+    return label in _ACCEPT or (bool(first) and first[0].strip(",.!") in _ACCEPT)
+
+
+def _is_teaser(page: ParsedPage, paragraphs: Sequence[str], text: str) -> bool:
+    """Return whether a call to subscribe stands behind a short text, on a page that doesn't say
+    whether it is free."""
+    if page.metadata.paywalled is not None or _count_words(text) >= TEASER:
+        return False
+    markup = _markup_behind(page.source, paragraphs[-1])
+    # To look for a gate in the source costs next to nothing; to parse the page again half a
+    # millisecond, for one page in ten.
+    if not _GATES_IN_BYTES.find_matches_as_indexes(markup.lower()):
+        return False
+    behind = _text_behind(parse(page.source), paragraphs)
+    return bool(_GATES.find_matches_as_indexes(behind))
+
+
+def _markup_behind(source: bytes, paragraph: str) -> bytes:
+    """Return the source behind a paragraph, or all of it where its end isn't there."""
+    place = source.rfind(paragraph[-END_IN_MARKUP:].encode("utf-8", "replace"))
+    return source[place : place + MARKUP_BEHIND] if place >= 0 else source
+
+
+def _text_behind(tree: LexborHTMLParser, paragraphs: Sequence[str]) -> str:
+    """Return the beginning of the visible text behind the last paragraph; changes the tree."""
+    tree.strip_tags(_INVISIBLE)
+    for hidden in tree.css(_HIDDEN):
+        hidden.decompose()
+    text = _squeeze(tree.body.text(separator=" ") if tree.body else "")
+    ends = [_squeeze(paragraph)[-END_IN_TEXT:] for paragraph in paragraphs[-2:]]
+    places = [text.rfind(end) + len(end) for end in ends if end and end in text]
+    return text[max(places) : max(places) + SEARCHED_FOR_GATE] if places else ""
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split()).lower()
