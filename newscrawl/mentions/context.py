@@ -20,20 +20,25 @@ CONTEXT_WINDOW = 250
 # The weight of a context word with a capital. Ours, set by hand.
 NAME_WEIGHT = 2
 _place = attrgetter("place")
+_weight = attrgetter("weight")
 _PLURAL = re.compile(r"(?:s|es|n|en|er|e|x|i)?(?!\w)")
 
 
 class ContextHit(NamedTuple):
-    """A context word of a company: where it begins and its weight."""
+    """A context word of a company: where it begins, its weight, and the word."""
 
     place: int
     weight: int
+    word: str
 
 
 class _Pattern(NamedTuple):
+    """A context word to search; one with a capital is `spelled`, and counts only so."""
+
     literal: str
     open_left: bool
     open_right: bool
+    spelled: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +95,11 @@ class ContextFinder:
         hits: dict[int, list[ContextHit]] = defaultdict(list)
         for left, right in self._windows(places):
             found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
-            for pattern, start, end in found:
-                if pattern in patterns and self._stands(low, pattern, left + start, left + end):
-                    owners = self._owners[pattern]
+            for pattern, start, _ in found:
+                if pattern in patterns and self._stands(text, low, pattern, left + start):
+                    owners, word = self._owners[pattern], self._patterns[pattern].literal
                     for index in wanted & owners.keys():
-                        hits[index].append(ContextHit(left + start, owners[index]))
+                        hits[index].append(ContextHit(left + start, owners[index], word))
         for company_hits in hits.values():
             company_hits.sort()
         return hits
@@ -109,8 +114,11 @@ class ContextFinder:
             windows.append((left, right))
         return windows
 
-    def _stands(self, low: str, pattern: int, start: int, end: int) -> bool:
+    def _stands(self, text: str, low: str, pattern: int, start: int) -> bool:
         form = self._patterns[pattern]
+        end = start + len(form.literal)
+        if form.spelled and text[start:end] not in (form.spelled, form.spelled.upper()):
+            return False
         if not form.open_left and start and _is_spaced(low[start - 1]) and _is_spaced(low[start]):
             return False
         if form.open_right or not _is_spaced(low[end - 1]):
@@ -124,28 +132,39 @@ def _is_spaced(letter: str) -> bool:
 
 
 def _weighted(context: Iterable[str], words: Vocabulary) -> Iterable[tuple[str, int]]:
-    """Yield context words in small letters, and their weight: names weigh double."""
+    """Yield context words and their weight: those with a capital weigh double."""
     for word in context:
         if word.startswith("@"):
             yield from ((topical, 1) for topical in words.topics[word[1:]])
         else:
-            yield word.lower(), NAME_WEIGHT if word.strip("*")[0].isupper() else 1
+            yield word, NAME_WEIGHT if _has_capital(word) else 1
+
+
+def _has_capital(word: str) -> bool:
+    return word != word.lower()
 
 
 def _patterns(word: str) -> set[_Pattern]:
     literal = word.replace("*", "").replace("’", "'")
     open_left, open_right = word[0] == "*", word[-1] == "*"
     return {
-        _Pattern(spelling, open_left, open_right)
+        _Pattern(
+            spelling.lower(), open_left, open_right, spelling if _has_capital(spelling) else ""
+        )
         for spelling in (literal, without_accents(literal))
     }
 
 
 def context_weight(candidate: Candidate, context: MentionContext) -> int:
-    """Return the weight of the context words nearby, without the name's own characters."""
+    """Return the weight of the context words nearby, each once, the name's own words left out."""
     hits = context.words.get(candidate.form.company, ())
     first = bisect_left(hits, candidate.start - CONTEXT_WINDOW, key=_place)
     stop = bisect_right(hits, candidate.start + CONTEXT_WINDOW, key=_place)
-    return sum(
-        hit.weight for hit in hits[first:stop] if not candidate.start <= hit.place < candidate.end
-    )
+    # Of words that begin at one place ("SUV", "SUVs") the heaviest counts, and each word once.
+    near = {hit.place: hit for hit in sorted(hits[first:stop], key=_weight)}
+    weights = {
+        hit.word: hit.weight
+        for place, hit in near.items()
+        if not candidate.start <= place < candidate.end
+    }
+    return sum(weights.values())

@@ -13,7 +13,7 @@ from newscrawl.mentions.company import Company
 from newscrawl.mentions.vocabulary import Vocabulary
 
 # Characters before a name in which a credit may begin, and those of the longest sentence.
-_LEAD = 60
+_LEAD = 90
 _SENTENCE = 300
 # "(Reuters) - The bank ...": a dateline.
 _DATELINE = re.compile(r"\)\s*[-–—:]")
@@ -36,6 +36,28 @@ _SAYS = re.compile(
     r"(?:'s)?,? (?:reports?|reported|reporting|first reported|said citing|zufolge|berichtete?"
     r"|meldete?|a rapporté|rapporte|a révélé|informó|informa|avanzó|riporta|riferisce)\b"
 )
+# "Follow us on Facebook, Twitter", "nuestro canal de YouTube": a newspaper's own channels.
+_FOLLOW = re.compile(
+    r"(?:(?i:follow|find|join|watch|visit|like)(?i:ing)?"
+    r" (?:us|me|him|her|them|@\w+|[A-Z]\w+(?: [A-Z]\w+)?)"
+    r"(?: (?:online|live|today|too|also|along|here|the conversation))* on"
+    r"|(?i:follow the conversation|share (?:this|it)|with (?:your )?friends)[^.!?\n]{0,40} on"
+    r"|(?i:subscribe|stream|listen|read|watch) on|(?i:connect) with (?:us|me|him|her) on"
+    r"|(?i:visit|visiting|see|check out|on|by|at|to) our|(?i:subscribe) to (?:our|his|her)"
+    r"|(?i:folgen|folge|folgt|finden|besuchen|liken) (?:(?i:sie|du|ihr) )?uns(?: auch)? (?:auf|bei)"
+    r"|(?i:suivez|retrouvez|rejoignez)[- ][^.!?\n]{0,30} sur"
+    r"|(?i:síguenos|síganos|siga-nos|síguelo|suscríbete|encuéntranos)[^.!?\n]{0,30} (?:en|no|a)"
+    r"|(?i:nuestr[ao]|noss[ao]) (?:canal|página|cuenta|perfil|conta)(?: oficial)? (?:de|en|do|no)"
+    r"|(?i:seguici|iscriviti|trovaci)[^.!?\n]{0,30} (?:su|al)"
+    r"|(?i:nostr[ao]) (?:canale|pagina|profilo)"
+    r"|(?i:obserwuj|polub|znajdź|śledź) nas [^.!?\n]{0,20}(?:na|w)"
+    r"|(?i:подписывайтесь|подпишитесь|читайте нас|следите за нами)[^.!?\n]{0,40} (?:в|на)"
+    r"|(?i:наш[а-я]*) (?:канал|групп|страниц)[а-я]* (?:в|на)"
+    r"|(?i:ακολουθήστε μας)[^.!?\n]{0,30} (?:στο|στα)|关注|關注)\s?"
+    r"(?:(?:[A-Z]\w+\+?|@\w+)(?:, | and | or | und | et | y | e | i | и |/|, and ))*$"
+)
+# "腾讯财经讯": the agency of a Chinese byline.
+_BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 
 
@@ -52,6 +74,7 @@ class Credits:
         for index, outlets in self._publishers.items():
             for outlet in outlets:
                 self._published.setdefault(outlet, set()).add(index)
+        self._platforms = words.platforms
         self._boilerplate = re.compile(
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
@@ -70,13 +93,16 @@ class Credits:
     def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
         """Is a publisher named as author, medium or owner of the text, not as a company?"""
         index = candidate.form.company
+        lead = text[max(0, candidate.start - _LEAD) : candidate.start]
+        form = candidate.form.text
+        own_channel = form in self._platforms and _FOLLOW.search(lead)
+        if own_channel or (not form.isascii() and _BYLINE.match(text, candidate.end)):
+            return True
         outlets = self._publishers.get(index)
         if outlets is None:
             return False
-        lead = text[max(0, candidate.start - _LEAD) : candidate.start]
-        if lead.endswith("(") and _DATELINE.match(text, candidate.end):
-            return True
-        if _CREDIT.search(lead):
+        dateline = lead.endswith("(") and _DATELINE.match(text, candidate.end)
+        if dateline or _CREDIT.search(lead):
             return True
         if candidate.form.text.casefold() in outlets and (
             _SAID_TO.search(lead) or _SAYS.match(text, candidate.end)

@@ -10,6 +10,11 @@ from newscrawl.mentions.vocabulary import Vocabulary
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
 EVERYDAY_CONTEXT = 2
+# So does an abbreviation of up to three letters ("GM", "HP"), and still more a form that names a
+# person in the article, or an abbreviation behind an article ("the GM responds"). Ours, by hand.
+ACRONYM_LENGTH = 3
+ACRONYM_CONTEXT = 2
+PERSON_CONTEXT = 4
 # What joins two names in a list.
 _CONJUNCTIONS = r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|&) |和|与|及|と|や"
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
@@ -20,6 +25,7 @@ _REACH = 60
 # And how many hold the name that an acronym stands for.
 _EXPANSION = 100
 _WORD_START = re.compile(r"\b[^\W\d_]")
+_MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
@@ -54,11 +60,24 @@ _FIGURES = re.compile(
     r"|\d[\d.,]* (?:jobs|staff|workers|posts|employees|stores|Stellen|Arbeitsplätze|Jobs|Filialen"
     r"|emplois|postes|salariés|empleos|trabajadores|puestos|posti|lavoratori|dipendenti|esuberi))"
 )
+_DEFINITE = frozenset({"la", "il", "l", "el"})
 _APPOSITION = re.compile(r", ([^\W\d_]+)[ ']((?:[\w-]+ ?){1,4})")
 _SMALL_BEFORE = re.compile(r"(?:^|[\s(\"'«“„])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_A-ZÀ-ÖØ-Þ]*,? [\"«“„]?$")
 _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-ÖØ-Þ]| \d)")
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
 _NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
+_NOUN_BEFORE_COMMA = re.compile(r"(?:'s|’s|est|of) (?:[\w-]+ ){0,4}([a-z-]+), $")
+# A capitalised word amid a sentence, right before a name.
+_NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
+_LINE_WORD = re.compile(r"[^\W\d_]{4,}")
+# A headline whose words of four letters and more have capitals, but for a few.
+_TITLE_CASE_SHARE = 0.7
+# Venues, funds and teams that bear a company's name with another word between.
+_VENUE = re.compile(
+    r" (?:[^\W\d_a-zß-öø-ÿ][\w'&]* ){1,2}"
+    r"(?:Foundation|Pavilion|Amphithea(?:ter|tre)|Arena|Stadium|Cup|Hospital|Museum|Thea(?:ter|tre)|University|College|School|Speedway|Raceway|Trophy|Championship"
+    r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship)\b"
+)
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -82,7 +101,7 @@ class NeighbourWords:
 
     def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
-        if candidate.compound or self._cue_before(text, candidate.start, language):
+        if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
         if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
             return True
@@ -97,7 +116,9 @@ class NeighbourWords:
     def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """ "Mango, la firma catalana": is it said behind a comma what it is?"""
         found = _APPOSITION.match(text, candidate.end, candidate.end + _REACH)
-        if not found or not self.words.is_article(found[1], language):
+        if not found:
+            return False
+        if not self.words.is_article(found[1], language) and found[1] not in _DEFINITE:
             return False
         for word in found[2].lower().split():
             if word in self.words.before:
@@ -106,10 +127,12 @@ class NeighbourWords:
                 return False
         return False
 
-    def _cue_before(self, text: str, start: int, language: str | None) -> bool:
+    def cue_before(self, text: str, start: int, language: str | None) -> bool:
         words = [word.lower() for word in _words_before(text, start, 3)]
         if not words:
-            return False
+            # "The largest mobile operator, O2"
+            noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
+            return noun is not None and noun[1] in self.words.before
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
         # "Dax-Konzern Continental", "US-Autobauer Ford"
         joined.add(words[-1].rpartition("-")[2])
@@ -134,6 +157,7 @@ class NeighbourWords:
         if (
             candidate.inflected
             and found[2][0].isupper()
+            and not _begins_sentence(text, candidate)
             and not self._behind_article(text, candidate, language)
         ):
             return True
@@ -142,9 +166,10 @@ class NeighbourWords:
         head = first.split("-")[0]
         if {first, phrase, head} & self.words.after:
             return firm or not everyday
-        if firm or not self._is_verb(first, phrase):
+        if firm or not self._is_verb(first, phrase) or (everyday and first in _NOUNS_TOO):
             return False
-        if everyday and first in _NOUNS_TOO:
+        # "Coach told me": a title at the beginning of a sentence stands for a person.
+        if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
             return False
         return not self._behind_article(text, candidate, language)
 
@@ -156,10 +181,18 @@ class NeighbourWords:
 
     def _behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         before = _words_before(text, candidate.start, 1)
-        return bool(before) and self.words.is_article(before[-1], language)
+        if not before:
+            return False
+        # "The team's GM": a possessive stands for an article.
+        possessive = language in {None, "en"} and before[-1].endswith("'s")
+        return possessive or self.words.is_article(before[-1], language)
 
-    def is_person(self, text: str, candidate: Candidate) -> bool:
+    def is_person(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """ "Harrison Ford", "Henry J. Ford", "Werner von Siemens", "Herr Merck"."""
+        if candidate.form.text in self.words.surnames and self.has_name_before(
+            text, candidate, language
+        ):
+            return not self.has_legal_form(text, candidate)
         if _LIFE.match(text, candidate.end) or self._is_founder(text, candidate):
             return True
         if self._is_given_name(text, candidate):
@@ -233,6 +266,13 @@ class NeighbourWords:
         # "Das Target" is no German noun, so that an article tells nothing there.
         return language == "de" or not self._behind_article(text, candidate, language)
 
+    def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """ "The GM responds", "a PC": is it a noun of its own, with nothing of a company behind?"""
+        if language not in {None, "en"} or not self._behind_article(text, candidate, language):
+            return False
+        found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
+        return found is None or (found[2].islower() and found[2] not in self.words.after)
+
     def leads_a_noun(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Does an English word begin a sentence and a noun follow it: "Next chunk uses it"?"""
         if language not in {None, "en"}:
@@ -251,7 +291,7 @@ class NeighbourWords:
         if _is_hyphenated(text, candidate.start):
             return True
         if not self.words.is_everyday(candidate.form.text, language):
-            return False
+            return self.has_name_before(text, candidate, language)
         # German writes every noun with a capital: only a cue tells what stands before.
         if language == "de":
             return False
@@ -262,6 +302,23 @@ class NeighbourWords:
         if after is None or after[1] == "-" or not after[2][0].isupper():
             return False
         return after[2].lower() not in self.words.after and not self.has_legal_form(text, candidate)
+
+    def has_name_before(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """Does an unknown capitalised word amid a sentence lead to the form: "Jalin Hyatt"?
+
+        German writes every noun with a capital, and some headlines every word.
+        """
+        if language == "de" or " " in candidate.form.text or not candidate.form.text[0].isupper():
+            return False
+        found = _NAME_BEFORE.search(text, max(0, candidate.start - _REACH), candidate.start)
+        if found is None:
+            return False
+        word = found[1]
+        if not word[0].isupper() or word in self.words.usual_before or self._is_usual(word.lower()):
+            return False
+        if word.lower() in self.words.after or word.rstrip(".") in self.words.legal_forms:
+            return False
+        return not _is_in_title_case(text, candidate.start)
 
     def _is_usual(self, word: str) -> bool:
         """May the word stand before any name, so that it is no part of it?"""
@@ -284,6 +341,8 @@ class NeighbourWords:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if found and found[2].rstrip(".").split("-")[0] in self.words.namesakes_after:
+            return True
+        if _VENUE.match(text, candidate.end):
             return True
         if self._is_honoured(text, candidate):
             return True
@@ -308,7 +367,9 @@ class Disambiguator:
         joint = rivals[0].start - 1
         if len(rivals) == 1 and joint in context.ends and text[joint] == "-":
             return rivals[0], "company beside"
-        if self.neighbours.is_part_of_name(text, rivals[0], context.language):
+        if joint not in context.ends and self.neighbours.is_part_of_name(
+            text, rivals[0], context.language
+        ):
             return None
         near = self._nearest(text, rivals, context)
         if near:
@@ -316,11 +377,21 @@ class Disambiguator:
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
 
+    def _context_needed(self, text: str, candidate: Candidate, context: MentionContext) -> int:
+        form = candidate.form.text
+        if form in context.persons:
+            return PERSON_CONTEXT
+        if is_acronym(form):
+            job = self.neighbours.is_noun_behind_article(text, candidate, context.language)
+            return PERSON_CONTEXT if job else ACRONYM_CONTEXT
+        return EVERYDAY_CONTEXT if self.is_everyday(candidate, context) else 1
+
     def _beside(self, text: str, candidate: Candidate, context: MentionContext) -> str | None:
         if self.neighbours.has_legal_form(text, candidate):
             return "legal form"
         if candidate.form.text in context.persons:
-            return None
+            company = self.neighbours.cue_before(text, candidate.start, context.language)
+            return "cue" if company else None
         if self.neighbours.has_cue(text, candidate, context.language):
             return "cue"
         if self._is_listed(text, candidate, context):
@@ -356,9 +427,23 @@ class Disambiguator:
         everyday = self.is_everyday(rivals[0], context)
         if everyday and self.neighbours.leads_a_noun(text, rivals[0], context.language):
             return None
-        if most < (EVERYDAY_CONTEXT if everyday else 1) or near.count(most) > 1:
+        if most < self._context_needed(text, rivals[0], context) or near.count(most) > 1:
             return None
         return rivals[near.index(most)]
+
+
+def _is_in_title_case(text: str, place: int) -> bool:
+    left = max(text.rfind("\n", 0, place) + 1, place - 2 * _REACH)
+    stop = text.find("\n", place, place + 2 * _REACH)
+    right = stop if stop >= 0 else place + 2 * _REACH
+    words: list[str] = _LINE_WORD.findall(text, left, right)
+    capitals = sum(word[0].isupper() for word in words)
+    return capitals >= _TITLE_CASE_SHARE * len(words)
+
+
+def _begins_sentence(text: str, candidate: Candidate) -> bool:
+    left = max(0, candidate.start - _REACH)
+    return _SENTENCE_START.search(text, left, candidate.start) is not None
 
 
 def _acts(word: str) -> bool:
@@ -374,15 +459,26 @@ def _is_hyphenated(text: str, start: int) -> bool:
     return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
 
 
+def is_acronym(form: str) -> bool:
+    """Is this an abbreviation so short that it has many meanings?"""
+    return len(form) <= ACRONYM_LENGTH and form.isupper() and form.isascii()
+
+
 def spells_out(text: str, candidate: Candidate) -> bool:
     """Do the words before "(EDF)" begin with its letters? They say what it stands for here."""
     form = text[candidate.start : candidate.end]
+    if form.isupper() and form.isascii() and text[candidate.end : candidate.end + 2] == " (":
+        # What a bracket says of it: hire purchase behind HP.
+        meant = _MEANT.match(text, candidate.end, candidate.end + _EXPANSION)
+        if meant and "".join(word[0] for word in meant[1].split()).upper() == form:
+            return True
     lead = text[max(0, candidate.start - len("kurz ")) : candidate.start]
     if not (lead.endswith(("(", "kurz ")) and form.isupper() and form.isalpha()):
         return False
     words = _WORD_START.findall(text, max(0, candidate.start - _EXPANSION), candidate.start - 1)
     initials = "".join(letter for letter in words if letter.isupper())
-    return initials.endswith(form)
+    # "Hire purchase (HP)": small letters, all of them.
+    return initials.endswith(form) or "".join(words).upper().endswith(form)
 
 
 def _is_initial(word: str) -> bool:

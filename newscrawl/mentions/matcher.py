@@ -11,7 +11,12 @@ from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
-from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords, spells_out
+from newscrawl.mentions.disambiguation import (
+    Disambiguator,
+    NeighbourWords,
+    is_acronym,
+    spells_out,
+)
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
 from newscrawl.mentions.tickers import TickerHit, Tickers
@@ -23,6 +28,11 @@ PASSES = 3
 # A person named in full once may stand by surname alone this often; a name that stands oftener
 # is the company's, though one product is named after a sportsman.
 BARE_SURNAMES = 10
+
+# A supported place may support this many bare ones of its form; everyday words and abbreviations
+# fewer, since one wrong support would be multiplied.
+INHERITED = 20
+INHERITED_IN_DOUBT = 4
 
 # Ours: places at which an article is looked at, the first of them; no article of the development
 # corpus has 300. Each costs some hundredth of a millisecond where names stand in every line.
@@ -65,7 +75,7 @@ class Matcher:
         if not candidates and not tickers:
             return []
         own = self._credits.publishers_of(source)
-        places, persons = self._filter(content, candidates, own)
+        places, persons = self._filter(content, candidates, own, language)
         certain, doubtful = _split_by_certainty(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
@@ -82,7 +92,11 @@ class Matcher:
         return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
 
     def _filter(
-        self, text: str, candidates: Iterable[Candidate], own: frozenset[int]
+        self,
+        text: str,
+        candidates: Iterable[Candidate],
+        own: frozenset[int],
+        language: str | None,
     ) -> tuple[list[Place], dict[str, int]]:
         """Return the places to keep, and the forms that name a person with their first place.
 
@@ -96,7 +110,9 @@ class Matcher:
             first = rivals[0]
             if spells_out(text, first) and not _is_apposition(places, rivals):
                 foreign.add(text[first.start : first.end])
-            elif self._neighbours.is_person(text, first):
+            elif not _follows_company(places, first) and self._neighbours.is_person(
+                text, first, language
+            ):
                 persons[first.form.text].append(first.start)
             elif not self._neighbours.is_other(text, first):
                 left = [rival for rival in rivals if not self._is_something_else(text, rival, own)]
@@ -156,21 +172,23 @@ class Matcher:
                     still.append(rivals)
             waiting = still
         # One sense per article: a form once supported means the same further on.
-        meant = {candidate.form.text: candidate.form.company for candidate, _ in found}
+        times = Counter(candidate.form for candidate, _ in found)
+        left = Counter(rival.form for rivals in waiting for rival in rivals)
         repeated = [
             (rival, "repetition")
             for rivals in waiting
             for rival in rivals
-            if meant.get(rival.form.text) == rival.form.company
-            and not self._is_word_of_a_name(text, rival, context)
+            if rival.form.text not in context.persons
+            and times[rival.form] * self._inherited(rival, context) >= left[rival.form]
+            and times[rival.form]
+            and not self._neighbours.is_part_of_name(text, rival, context.language)
         ]
         return found + repeated
 
-    def _is_word_of_a_name(self, text: str, rival: Candidate, context: MentionContext) -> bool:
-        words = self._words.modifiers.get(context.language or "", ())
-        return rival.form.text.lower() in words and self._neighbours.is_part_of_name(
-            text, rival, context.language
-        )
+    def _inherited(self, rival: Candidate, context: MentionContext) -> int:
+        """Return the number of bare places that one supported place of a form may support."""
+        doubtful = is_acronym(rival.form.text) or self._disambiguator.is_everyday(rival, context)
+        return INHERITED_IN_DOUBT if doubtful else INHERITED
 
     def _mention(
         self, article: NormalizedText, company: int, span: tuple[int, int], rule: str
@@ -206,6 +224,11 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
         elif end - start > kept[-1][1] - kept[-1][0]:
             kept[-1] = start, end
     return [spans[span] for span in kept]
+
+
+def _follows_company(places: Sequence[Place], candidate: Candidate) -> bool:
+    """Does another company's name lead to it: "McLaren Honda"?"""
+    return bool(places) and places[-1][0].end == candidate.start - 1
 
 
 def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:

@@ -26,6 +26,9 @@ class Vocabulary:
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
+    `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
+    name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
+    newspapers ask their readers to follow them.
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
     `topics` are word groups that a context names with "@".
@@ -45,6 +48,9 @@ class Vocabulary:
     boilerplate: frozenset[str]
     given_names: frozenset[str]
     titles: frozenset[str]
+    surnames: frozenset[str]
+    usual_before: frozenset[str]
+    platforms: frozenset[str]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]
