@@ -96,7 +96,7 @@ def _paywalled(page: Page, article: Article) -> Document:
             told, title=article.title, authors=article.authors, published=article.published
         )
     if not told.title:
-        message = f"a {article.kind} page, and no feed tells its headline"
+        message = f"a {article.kind} page, and no feed has its headline"
         raise NoArticleError("ConsentOrPaywall", message)
     shut = replace(page, access="paywalled", hints=told)
     return Document(page=shut, article=article_of_hints(shut), barrier=barrier)

@@ -14,6 +14,7 @@ from scrapy.settings import BaseSettings
 
 from newscrawl.crawl.extraction_pool import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.extraction.template_memory import templates
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies
@@ -80,6 +81,7 @@ class ExtractionPipeline(DocumentPipeline):
 
     def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
         super().__init__(crawler)
+        self._session = CrawlSession.of(crawler)
         self._processes = processes
         self._recipe = Recipe(reader=reader)
         self._companies: Companies | None = None
@@ -96,9 +98,10 @@ class ExtractionPipeline(DocumentPipeline):
 
     def open_spider(self) -> None:
         """Read all pages of this crawl with what the crawls before it have learned."""
-        source, memory = (getattr(self._crawler.spider, key, None) for key in ("source", "memory"))
-        if source and memory:
-            reader = replace(self._recipe.reader, memories={source.slug: templates(memory)})
+        spider, memory = self._session.spider, self._session.memory
+        if spider is not None and memory.pages:
+            memories = {spider.source.slug: templates(memory)}
+            reader = replace(self._recipe.reader, memories=memories)
             self._recipe = replace(self._recipe, reader=reader)
 
     def search(self, companies: Companies, registry: Path | None) -> None:
@@ -112,12 +115,9 @@ class ExtractionPipeline(DocumentPipeline):
 
     @cached_property
     def _readers(self) -> Readers:
-        return Readers(self._recipe, self._processes, self._companies, self._is_closing)
-
-    def _is_closing(self) -> bool:
-        """Scrapy tells nobody that a crawl is to end before all pages of it were read."""
-        slot: Any = self._crawler.engine and self._crawler.engine._slot
-        return slot is not None and slot.closing is not None
+        return Readers(
+            self._recipe, self._processes, self._companies, lambda: self._session.is_closing
+        )
 
     def close_spider(self) -> None:
         """Let the readers go."""
@@ -144,7 +144,7 @@ class ExtractionPipeline(DocumentPipeline):
         return document
 
     def _check_age(self, document: Document) -> None:
-        since: datetime | None = getattr(self._crawler.spider, "since", None)
+        since = self._session.spider.since if self._session.spider else None
         published = document.article.published
         if since and published and published < since and document.page.access == "open":
             raise TooOld(published)

@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
-from newscrawl.crawl.listings import ListingReader
+from newscrawl.crawl.listings import ListingProcess
 from newscrawl.items import Document, Page
 from newscrawl.reading import PageReader
 from newscrawl.workers import Limits
@@ -55,14 +55,14 @@ class MortalListings:
     @classmethod
     def from_crawler(cls, _crawler: Crawler) -> Self:
         """Put it in the way of every feed."""
-        usual = ListingReader.read
+        usual = ListingProcess.read
 
-        async def read(self: ListingReader, work: Callable[..., Any], *arguments: Any) -> Any:
+        async def read(self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
             if b"deadly" in arguments[0]:
                 os.kill(os.getpid(), signal.SIGKILL)
             return await usual(self, work, *arguments)
 
-        ListingReader.read = read  # type: ignore[method-assign]
+        ListingProcess.read = read  # type: ignore[method-assign]
         return cls()
 
 
@@ -73,16 +73,16 @@ class EndlessListings:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Put it in the way of every feed."""
-        usual = ListingReader.read
+        usual = ListingProcess.read
         seconds = crawler.settings.getint("ENDLESS_SECONDS")
         limits = Limits(seconds=seconds, megabytes=768, patience=600.0)
 
-        async def read(self: ListingReader, work: Callable[..., Any], *arguments: Any) -> Any:
+        async def read(self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
             is_endless = b"endless" in arguments[0]
             self._worker._limits = limits
             return await usual(self, read_for_ever if is_endless else work, *arguments)
 
-        ListingReader.read = read  # type: ignore[method-assign]
+        ListingProcess.read = read  # type: ignore[method-assign]
         return cls()
 
 

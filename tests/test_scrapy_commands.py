@@ -124,7 +124,7 @@ def test_parse_says_why_a_page_is_no_article(scrapy: Commands) -> None:
     assert "/nothing is dropped (" in ran.err
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/closed")
     assert ran.code == 1
-    assert "/closed is disallowed, and no feed tells its headline" in ran.err
+    assert "/closed is disallowed, and no feed has its headline" in ran.err
 
 
 def test_parse_exports_what_it_finds(scrapy: Commands) -> None:

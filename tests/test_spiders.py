@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 
@@ -32,6 +34,14 @@ def loader(own_sources: str = "") -> RegistrySpiderLoader:
     return RegistrySpiderLoader(found)
 
 
+def spider_of(name: str, own_sources: str = "", **arguments: str) -> Spider:
+    """The spider of a source, as a crawl builds it."""
+    settings = Settings()
+    settings.setmodule(project)
+    spider = loader(own_sources).load(name)
+    return spider.from_crawler(Crawler(spider, settings), **arguments)
+
+
 # --- The loader ---------------------------------------------------------------------------------
 
 
@@ -53,7 +63,7 @@ def test_a_class_in_spiders_serves_its_source() -> None:
 
 
 def test_every_attribute_of_a_spider_can_be_read_as_feed_exports_do() -> None:
-    spider = loader().load("ft")()
+    spider = spider_of("ft")
     assert [name for name in dir(spider) if not hasattr(spider, name)] == []
 
 
@@ -118,7 +128,7 @@ def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: st
     ],
 )
 def test_the_ft_spider_follows_articles(url: str, wanted: bool) -> None:
-    spider = loader().load("ft")()
+    spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     assert spider.wants(url) is wanted
 
@@ -135,7 +145,7 @@ def test_the_ft_spider_follows_articles(url: str, wanted: bool) -> None:
     ],
 )
 def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access: str) -> None:
-    spider = loader().load("ft")()
+    spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     html = f"<html><head><title>{title}</title></head>".encode()
     assert spider.access_of(HtmlResponse(url, status=status, body=html)) == access
@@ -145,9 +155,9 @@ def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access
 
 
 def test_arguments_replace_the_sources_listings() -> None:
-    spider = loader().load("ft")(feeds="http://127.0.0.1:8000/feed")
+    spider = spider_of("ft", feeds="http://127.0.0.1:8000/feed")
     assert isinstance(spider, NewsSpider)
-    assert spider.listings == ("http://127.0.0.1:8000/feed",)
+    assert spider.listing_urls == ("http://127.0.0.1:8000/feed",)
     assert spider.named_addresses == {("127.0.0.1", 8000)}
 
 
@@ -165,32 +175,32 @@ def test_arguments_replace_the_sources_listings() -> None:
     ],
 )
 def test_a_spider_covers_its_source(url: str, covered: bool) -> None:
-    spider = loader().load("bbc-news")()
+    spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.covers(url) is covered
 
 
 def test_a_source_at_a_bare_address_covers_that_alone(tmp_path: Path) -> None:
     own = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
-    spider = loader(own).load("harbour-courier")()
+    spider = spider_of("harbour-courier", own)
     assert isinstance(spider, NewsSpider)
     assert spider.covers("http://127.0.0.1:8000/a")
     assert not spider.covers("http://127.0.0.2:8000/a")
 
 
 def test_archives_are_read_only_when_asked_for() -> None:
-    usual = loader().load("die-welt")()
-    asked = loader().load("die-welt")(since="2026-01-01")
+    usual = spider_of("die-welt")
+    asked = spider_of("die-welt", since="2026-01-01")
     assert isinstance(usual, NewsSpider)
     assert isinstance(asked, NewsSpider)
     archive = set(usual.source.sitemaps)
     assert archive
-    assert archive.isdisjoint(usual.listings)
-    assert archive <= set(asked.listings)
+    assert archive.isdisjoint(usual.listing_urls)
+    assert archive <= set(asked.listing_urls)
 
 
 def test_a_bundled_source_may_not_name_private_addresses() -> None:
-    spider = loader().load("bbc-news")()
+    spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.named_addresses == set()
 

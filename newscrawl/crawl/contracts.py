@@ -20,7 +20,7 @@ class ListingContract(Contract):
 
     def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
         """Name the listing's URL."""
-        listings: tuple[str, ...] = self._method.__self__.listings
+        listings: tuple[str, ...] = self._method.__self__.listing_urls
         if not listings:
             raise ContractFail("the source has no feed and no sitemap")
         return {**args, "url": listings[0], "meta": {"allow_offsite": True}}

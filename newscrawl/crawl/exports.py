@@ -1,6 +1,5 @@
 """Feed exports: the formats, and the extension that fails loudly."""
 
-import asyncio
 import json
 import logging
 import re
@@ -24,13 +23,13 @@ from scrapy.extensions.feedexport import (
 )
 
 from newscrawl.config import SettingError
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import ArticleItem
 
 logger = logging.getLogger(__name__)
 
 
-# The reason of a crawl's end, and the count of what couldn't be exported.
-EXPORT_FAILED: Final = "export_failed"
+# The count of what couldn't be exported.
 EXPORT_ERRORS: Final = "newscrawl/export_errors"
 # Formats of which a file holds one whole document, to which nothing can be appended.
 _WHOLE: Final = {"json": "JSON", "xml": "XML", "parquet": "Parquet"}
@@ -62,7 +61,6 @@ class FeedExports(FeedExporter):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._broken: set[str] = set()
-        self._stopping: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -135,13 +133,12 @@ class FeedExports(FeedExporter):
 
     def _stop(self, slot: FeedSlot, error: OSError) -> None:
         self._broken.add(slot.uri)
-        self._count(
-            f"The crawl stops: can't write {slot.uri}: {_line(error)}; what was stored is in the "
-            "database (newscrawl articles)"
+        self.crawler.stats.inc_value(EXPORT_ERRORS)
+        message = (
+            f"can't write {slot.uri}: {_line(error)}; what was stored is in the database "
+            "(newscrawl articles)"
         )
-        if self._stopping is None and self.crawler.engine is not None:
-            closing = self.crawler.engine.close_spider_async(reason=EXPORT_FAILED)
-            self._stopping = asyncio.create_task(closing)
+        CrawlSession.of(self.crawler).stop("export_failed", message)
 
     def _count(self, message: str) -> None:
         logger.critical("%s", message)

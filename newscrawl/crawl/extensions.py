@@ -6,7 +6,6 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from scrapy import Request, Spider, signals
@@ -20,10 +19,9 @@ from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.python.failure import Failure
 
-from newscrawl.config import SettingError, seconds
+from newscrawl.config import seconds
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import ArticleItem, Document, Page
-from newscrawl.storage import Database, StorageError
-from newscrawl.storage.source_lease import SourceLease
 
 logger = logging.getLogger(__name__)
 
@@ -59,10 +57,6 @@ class CrawlDelayThrottle(AutoThrottle):
         slot.delay = max(slot.delay, self._crawl_delays.get(key, 0.0))
 
 
-# The reason of a crawl's end.
-MONITOR_GONE = "monitor_gone"
-
-
 class ParentWatchdog:
     """Ends a crawl whose parent process, `newscrawl monitor`, is gone, however that died.
 
@@ -74,7 +68,6 @@ class ParentWatchdog:
     def __init__(self, crawler: Crawler, grace: float) -> None:
         self._crawler = crawler
         self._grace = grace
-        self._ending: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ParentWatchdog":
@@ -100,11 +93,10 @@ class ParentWatchdog:
             return
         loop = asyncio.get_running_loop()
         loop.remove_reader(sys.stdin.fileno())
-        logger.error("The monitor that started this crawl is gone: the crawl ends")
         # What was stored is whole: to be cut off loses nothing.
         loop.call_later(self._grace, os._exit, 1)
-        engine: Any = self._crawler.engine
-        self._ending = asyncio.create_task(engine.close_spider_async(reason=MONITOR_GONE))
+        message = "the monitor that started it is gone"
+        CrawlSession.of(self._crawler).stop("monitor_gone", message)
 
 
 # Statistics that change when something was asked for, answered, read or stored; not those that
@@ -175,70 +167,6 @@ def _is_socket(number: int) -> bool:
         return stat.S_ISSOCK(os.fstat(number).st_mode)
     except OSError:
         return False
-
-
-# The reason of a crawl's end.
-LEASE_LOST = "lease_lost"
-# How often a lease is renewed in its length, as a monitor does it.
-_RENEWALS = 3
-
-
-class CrawlLease:
-    """The lease of a crawl's source. It is renewed by the crawl's own event loop: a crawl that
-    hangs loses it.
-
-    The crawls of `newscrawl monitor` (NEWSCRAWL_PARENT_GRACE) take none: the monitor has it.
-    """
-
-    def __init__(self, crawler: Crawler, database: Database, slug: str) -> None:
-        self._crawler = crawler
-        self._lease: SourceLease | None = None
-        if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE"):
-            length = lease_length(crawler.settings["NEWSCRAWL_LEASE"])
-            self._lease = SourceLease(database, slug, length)
-        self._slug = slug
-        self._renewing: asyncio.Task[None] | None = None
-        self._closing: asyncio.Task[None] | None = None
-
-    def take(self) -> None:
-        """Take it; raise SourceBusyError where another process crawls the source."""
-        if self._lease is not None:
-            self._lease.take()
-            self._crawler.signals.connect(self._begin, signal=signals.spider_opened)
-
-    def _begin(self) -> None:
-        if self._lease is not None:
-            self._renewing = asyncio.create_task(self._renew(self._lease))
-
-    async def _renew(self, lease: SourceLease) -> None:
-        while True:
-            await asyncio.sleep(lease.length.total_seconds() / _RENEWALS)
-            try:
-                ours = await asyncio.to_thread(lease.renew)
-            except StorageError as error:
-                logger.warning("%s: the lease is not renewed: %s", self._slug, error)
-                continue
-            if not ours:
-                break
-        self._lease = None
-        logger.critical("The crawl stops: another process has taken over %s", self._slug)
-        engine: Any = self._crawler.engine
-        self._closing = asyncio.create_task(engine.close_spider_async(reason=LEASE_LOST))
-
-    def give_back(self) -> None:
-        """Let others crawl the source from now on; raises StorageError."""
-        if self._renewing is not None:
-            self._renewing.cancel()
-        if self._lease is not None:
-            self._lease.give_back()
-
-
-def lease_length(value: object) -> timedelta:
-    """Return NEWSCRAWL_LEASE; SettingError for what is no time."""
-    length = seconds("NEWSCRAWL_LEASE", value)
-    if not length:
-        raise SettingError("NEWSCRAWL_LEASE=0: not a number of seconds above 0")
-    return timedelta(seconds=length)
 
 
 class ShortLogFormatter(LogFormatter):

@@ -1,21 +1,23 @@
 """Feeds, sitemaps and section pages: requests for them, and the pages that they list."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import ClassVar, TypeVar
+from typing import Final, TypeVar
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from newscrawl.config import whole_number
 from newscrawl.crawl.arguments import CrawlArguments
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError, cause_of
-from newscrawl.crawl.page_queue import QueueSpider, conditions
-from newscrawl.crawl.shutdown import LOOK_EVERY, is_closing
+from newscrawl.crawl.page_queue import PageQueue, conditions
+from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession, SourceSpider
 from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
@@ -23,7 +25,6 @@ from newscrawl.sources import (
     FeedError,
     Sitemap,
     SitemapError,
-    Source,
     UrlError,
     canonical_url,
 )
@@ -36,34 +37,43 @@ from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
 
+logger = logging.getLogger(__name__)
+
 Result = TypeVar("Result")
 
 # Ours: a sitemap of 50 MB whose XML is broken takes 10 s and 600 MB, feeds a tenth of it; a busy
 # machine may take four times as long by the clock.
-LISTING_LIMITS = Limits(seconds=20, megabytes=768, patience=80.0)
+LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, patience=80.0)
+# An index that lists indexes is rare; a third level has no use.
+MAX_NESTING: Final = 2
+# Entries that are put into the queue in one transaction.
+_BATCH: Final = 200
+_NOT_MODIFIED: Final = 304
+# A sitemap whose last modification is given as longer than this before our last reading has not
+# changed since, even where only the day is given, in whatever time zone.
+_DAY_AND_ZONE: Final = timedelta(hours=38)
 
 
-class ListingReader:
-    """Reads one listing at a time, apart from the event loop.
+class ListingProcess:
+    """Parses one listing at a time, in a process with limits, beside the event loop.
 
-    A crawl that is told to stop doesn't wait for it: Scrapy tells nobody of that before all
-    callbacks have ended, so it is looked at while a listing is being read.
+    A crawl that is told to stop doesn't wait for it.
     """
 
     def __init__(self, crawler: Crawler, limits: Limits = LISTING_LIMITS) -> None:
-        self._crawler = crawler
+        self._session = CrawlSession.of(crawler)
         self._worker = WorkerProcess(limits)
         self._turn = asyncio.Lock()
         crawler.signals.connect(self._close, signal=signals.spider_closed)
 
     async def read(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """Return what the work returns; raises what it raises, WorkExceededError or
+        """Return what the work returns; raise what it raises, WorkExceededError or
         WorkStoppedError."""
         async with self._turn:
             running = asyncio.ensure_future(asyncio.to_thread(self._worker.run, work, *arguments))
             while not running.done():
-                await asyncio.wait({running}, timeout=LOOK_EVERY)
-                if is_closing(self._crawler):
+                await asyncio.wait({running}, timeout=CLOSING_CHECK_SECONDS)
+                if self._session.is_closing:
                     self._worker.stop()
             return running.result()
 
@@ -71,66 +81,82 @@ class ListingReader:
         await asyncio.to_thread(self._worker.close)
 
 
-# An index that lists indexes is rare, a third level has no use.
-MAX_NESTING = 2
-_BATCH = 200
-_NOT_MODIFIED = 304
-# A sitemap that says it was last modified longer than this before we read it has not changed
-# since, even where it tells the day alone, in whatever time zone.
-_DAY_AND_ZONE = timedelta(hours=38)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listing:
+    """A feed, sitemap or section page that is requested: `known` is what the last reading found.
+
+    `is_comparable` says that nothing new can be in it where it has not changed since.
+    """
+
+    known: KnownListing
+    nesting: int = 0
+    is_comparable: bool = False
+    is_section: bool = False
+    # Whether its failure is recorded before it is read.
+    is_failure_recorded: bool = False
 
 
 @dataclass(slots=True)
 class _Found:
-    """What a listing has brought so far."""
+    """The articles that a listing named: `fresh` ones are new to the queue."""
 
     offered: int = 0
     fresh: int = 0
     newest: datetime | None = None
 
 
-class ListingSpider(QueueSpider):
-    """Reads the listings that a subclass names, and queues what it wants of their articles."""
+class Listings:
+    """Requests feeds and sitemaps if they have changed, and queues the articles that they list.
 
-    clock: Callable[[], datetime]
-    # Set by whoever builds the spider.
-    reader: ListingReader
+    Section pages take their place, as a last resort, where none of them works.
+    """
 
-    def __init__(self) -> None:
-        super().__init__()
-        # The feeds and sitemaps of this crawl, by their numbers: when they are due, the source is.
-        self.polled: list[int] = []
-        # The articles that listings of this crawl have named, and how much they told of each.
+    def __init__(
+        self, crawler: Crawler, spider: SourceSpider, queue: PageQueue, arguments: CrawlArguments
+    ) -> None:
+        def number(name: str) -> int:
+            return whole_number(name, crawler.settings[name])
+
+        self._crawler = crawler
+        self._session = CrawlSession.of(crawler)
+        self._spider = spider
+        self._queue = queue
+        self._arguments = arguments
+        self.process = ListingProcess(crawler)
+        # The articles that listings of this crawl have named, and what was said of each.
         self._seen: dict[str, int] = {}
-        self._strangers: set[str] = set()
-        self._by_itself = asyncio.Lock()
-        self._sitemaps_left = 0
-        self._recent = timedelta()
+        self._other_sites: set[str] = set()
+        self._one_at_a_time = asyncio.Lock()
+        self._sitemaps_left = number("NEWSCRAWL_SITEMAPS")
+        self._recent = timedelta(days=number("NEWSCRAWL_RECENT_DAYS"))
+        self._reads_sections = False
 
-    def wants(self, url: str) -> bool:
-        """Whether a URL that a feed or sitemap lists may be an article."""
-        raise NotImplementedError
-
-    def covers(self, url: str) -> bool:
-        """Whether a URL is of this source."""
-        raise NotImplementedError
-
-    def oldest(self, *, archive: bool) -> datetime | None:
-        """Return the moment before which articles are left, in an archive or in a feed."""
-        raise NotImplementedError
-
-    async def listing_requests(
-        self, urls: Collection[str], archives: Collection[str], *, only_due: bool
+    async def requests(
+        self, urls: Collection[str], archives: Collection[str]
     ) -> AsyncIterator[Request]:
-        """Ask for feeds and sitemaps; `archives` are those of them that list old articles too."""
-        known = await self.writer.do(self.frontier.listings, urls)
-        self.polled = [one.id for one in known]
+        """Yield requests for feeds and sitemaps; `archives` list old articles too."""
+        known = await self._session.writer.do(self._session.frontier.listings, urls)
+        self._session.polled = [one.id for one in known]
         for one in known:
-            if only_due and one.next_poll_at and one.next_poll_at > self.clock():
-                self.count("listings_rested")
-                self._count_as_before(one)
-                continue
-            yield self._request(one, archive=one.url in archives, allow_offsite=True)
+            if self._is_resting(one):
+                self._session.count("listings_rested")
+                self._count_unchanged(one)
+            else:
+                yield self._request(one, archive=one.url in archives, allow_offsite=True)
+
+    async def last_resort(self) -> list[Request]:
+        """Return requests for the home page or section pages, once, where no listing works."""
+        is_named = self._arguments.feeds or self._arguments.sitemaps
+        if self._reads_sections or is_named or self._listings_work():
+            return []
+        self._reads_sections = True
+        return await self._section_requests()
+
+    def _is_resting(self, known: KnownListing) -> bool:
+        """Return whether only listings that are due are wanted, and this one is not."""
+        next_poll_at = known.next_poll_at
+        is_due = not next_poll_at or next_poll_at <= self._session.clock()
+        return self._arguments.only_due and not is_due
 
     def _request(
         self,
@@ -138,131 +164,140 @@ class ListingSpider(QueueSpider):
         *,
         archive: bool,
         nesting: int = 0,
+        is_section: bool = False,
         allow_offsite: bool = False,
     ) -> Request:
-        enough = known.says_enough(self.oldest(archive=archive))
+        comparable = known.says_enough(self._spider.oldest(archive=archive))
+        listing = _Listing(
+            known=known, nesting=nesting, is_comparable=comparable, is_section=is_section
+        )
         return Request(
             known.url,
-            headers=conditions(known.etag, known.last_modified) if enough else {},
-            callback=self.parse_listing,
-            errback=self.listing_failed,
+            headers=conditions(known.etag, known.last_modified) if comparable else {},
+            callback=self.parse,
+            errback=self.failed,
             priority=10,
-            cb_kwargs={"known": known, "nesting": nesting, "enough": enough},
+            cb_kwargs={"listing": listing},
             meta={
                 "download_maxsize": MAX_BYTES,
                 "allow_offsite": allow_offsite,
-                "handle_httpstatus_list": [_NOT_MODIFIED] if enough else [],
+                "handle_httpstatus_list": [_NOT_MODIFIED] if comparable else [],
             },
         )
 
-    async def parse_listing(
-        self, response: Response, known: KnownListing, nesting: int, enough: bool
-    ) -> AsyncIterator[Request]:
-        """Queue what a feed or sitemap lists; nothing of it is parsed where nothing has changed."""
+    async def parse(self, response: Response, listing: _Listing) -> AsyncIterator[Request]:
+        """Queue the articles of a listing, and yield requests for the listings that it names.
+
+        Nothing is parsed where nothing has changed.
+        """
         body_hash = sha256(response.body).hexdigest()
+        is_same = listing.is_comparable and body_hash == listing.known.body_hash
         try:
-            if response.status == _NOT_MODIFIED or (enough and body_hash == known.body_hash):
-                requests = self._unchanged(known, nesting)
+            if response.status == _NOT_MODIFIED or is_same:
+                requests = self._unchanged(listing)
+            elif listing.is_section:
+                requests = self._read_section(response, listing, body_hash)
             else:
-                requests = self._changed(response, known, nesting, body_hash)
+                requests = self._changed(response, listing, body_hash)
             async for request in requests:
                 yield request
-            await self.refill()
+            await self._queue.refill()
         except StorageError:
             return  # the crawl is being stopped
 
-    async def _unchanged(self, known: KnownListing, nesting: int) -> AsyncIterator[Request]:
-        self.count("listings_read")
-        self.count("listings_unchanged")
-        self._count_as_before(known)
-        children = await self.writer.do(self.frontier.children, known.id)
-        for child in children:
+    async def _unchanged(self, listing: _Listing) -> AsyncIterator[Request]:
+        self._session.count("listings_read")
+        self._session.count("listings_unchanged")
+        self._count_unchanged(listing.known)
+        frontier = self._session.frontier
+        for child in await self._session.writer.do(frontier.children, listing.known.id):
             if self._sitemaps_left > 0:
                 self._sitemaps_left -= 1
-                yield self._request(child, archive=True, nesting=nesting + 1)
-        self.writer.later(self.frontier.record_unchanged, known.id)
+                yield self._request(
+                    child,
+                    archive=True,
+                    nesting=listing.nesting + 1,
+                    is_section=listing.is_section,
+                )
+        self._session.writer.later(frontier.record_unchanged, listing.known.id)
 
-    def _count_as_before(self, known: KnownListing) -> None:
+    def _count_unchanged(self, known: KnownListing) -> None:
         if known.newest_at:
-            self.crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
-        self.count("unchanged_entries", known.offered)
+            self._crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
+        self._session.count("unchanged_entries", known.offered)
 
     async def _changed(
-        self, response: Response, known: KnownListing, nesting: int, body_hash: str
+        self, response: Response, listing: _Listing, body_hash: str
     ) -> AsyncIterator[Request]:
-        """Read it; where crawls were cut off, by itself, and noted as one that failed until it is
-        read: should this crawl die of it, it rests, and the next one gets past it."""
-        if not self.frontier.careful and not known.failures:
-            async for request in self._read(response, known, nesting, body_hash):
+        """Read a feed or sitemap.
+
+        Where earlier crawls were killed, it is read alone, and its failure is recorded before: if
+        this crawl dies of it too, it rests, and the next crawl reads the others.
+        """
+        frontier = self._session.frontier
+        if not frontier.careful and not listing.known.failures:
+            async for request in self._read(response, listing, body_hash):
                 yield request
             return
-        async with self._by_itself:
-            await self.writer.do(self.frontier.record_failure, known.id)
-            async for request in self._read(response, known, nesting, body_hash, is_noted=True):
+        async with self._one_at_a_time:
+            await self._session.writer.do(frontier.record_failure, listing.known.id)
+            listing = replace(listing, is_failure_recorded=True)
+            async for request in self._read(response, listing, body_hash):
                 yield request
 
     async def _read(
-        self,
-        response: Response,
-        known: KnownListing,
-        nesting: int,
-        body_hash: str,
-        *,
-        is_noted: bool = False,
+        self, response: Response, listing: _Listing, body_hash: str
     ) -> AsyncIterator[Request]:
         try:
             content_type = header(response, "Content-Type")
-            listing = await self.reader.read(
+            parsed = await self.process.read(
                 read_listing, response.body, response.url, content_type
             )
         except WorkStoppedError:
             return  # the crawl is being stopped
         except (FeedError, SitemapError, WorkExceededError) as error:
-            message = f"Can't use {response.url}: it {error}"
-            self._broken(known, message, is_noted=is_noted)
+            self._broken(listing, f"Can't use {response.url}: it {error}")
             return
-        self.count("listings_read")
-        self.count("urls_refused", listing.unusable)
-        archive = isinstance(listing, Sitemap)
-        if isinstance(listing, Sitemap):
-            if listing.damage:
-                self.count("listings_damaged")
-                self.logger.warning("Sitemap %s %s", response.url, listing.damage)
-            async for request in self._descend(listing.children, known, nesting + 1):
+        self._session.count("listings_read")
+        self._session.count("urls_refused", parsed.unusable)
+        if isinstance(parsed, Sitemap):
+            if parsed.damage:
+                self._session.count("listings_damaged")
+                logger.warning("Sitemap %s %s", response.url, parsed.damage)
+            async for request in self._descend(parsed.children, listing):
                 yield request
-        cutoff = self.oldest(archive=archive)
-        found = await self._queue(listing.entries, known.id, cutoff)
-        moments = [entry.moment for entry in listing.entries if entry.moment]
-        reading = Reading(
-            etag=header(response, "ETag"),
-            last_modified=header(response, "Last-Modified"),
-            body_hash=body_hash,
-            cutoff=cutoff,
-            offered=found.offered,
-            fresh=found.fresh,
-            newest_at=found.newest,
-            interval=publishing_interval(moments, _told_interval(listing), self.clock()),
-        )
-        # Last of all: whoever is killed before must read this listing again.
-        await self.writer.do(self.frontier.record_reading, known.id, reading)
+        cutoff = self._spider.oldest(archive=isinstance(parsed, Sitemap))
+        found = await self._enqueue(parsed.entries, listing.known.id, cutoff)
+        moments = [entry.moment for entry in parsed.entries if entry.moment]
+        stated = parsed.interval if isinstance(parsed, Feed) else None
+        interval = publishing_interval(moments, stated, self._session.clock())
+        await self._record(listing, _reading(response, body_hash, found, cutoff, interval))
+
+    async def _record(self, listing: _Listing, reading: Reading) -> None:
+        """Record the reading, last of all: a crawl that is killed before must read it again."""
+        frontier = self._session.frontier
+        await self._session.writer.do(frontier.record_reading, listing.known.id, reading)
 
     async def _descend(
-        self, children: Collection[Entry], index: KnownListing, nesting: int
+        self, children: Collection[Entry], index: _Listing
     ) -> AsyncIterator[Request]:
+        nesting = index.nesting + 1
         if children and nesting > MAX_NESTING:
-            self._broken(index, f"Sitemap index {index.url} is nested too deeply; it is left")
+            message = f"Sitemap index {index.known.url} is nested too deeply; it is not followed"
+            self._broken(replace(index, is_failure_recorded=False), message)
             return
-        oldest = self.oldest(archive=True)
+        oldest = self._spider.oldest(archive=True)
         wanted: dict[str, Entry] = {}
         for child in newest_first(children):
             if oldest and child.modified and child.modified < oldest:
                 continue
             if len(wanted) == self._sitemaps_left:
-                self.count("sitemaps_over_limit")
+                self._session.count("sitemaps_over_limit")
                 continue
             wanted[child.url] = child
         self._sitemaps_left -= len(wanted)
-        for known in await self.writer.do(self.frontier.listings, list(wanted), index.id):
+        frontier = self._session.frontier
+        for known in await self._session.writer.do(frontier.listings, list(wanted), index.known.id):
             modified = wanted[known.url].modified
             if (
                 modified
@@ -270,104 +305,190 @@ class ListingSpider(QueueSpider):
                 and known.checked_at - modified > _DAY_AND_ZONE
                 and known.says_enough(oldest)
             ):
-                self.count("listings_read")
-                self.count("listings_unchanged")
-                self._count_as_before(known)
+                self._session.count("listings_read")
+                self._session.count("listings_unchanged")
+                self._count_unchanged(known)
                 continue
             yield self._request(known, archive=True, nesting=nesting)
 
-    async def _queue(
+    # Into the queue ----------------------------------------------------------------------------
+
+    async def _enqueue(
         self, entries: Iterable[Entry], listing_id: int, oldest: datetime | None
     ) -> _Found:
         """Put the articles that are new to us into the queue."""
         found = _Found()
-        waiting = newest_first(entries)
-        for start in range(0, len(waiting), _BATCH):
-            more: list[FrontierEntry] = []
-            offers = list(self._offers(waiting[start : start + _BATCH], oldest, found, more))
-            if more:
-                await self.writer.do(self.frontier.add_hints, more)
-            offered = await self.writer.do(self.frontier.enqueue, listing_id, offers)
-            self.count("known", offered.known)
-            self.count("revisits_told", offered.changed)
-            found.fresh += offered.fresh
-            await self.refill()
+        newest = newest_first(entries)
+        writer, frontier = self._session.writer, self._session.frontier
+        for start in range(0, len(newest), _BATCH):
+            repeated: list[FrontierEntry] = []
+            batch = newest[start : start + _BATCH]
+            new = list(self._new_entries(batch, oldest, found, repeated))
+            if repeated:
+                await writer.do(frontier.add_hints, repeated)
+            enqueued = await writer.do(frontier.enqueue, listing_id, new)
+            self._session.count("known", enqueued.known)
+            self._session.count("revisits_told", enqueued.changed)
+            found.fresh += enqueued.fresh
+            await self._queue.refill()
         return found
 
-    def _offers(
+    def _new_entries(
         self,
         entries: Iterable[Entry],
         oldest: datetime | None,
         found: _Found,
-        more: list[FrontierEntry],
+        repeated: list[FrontierEntry],
     ) -> Iterator[FrontierEntry]:
-        """Yield what is named for the first time; `more` is told of what was named before."""
+        """Yield articles that this crawl meets for the first time.
+
+        Those that it has met already, of which a listing says more, go to `repeated`.
+        """
         for entry in entries:
             if entry.moment:
                 found.newest = max(found.newest or entry.moment, entry.moment)
-                self.crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
+                self._crawler.stats.max_value("newscrawl/newest_entry", entry.moment)
             if oldest and entry.moment and entry.moment < oldest:
-                self.count("too_old")
+                self._session.count("too_old")
                 continue
             try:
                 url = canonical_url(entry.url)
             except UrlError:
-                self.count("urls_refused")
+                self._session.count("urls_refused")
                 continue
-            if not self.wants(entry.url):
+            if not self._spider.wants(entry.url):
                 continue
-            told = _told(entry.hints)
+            hints = _hint_bits(entry.hints)
             if url in self._seen:
-                if told & ~self._seen[url]:
-                    self._seen[url] |= told
-                    more.append(_offer(entry, url))
+                if hints & ~self._seen[url]:
+                    self._seen[url] |= hints
+                    repeated.append(_frontier_entry(entry, url))
                 continue
-            if not self.covers(url):
+            if not self._spider.covers(url):
                 self._refuse_host(address_of(url)[0])
                 continue
-            self._seen[url] = told
-            self.count("found")
+            self._seen[url] = hints
+            self._session.count("found")
             found.offered += 1
-            yield _offer(entry, url)
+            yield _frontier_entry(entry, url)
 
     def _refuse_host(self, host: str) -> None:
-        self.count("offsite")
-        if host not in self._strangers:
-            self._strangers.add(host)
-            self.logger.info("Links to %s are not followed: it is another site", host)
+        self._session.count("offsite")
+        if host not in self._other_sites:
+            self._other_sites.add(host)
+            logger.info("Links to %s are not followed: it is another site", host)
 
-    def listing_failed(self, failure: Failure) -> None:
-        """Count and report a feed or sitemap that couldn't be fetched."""
+    # Section pages -----------------------------------------------------------------------------
+
+    def _listings_work(self) -> bool:
+        """Return whether a feed or sitemap could be read, and had a recent article."""
+        stats = self._crawler.stats
+        read = stats.get_value("newscrawl/listings_read", 0)
+        rested = stats.get_value("newscrawl/listings_rested", 0)
+        newest: datetime | None = stats.get_value("newscrawl/newest_entry")
+        is_stale = newest is not None and self._session.clock() - newest > self._recent
+        return bool(read or rested) and not is_stale
+
+    async def _section_requests(self) -> list[Request]:
+        source = self._spider.source
+        sections = source.on(self._session.clock().date()).sections
+        known = await self._session.writer.do(
+            self._session.frontier.listings, [*sections, source.home]
+        )
+        self._session.polled += [one.id for one in known]
+        requests = []
+        for one in known:
+            if self._is_resting(one):
+                self._session.count("listings_rested")
+                continue
+            # Where the registry names sections, the home page need not lead to them.
+            nesting = 1 if sections else 0
+            requests.append(self._request(one, archive=False, nesting=nesting, is_section=True))
+        logger.info("No feed or sitemap works: reading %d pages for links", len(known))
+        return requests
+
+    async def _read_section(
+        self, response: Response, listing: _Listing, body_hash: str
+    ) -> AsyncIterator[Request]:
+        """Queue the links of a home or section page that look like articles.
+
+        A home page leads to section pages as well; a section page leads to articles alone.
+        """
+        content_type = header(response, "Content-Type")
+        try:
+            judged = await self.process.read(judge_page, response.body, response.url, content_type)
+        except WorkStoppedError:
+            return  # the crawl is being stopped
+        except WorkExceededError as error:
+            self._broken(listing, f"Can't use {response.url}: it {error}")
+            return
+        self._session.count("listings_read")
+        self._session.count("sections_read")
+        if listing.nesting == 0:
+            async for request in self._sections(judged, listing.known):
+                yield request
+        found = await self._enqueue(judged.articles, listing.known.id, None)
+        found.newest = None
+        interval = publishing_interval((), None, self._session.clock())
+        await self._record(listing, _reading(response, body_hash, found, None, interval))
+
+    async def _sections(self, judged: Judged, home: KnownListing) -> AsyncIterator[Request]:
+        covered = [url for url in judged.sections if self._spider.covers(url)]
+        frontier = self._session.frontier
+        for section in await self._session.writer.do(frontier.listings, covered, home.id):
+            yield self._request(section, archive=False, nesting=1, is_section=True)
+
+    # Failures ------------------------------------------------------------------------------------
+
+    def failed(self, failure: Failure) -> None:
+        """Count and log a listing that couldn't be fetched."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        known: KnownListing = request.cb_kwargs["known"]
-        message = f"Can't read {known.url}: {cause_of(failure).reason}"
-        closed = isinstance(failure.value, DisallowedByRobotsError)
+        listing: _Listing = request.cb_kwargs["listing"]
+        message = f"Can't read {listing.known.url}: {cause_of(failure).reason}"
+        is_disallowed = isinstance(failure.value, DisallowedByRobotsError)
         if isinstance(failure.value, RobotsUnreachableError):
-            self.count("listings_unreachable_robots")
-        self._broken(known, message, "listings_disallowed" if closed else "listings_failed")
+            self._session.count("listings_unreachable_robots")
+        self._broken(
+            listing, message, "listings_disallowed" if is_disallowed else "listings_failed"
+        )
 
-    def _broken(
-        self,
-        known: KnownListing,
-        message: str,
-        counted_as: str = "listings_failed",
-        *,
-        is_noted: bool = False,
-    ) -> None:
-        self.count(counted_as)
-        self.logger.warning("%s", message)
-        if not is_noted:
-            self.writer.later(self.frontier.record_failure, known.id)
-
-    def listing_met_twice(self, known: KnownListing, *, circle: bool) -> None:
-        """Leave a feed or sitemap that redirects to itself, or to another one of this crawl."""
-        if circle:
-            self._broken(known, f"Can't read {known.url}: it redirects in a circle")
+    def redirected_again(self, request: Request) -> None:
+        """Record a listing that redirects to itself, or to another one of this crawl."""
+        listing: _Listing = request.cb_kwargs["listing"]
+        if request.url in request.meta.get("redirect_urls", []):
+            self._broken(listing, f"Can't read {listing.known.url}: it redirects in a circle")
         else:
-            self.writer.later(self.frontier.record_unchanged, known.id)
+            frontier = self._session.frontier
+            self._session.writer.later(frontier.record_unchanged, listing.known.id)
+
+    def _broken(self, listing: _Listing, message: str, counted_as: str = "listings_failed") -> None:
+        self._session.count(counted_as)
+        logger.warning("%s", message)
+        if not listing.is_failure_recorded:
+            frontier = self._session.frontier
+            self._session.writer.later(frontier.record_failure, listing.known.id)
 
 
-def _offer(entry: Entry, url: str) -> FrontierEntry:
+def _reading(
+    response: Response,
+    body_hash: str,
+    found: _Found,
+    cutoff: datetime | None,
+    interval: timedelta | None,
+) -> Reading:
+    return Reading(
+        etag=header(response, "ETag"),
+        last_modified=header(response, "Last-Modified"),
+        body_hash=body_hash,
+        cutoff=cutoff,
+        offered=found.offered,
+        fresh=found.fresh,
+        newest_at=found.newest,
+        interval=interval,
+    )
+
+
+def _frontier_entry(entry: Entry, url: str) -> FrontierEntry:
     return FrontierEntry(
         url=url,
         fetch_url=entry.url,
@@ -378,109 +499,17 @@ def _offer(entry: Entry, url: str) -> FrontierEntry:
     )
 
 
-def _told(hints: Hints) -> int:
-    """Return what a listing told of an article, a bit for each of the hints."""
+def _hint_bits(hints: Hints) -> int:
+    """Return which hints a listing gave of an article: a bit for each."""
     return sum(bool(getattr(hints, one.name)) << place for place, one in enumerate(fields(hints)))
 
 
 def newest_first(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries by date, those without one last and as they came."""
+    """Return the entries by date; those without one come last, in their order."""
     return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
-
-
-def _told_interval(listing: Feed | Sitemap) -> timedelta | None:
-    return listing.interval if isinstance(listing, Feed) else None
 
 
 def header(response: Response, name: str) -> str | None:
     """Return a header of the response as text."""
     value = response.headers.get(name)
     return value.decode("latin-1") if value else None
-
-
-class SectionSpider(ListingSpider):
-    """Takes pages for listings once nothing else lists a source's articles.
-
-    A page's links are judged by address and words (`newscrawl.sources.links`). A home page leads to
-    section pages as well, unless the registry names them; sections lead to articles alone.
-    """
-
-    source: ClassVar[Source]
-    arguments: CrawlArguments
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last_resort = False
-
-    def watch_listings(self, crawler: Crawler) -> None:
-        """Begin to read listings."""
-        self.reader = ListingReader(crawler)
-
-    async def last_resort(self) -> list[Request]:
-        """Return requests for the home or section pages, once, where no listing works."""
-        given = self.arguments.feeds or self.arguments.sitemaps
-        if self._last_resort or given or self._listings_work():
-            return []
-        self._last_resort = True
-        return await self._section_requests()
-
-    def _listings_work(self) -> bool:
-        """Whether a feed or sitemap could be read, and had an article of the last days."""
-        stats = self.crawler.stats
-        read = stats.get_value("newscrawl/listings_read", 0)
-        rested = stats.get_value("newscrawl/listings_rested", 0)
-        newest: datetime | None = stats.get_value("newscrawl/newest_entry")
-        stale = newest is not None and self.clock() - newest > self._recent
-        return bool(read or rested) and not stale
-
-    async def _section_requests(self) -> list[Request]:
-        named = self.source.on(self.clock().date()).sections
-        known = await self.writer.do(self.frontier.listings, [*named, self.source.home])
-        self.polled += [one.id for one in known]
-        requests = []
-        for one in known:
-            if self.arguments.only_due and one.next_poll_at and one.next_poll_at > self.clock():
-                self.count("listings_rested")
-                continue
-            requests.append(self._request(one, archive=False, nesting=1 if named else 0))
-        self.logger.info("No feed or sitemap works: reading %d pages for links", len(known))
-        return requests
-
-    async def _changed(
-        self, response: Response, known: KnownListing, nesting: int, body_hash: str
-    ) -> AsyncIterator[Request]:
-        if not self._last_resort:
-            async for request in super()._changed(response, known, nesting, body_hash):
-                yield request
-            return
-        content_type = header(response, "Content-Type")
-        try:
-            judged = await self.reader.read(judge_page, response.body, response.url, content_type)
-        except WorkStoppedError:
-            return  # the crawl is being stopped
-        except WorkExceededError as error:
-            self._broken(known, f"Can't use {response.url}: it {error}")
-            return
-        self.count("listings_read")
-        self.count("sections_read")
-        if nesting == 0:
-            async for request in self._sections(judged, known):
-                yield request
-        found = await self._queue(judged.articles, known.id, None)
-        reading = Reading(
-            etag=header(response, "ETag"),
-            last_modified=header(response, "Last-Modified"),
-            body_hash=body_hash,
-            cutoff=None,
-            offered=found.offered,
-            fresh=found.fresh,
-            newest_at=None,
-            interval=publishing_interval((), None, self.clock()),
-        )
-        # Last of all: whoever is killed before must read this page again.
-        await self.writer.do(self.frontier.record_reading, known.id, reading)
-
-    async def _sections(self, judged: Judged, home: KnownListing) -> AsyncIterator[Request]:
-        covered = [url for url in judged.sections if self.covers(url)]
-        for section in await self.writer.do(self.frontier.listings, covered, home.id):
-            yield self._request(section, archive=False, nesting=1)

@@ -20,6 +20,7 @@ from twisted.internet.error import DNSLookupError
 
 from newscrawl.config import seconds
 from newscrawl.crawl.errors import PrivateAddressError, UnfitUrlError
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
 
 _OVERLOADED = frozenset({429, 503})
@@ -46,8 +47,10 @@ class SourceOffsiteMiddleware(OffsiteMiddleware):
 
     def should_follow(self, request: Request, spider: Spider) -> bool:
         """Whether the spider covers the request's URL."""
-        covers = getattr(spider, "covers", None)
-        return covers(request.url) if covers else super().should_follow(request, spider)
+        source_spider = CrawlSession.of(self.crawler).spider
+        if source_spider is None:
+            return super().should_follow(request, spider)
+        return source_spider.covers(request.url)
 
 
 class PrivateAddressMiddleware:
@@ -71,8 +74,8 @@ class PrivateAddressMiddleware:
 
     def spider_opened(self) -> None:
         """Take over the hosts that the operator named to the spider."""
-        named = getattr(self._crawler.spider, "named_addresses", ())
-        self._permitted = Permitted(self._entries, named)
+        spider = CrawlSession.of(self._crawler).spider
+        self._permitted = Permitted(self._entries, spider.named_addresses if spider else ())
 
     async def process_request(self, request: Request) -> None:
         """Let the request pass, or raise UnfitUrlError or PrivateAddressError."""

@@ -1,108 +1,138 @@
-"""Pages come from the queue in the database, a few at a time; what came of each goes back there."""
+"""The queue of a source's pages: it lives in the database, and a crawl takes a few at a time."""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.crawl.errors import Cause
+from newscrawl.crawl.session import CrawlSession
 from newscrawl.items import Visit
 from newscrawl.storage import StorageError
-from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome, Frontier
-from newscrawl.storage.writing import Writer
+from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome
 
-# Pages taken from the queue at once, and the number on their way below which more are taken:
-# enough to keep any polite crawl busy, few enough to keep memory flat.
-BATCH = 100
-LOW_WATER = 50
-_DEADLY = Cause("deadly", f"{MAX_CRASHES} crawls crashed when they read nothing else", final=True)
+logger = logging.getLogger(__name__)
+
+# Pages taken from the queue at once, and the number of pending requests below which more are
+# taken: enough to keep any polite crawl busy, few enough to keep memory flat.
+BATCH: Final = 100
+LOW_WATER: Final = 50
+_DEADLY: Final = Cause(
+    "deadly", f"{MAX_CRASHES} crawls crashed when they read nothing else", final=True
+)
 
 
-# Not an ABC: zope.interface leaves `__provides__` on abc.ABC, which a spider's attributes, read one
-# by one for the names of exported files, would then hold without a value.
-class QueueSpider(Spider):
-    """Asks for what waits in the queue, until nothing does or the limit is reached.
+async def _nothing() -> list[Request]:
+    return []
 
-    Whoever opens the database sets `frontier`, `writer` and `settle_all`, by which all pages are
-    settled that wait for it, before the spider starts.
+
+class PageQueue:
+    """Requests the pages of the queue until none is left or the limit is reached.
+
+    `request_for` makes the request for a page. When no page is left, `last_resort` returns further
+    requests, or none: then the crawl ends.
     """
 
-    frontier: Frontier
-    writer: Writer
-    settle_all: Callable[[], None]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._limit = 0
-        self._on_their_way = 0
-        self._taking = False
-        self._nothing_left = False
+    def __init__(
+        self, crawler: Crawler, request_for: Callable[[DequeuedPage], Request], limit: int
+    ) -> None:
+        self._crawler = crawler
+        self._session = CrawlSession.of(crawler)
+        self._request_for = request_for
+        self._limit = limit
+        self.last_resort: Callable[[], Awaitable[list[Request]]] = _nothing
+        self._pending = 0
+        self._is_dequeuing = False
+        self._is_empty = False
         self._looking: asyncio.Task[None] | None = None
-        self._closing: asyncio.Task[None] | None = None
 
-    def watch_queue(self) -> None:
-        """Hear of the moments at which the queue matters."""
-        self.crawler.signals.connect(self._when_idle, signal=signals.spider_idle)
-
-    @property
-    def since(self) -> datetime | None:
-        """The moment before which articles are of no interest, where one was given."""
-        return None
-
-    def article_request(self, waiting: DequeuedPage) -> Request:
-        """Return the request for a page of the queue, with it as `waiting` in its cb_kwargs."""
-        raise NotImplementedError
+    def start(self) -> None:
+        """Keep the crawl open while pages are left."""
+        self._crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     async def refill(self) -> None:
-        """Take more pages from the queue if few are on their way."""
-        self._nothing_left = False
-        if self._taking or self._on_their_way > LOW_WATER or self._limit <= 0:
+        """Take more pages from the queue if few requests are pending."""
+        self._is_empty = False
+        if self._is_dequeuing or self._pending > LOW_WATER or self._limit <= 0:
             return
-        self._taking = True
+        self._is_dequeuing = True
         try:
-            pages = await self.writer.do(self.frontier.dequeue, self._next_batch(), self.since)
+            pages = await self._dequeue()
         except StorageError:
             return  # the crawl is being stopped
         finally:
-            self._taking = False
-        self._send(pages)
+            self._is_dequeuing = False
+        self._request(pages)
 
-    async def with_new_hints(self, waiting: DequeuedPage) -> DequeuedPage:
-        """Return the page with what listings have told of it since it was asked for, too."""
+    async def with_new_hints(self, page: DequeuedPage) -> DequeuedPage:
+        """Return the page with what listings have said of it since it was dequeued, too."""
+        frontier = self._session.frontier
         try:
-            hints = await self.writer.do(self.frontier.hints, waiting.visit.queue_id)
+            hints = await self._session.writer.do(frontier.hints, page.visit.queue_id)
         except StorageError:
-            return waiting  # the crawl is being stopped
-        return replace(waiting, hints=hints)
+            return page  # the crawl is being stopped
+        return replace(page, hints=hints)
 
-    def on_its_way_no_more(self) -> None:
-        """A page of the queue got its answer, or will get none."""
-        self._on_their_way -= 1
+    def answered(self) -> None:
+        """Note that the request for one page got its answer, or will get none."""
+        self._pending -= 1
 
-    def _next_batch(self) -> int:
-        return min(BATCH, self._limit)
+    def mark_done(self, visit: Visit, outcome: FetchOutcome, reason: str) -> None:
+        """Record the outcome of a page from which no article comes."""
+        frontier = self._session.frontier
+        result = frontier.fetch_result(visit, outcome, reason)
+        self._session.writer.later(frontier.mark_done, result)
 
-    def _send(self, pages: list[DequeuedPage]) -> None:
+    def mark_failed(self, visit: Visit, url: str, cause: Cause) -> None:
+        """Count and log a page that couldn't be fetched; it is tried again unless that is
+        hopeless."""
+        self._session.count("pages_failed")
+        self._session.count(f"pages_failed/{cause.kind}")
+        logger.warning("Can't fetch %s: %s", url, cause.reason)
+        self.mark_done(visit, "hopeless" if cause.final else "failed", cause.kind)
+
+    def mark_deferred(self, visit: Visit, cause: Cause) -> None:
+        """Count a page that may not be fetched yet; this is not counted as a failed attempt.
+
+        The cause was logged once for all pages of the host, when its robots.txt was requested.
+        """
+        self._session.count("pages_deferred")
+        self.mark_done(visit, "deferred", cause.kind)
+
+    @property
+    def _since(self) -> datetime | None:
+        spider = self._session.spider
+        return spider.since if spider else None
+
+    async def _dequeue(self) -> list[DequeuedPage]:
+        frontier = self._session.frontier
+        count = min(BATCH, self._limit)
+        return await self._session.writer.do(frontier.dequeue, count, self._since)
+
+    def _request(self, pages: list[DequeuedPage]) -> None:
         self._limit -= len(pages)
-        if self.crawler.engine.spider is None:
+        if self._crawler.engine.spider is None:
             return  # closed meanwhile: they wait for the next crawl
-        self._on_their_way += len(pages)
-        self.count("requested", len(pages))
-        self.count("revisits", sum(not page.visit.first for page in pages))
+        self._pending += len(pages)
+        self._session.count("requested", len(pages))
+        self._session.count("revisits", sum(not page.visit.first for page in pages))
         for page in pages:
-            self.crawler.engine.crawl(self.article_request(page))
+            self._crawler.engine.crawl(self._request_for(page))
 
-    def _when_idle(self) -> None:
-        """Have it looked whether anything is left to do, before the crawl ends; nothing else
-        happens meanwhile, but the event loop goes on."""
-        self._on_their_way = 0
-        if self._nothing_left:
-            self._nothing_left = False
+    # When no request is left -------------------------------------------------------------------
+
+    def _spider_idle(self) -> None:
+        """Keep the crawl open while a task looks for more pages."""
+        self._pending = 0
+        if self._is_empty:
+            self._is_empty = False
             return
         if self._looking is None:
             self._looking = asyncio.create_task(self._look_for_more())
@@ -110,66 +140,37 @@ class QueueSpider(Spider):
         raise DontCloseSpider
 
     async def _look_for_more(self) -> None:
-        self.settle_all()
+        self._session.flush()
         with suppress(StorageError):  # the crawl is being stopped
             if requests := await self.last_resort():
                 for request in requests:
-                    self.crawler.engine.crawl(request)
+                    self._crawler.engine.crawl(request)
             elif self._limit > 0 and (pages := await self._left()):
-                self._send(pages)
+                self._request(pages)
             else:
-                waiting = await self.writer.do(self.frontier.count_waiting, self.since)
-                self.crawler.stats.set_value("newscrawl/over_limit", waiting)
-                self._nothing_left = True
+                frontier = self._session.frontier
+                waiting = await self._session.writer.do(frontier.count_waiting, self._since)
+                self._crawler.stats.set_value("newscrawl/over_limit", waiting)
+                self._is_empty = True
 
     def _looked(self, task: "asyncio.Task[None]") -> None:
         self._looking = None
-        engine: Any = self.crawler.engine
+        engine: Any = self._crawler.engine
         if not task.cancelled() and (error := task.exception()) is not None:
-            self.logger.critical("The crawl stops: its queue failed", exc_info=error)
-            self._closing = asyncio.create_task(engine.close_spider_async(reason="queue_failed"))
+            self._session.stop("queue_failed", "its queue failed", cause=error)
         elif engine._slot is not None:
             engine._slot.nextcall.schedule()  # or else it would be idle until the next heartbeat
 
-    async def last_resort(self) -> list[Request]:
-        """Return what is asked for when nothing else is to be done, if anything."""
-        return []
-
     async def _left(self) -> list[DequeuedPage]:
-        """Take what is left: last of all what may have killed crawls, page by page."""
-        pages = await self.writer.do(self.frontier.dequeue, self._next_batch(), self.since)
+        """Take what is left: last of all pages that may have killed crawls, one at a time."""
+        pages = await self._dequeue()
         while not pages:
-            suspect = await self.writer.do(self.frontier.dequeue_quarantined, self.since)
+            frontier = self._session.frontier
+            suspect = await self._session.writer.do(frontier.dequeue_quarantined, self._since)
             if suspect is None or suspect.visit.crash_count <= MAX_CRASHES:
                 return [suspect] if suspect else []
-            self.failed(suspect.visit, suspect.fetch_url, _DEADLY)
+            self.mark_failed(suspect.visit, suspect.fetch_url, _DEADLY)
         return pages
-
-    def mark_done(self, visit: Visit, outcome: FetchOutcome, reason: str) -> None:
-        """Have it written what came of a page from which no article comes."""
-        self.writer.later(
-            self.frontier.mark_done, self.frontier.fetch_result(visit, outcome, reason)
-        )
-
-    def failed(self, visit: Visit, url: str, cause: Cause) -> None:
-        """Count and report a page that couldn't be fetched; it is tried again where that helps."""
-        self.count("pages_failed")
-        self.count(f"pages_failed/{cause.kind}")
-        self.logger.warning("Can't fetch %s: %s", url, cause.reason)
-        self.mark_done(visit, "hopeless" if cause.final else "failed", cause.kind)
-
-    def deferred(self, visit: Visit, cause: Cause) -> None:
-        """Count a page that nobody may ask for yet; it waits, and no try is held against it.
-
-        Why was logged when the host's robots.txt was asked for, once for all its pages.
-        """
-        self.count("pages_deferred")
-        self.mark_done(visit, "deferred", cause.kind)
-
-    def count(self, name: str, amount: int = 1) -> None:
-        """Add to one of the crawl's statistics."""
-        if amount:
-            self.crawler.stats.inc_value(f"newscrawl/{name}", amount)
 
 
 def conditions(etag: str | None, last_modified: str | None) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urljoin
 
@@ -28,7 +28,7 @@ from newscrawl.crawl.errors import (
     RobotsUnreachableError,
     UnfitAddressError,
 )
-from newscrawl.crawl.shutdown import LOOK_EVERY, is_closing
+from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
-    from newscrawl.storage import Database
-    from newscrawl.storage.writing import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -77,8 +75,7 @@ class RobotsMiddleware:
     forbids all (2.3.1.4), unless the database has a copy that is at most a day old. A Crawl-delay
     longer than NEWSCRAWL_CRAWL_DELAY_MAX counts as a no, too.
 
-    A spider may have a `clock`, and a `frontier` with a `writer` for the database of the copies;
-    without them copies are kept nowhere.
+    The copies are in the database of the crawl's run; without a run none are kept.
     """
 
     def __init__(self, crawler: "Crawler") -> None:
@@ -86,6 +83,7 @@ class RobotsMiddleware:
         if not settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
         self._crawler = crawler
+        self._session = CrawlSession.of(crawler)
         self._max_delay = seconds(
             "NEWSCRAWL_CRAWL_DELAY_MAX", settings.get("NEWSCRAWL_CRAWL_DELAY_MAX", 120)
         )
@@ -165,7 +163,7 @@ class RobotsMiddleware:
         now = self._now()
         if self._is_replay:
             return _Verdict(until=now + robots.MAX_COPY_AGE)
-        if is_closing(self._crawler):
+        if self._session.is_closing:
             # Whoever waits must not go on by a copy, which would hold up the end.
             refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
             return _Verdict(until=now, refusal=refusal)
@@ -220,35 +218,28 @@ class RobotsMiddleware:
         A server that is silent would hold up the end by DOWNLOAD_TIMEOUT for each of its tries.
         """
         task = asyncio.ensure_future(download)
-        while not (await asyncio.wait({task}, timeout=LOOK_EVERY))[0]:
-            if is_closing(self._crawler):
+        while not (await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS))[0]:
+            if self._session.is_closing:
                 task.cancel()
-                await asyncio.wait({task}, timeout=LOOK_EVERY)
+                await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS)
                 raise UnreachableRobotsError("the crawl is to end")
         return task.result()
 
     # The copies in the database ------------------------------------------------------------------
 
     def _keep(self, policy: RobotsPolicy) -> None:
-        if (store := self._store()) is not None:
-            database, writer = store
-            writer.later(keep_robots_policy, database, policy)
+        if self._session.run is not None and not self._is_replay:
+            database = self._session.run.database
+            self._session.writer.later(keep_robots_policy, database, policy)
 
     async def _last_good_copy(self, origin: str) -> RobotsPolicy | None:
-        if (store := self._store()) is None:
+        if self._session.run is None or self._is_replay:
             return None
-        database, writer = store
         try:
-            return await writer.do(robots_policy, database, origin)
+            database = self._session.run.database
+            return await self._session.writer.do(robots_policy, database, origin)
         except StorageError:
             return None  # the crawl is being stopped
-
-    def _store(self) -> "tuple[Database, Writer] | None":
-        spider: Any = self._crawler.spider
-        frontier, writer = getattr(spider, "frontier", None), getattr(spider, "writer", None)
-        if self._is_replay or frontier is None or writer is None:
-            return None
-        return frontier.database, writer
 
     # What the crawl knows ------------------------------------------------------------------------
 
@@ -259,8 +250,7 @@ class RobotsMiddleware:
         return told.decode("latin-1") if told else str(self._crawler.settings["USER_AGENT"])
 
     def _now(self) -> datetime:
-        clock: Callable[[], datetime] | None = getattr(self._crawler.spider, "clock", None)
-        return clock() if clock else datetime.now(UTC)
+        return self._session.clock()
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(name)

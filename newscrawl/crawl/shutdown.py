@@ -1,75 +1,45 @@
-"""How a crawl ends when it is told to: at once before it has begun, and soon afterwards.
-
-No server that is silent, and no host that is to rest, holds up the end.
-"""
+"""A downloader that ends its downloads when the crawl is closing."""
 
 import asyncio
-import signal
-import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader
-from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
-# Ours: seconds between two looks at whether the crawl is to end, and those that a download which
-# has begun is given then. With less than ten in all, SIGTERM is enough for whoever stops a crawl.
-LOOK_EVERY: Final = 0.5
+from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
+
+# Ours: seconds that a download which has begun may still take when the crawl is closing. A crawl
+# then ends less than ten seconds after SIGTERM, which is what those who stop it wait for.
 _GRACE: Final = 4.0
 
 
 class EndingDownloader(Downloader):
-    """Ends what is on its way when the crawl is to end.
+    """Ends all downloads when the crawl is closing.
 
-    Scrapy waits for it: for a server that is silent by DOWNLOAD_TIMEOUT, for a host that is to rest
-    by its Retry-After. What is ended so is asked for again by the next crawl.
+    Scrapy waits for them: up to DOWNLOAD_TIMEOUT for a silent server, up to its Retry-After for an
+    overloaded one. The next crawl requests those pages again.
     """
 
     async def _enqueue_request(self, request: Request) -> Response:
-        """Return the response; raise DownloadTimeoutError where the end of the crawl came first."""
+        """Return the response; raise DownloadTimeoutError where the crawl closes before."""
         download = asyncio.ensure_future(super()._enqueue_request(request))
+        session = CrawlSession.of(self.crawler)
         closing_since: float | None = None
-        while not (await asyncio.wait({download}, timeout=LOOK_EVERY))[0]:
-            if not is_closing(self.crawler):
+        while not (await asyncio.wait({download}, timeout=CLOSING_CHECK_SECONDS))[0]:
+            if not session.is_closing:
                 continue
             closing_since = closing_since or monotonic()
             has_begun = any(request in slot.transferring for slot in self.slots.values())
             if has_begun and monotonic() - closing_since < _GRACE:
                 continue
             for slot in self.slots.values():
-                # What waits there has nobody any more who waits for it.
+                # Nothing waits any more for what is queued there.
                 slot.queue = deque(one for one in slot.queue if one[0] is not request)
             download.cancel()
-            await asyncio.wait({download}, timeout=LOOK_EVERY)
-            raise DownloadTimeoutError("the crawl is to end")
+            await asyncio.wait({download}, timeout=CLOSING_CHECK_SECONDS)
+            raise DownloadTimeoutError("the crawl is closing")
         return download.result()
-
-
-def is_closing(crawler: Crawler) -> bool:
-    """Return whether the crawl is to end: Scrapy tells nobody of that before all callbacks have
-    ended, so whoever waits for something long looks here every LOOK_EVERY seconds."""
-    slot: Any = crawler.engine and crawler.engine._slot
-    return slot is None or slot.closing is not None
-
-
-@contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM and Ctrl-C end the process at once: it may wait long for a locked database in
-    the thread of the event loop, which hears of no signal meanwhile. Nothing is lost by that, since
-    nothing has begun."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = (signal.SIGTERM, signal.SIGINT)
-    before = [(number, signal.signal(number, signal.SIG_DFL)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)

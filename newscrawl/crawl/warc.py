@@ -25,11 +25,9 @@ from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import ArchiveError, ArchiveWriter, Capture
 from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.errors import DamagedPageError, MissingPageError
+from newscrawl.crawl.session import CrawlSession
 
 logger = logging.getLogger(__name__)
-
-# The reason of a crawl's end.
-ARCHIVE_FAILED = "archive_failed"
 
 _MIDDLEWARE = "newscrawl.crawl.warc.ArchivingMiddleware"
 _HANDLER = "newscrawl.crawl.warc.ReplayHandler"
@@ -81,10 +79,10 @@ class Replay:
             settings.set(name, value, priority="cmdline")
         settings.set("DOWNLOAD_HANDLERS", {"http": _HANDLER, "https": _HANDLER}, "cmdline")
         settings["DOWNLOADER_MIDDLEWARES"][_ADDRESS_CHECK] = None
-        spider: Any = self._crawler.spider
-        then = self.archive.newest(getattr(spider, "hosts", set()))
+        session = CrawlSession.of(self._crawler)
+        then = self.archive.newest(session.spider.hosts if session.spider else set())
         if then is not None:
-            spider.clock = lambda: then
+            session.clock = lambda: then
         logger.info("Replaying %s URLs from %s", len(self.archive), self.archive.folder)
 
 
@@ -94,7 +92,6 @@ class ArchivingMiddleware:
     def __init__(self, crawler: Crawler, writer: ArchiveWriter) -> None:
         self._crawler = crawler
         self._writer = writer
-        self._stopping: asyncio.Task[None] | None = None
         # One thread: packing must not stop the downloads, and records must not mix.
         self._worker = ThreadPoolExecutor(1, "archive")
 
@@ -125,17 +122,10 @@ class ArchivingMiddleware:
             capture = _capture_of(request, response, now)
             await loop.run_in_executor(self._worker, self._writer.write, capture)
         except ArchiveError as error:
-            self._stop(error)
+            CrawlSession.of(self._crawler).stop("archive_failed", str(error))
             raise IgnoreRequest(f"the archive failed: {error}") from error
         self._crawler.stats.inc_value("newscrawl/responses_archived")
         return response
-
-    def _stop(self, error: ArchiveError) -> None:
-        """End the crawl: whoever asks for an archive wants it whole."""
-        if self._stopping is None:
-            logger.critical("The crawl stops: %s", error)
-            closing = self._crawler.engine.close_spider_async(reason=ARCHIVE_FAILED)
-            self._stopping = asyncio.create_task(closing)
 
     def spider_closed(self) -> None:
         """Close the files."""

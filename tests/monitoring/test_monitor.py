@@ -231,7 +231,10 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
         (child,) = children(monitor.pid)
         monitor.kill()
         wait_for(lambda: not alive(child), 20)
-    assert "The monitor that started this crawl is gone" in (room.folder / "long.log").read_text()
+    assert (
+        "The crawl stops: the monitor that started it is gone"
+        in (room.folder / "long.log").read_text()
+    )
     assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]
 
 

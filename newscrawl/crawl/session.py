@@ -1,0 +1,310 @@
+"""What the parts of one crawl share: `CrawlSession.of(crawler)`.
+
+Spiders, middlewares, pipelines and extensions get the session from the crawler, and set nothing on
+each other.
+"""
+
+import asyncio
+import logging
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, Protocol, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from newscrawl.config import SettingError, duration, durations, seconds
+from newscrawl.items import Memory
+from newscrawl.sources import Source
+from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
+from newscrawl.storage.memory import memory_of
+from newscrawl.storage.source_lease import SourceLease
+from newscrawl.storage.writing import Writer
+
+logger = logging.getLogger(__name__)
+
+# Why a crawl was ended early (Scrapy's `finish_reason`).
+StopReason = Literal[
+    "archive_failed",
+    "database_failed",
+    "export_failed",
+    "lease_lost",
+    "monitor_gone",
+    "queue_failed",
+]
+# Ours: seconds between two checks of whether the crawl is closing. Whatever waits long checks it:
+# Scrapy sends no signal before all callbacks have ended.
+CLOSING_CHECK_SECONDS: Final = 0.5
+# Ours, in KiB, of each crawl: four times as much, which helps writers of thousands, is full after
+# 5,000 pages (make bench-crawl).
+SQLITE_CACHE: Final = 16_384
+_ATTRIBUTE: Final = "newscrawl_session"
+# A lease is renewed three times in its length, as the monitor does it.
+_RENEWALS: Final = 3
+
+
+class SourceSpider(Protocol):
+    """What the parts of a crawl ask of a spider that crawls a source of the registry."""
+
+    source: ClassVar[Source]
+
+    @property
+    def since(self) -> datetime | None:
+        """The moment before which articles are not wanted, where one was given."""
+
+    @property
+    def hosts(self) -> Collection[str]:
+        """The hosts of the source's home page, feeds and sitemaps."""
+
+    @property
+    def named_addresses(self) -> set[tuple[str, int]]:
+        """Hosts and ports that the operator named, which may be private ones."""
+
+    def covers(self, url: str) -> bool:
+        """Return whether a URL belongs to the source."""
+
+    def wants(self, url: str) -> bool:
+        """Return whether a URL that a listing names may be an article."""
+
+    def oldest(self, *, archive: bool) -> datetime | None:
+        """Return the moment before which a listing's articles are not wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRun:
+    """The run of a crawl in the database, with the queue of its source's pages."""
+
+    id: int
+    database: Database
+    frontier: Frontier
+
+
+class CrawlSession:
+    """The source, clock, database, run, queue and template memory of one crawl.
+
+    `spider` is None while a spider of another project crawls. Until `start_run`, `run` is None.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._database: Database | None = None
+        self._lease: CrawlLease | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        # A replay of an archive sets it to the archive's time.
+        self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self.spider: SourceSpider | None = None
+        self.memory = Memory()
+        self.run: CrawlRun | None = None
+        # Writes what waits to be written in one batch; StoragePipeline sets it.
+        self.flush: Callable[[], None] = lambda: None
+        # The ids of the feeds and sitemaps of this crawl: the source is due when they are.
+        self.polled: list[int] = []
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Return the session of a crawler: the same one for all its parts."""
+        attributes = vars(crawler)
+        if _ATTRIBUTE not in attributes:
+            attributes[_ATTRIBUTE] = cls(crawler)
+        session: Self = attributes[_ATTRIBUTE]
+        return session
+
+    @cached_property
+    def writer(self) -> Writer:
+        """The thread that writes to the database. It ends the crawl when the database fails."""
+        return Writer(lambda error: self.stop("database_failed", str(error)))
+
+    @property
+    def frontier(self) -> Frontier:
+        """The queue of the source's pages and listings."""
+        if self.run is None:
+            raise RuntimeError("the crawl has no run yet: its spider has not been opened")
+        return self.run.frontier
+
+    def count(self, name: str, amount: int = 1) -> None:
+        """Add to `newscrawl/NAME` of the crawl's statistics."""
+        if amount:
+            self._crawler.stats.inc_value(f"newscrawl/{name}", amount)
+
+    # The database --------------------------------------------------------------------------
+
+    def open(self, spider: SourceSpider) -> Database:
+        """Open the database and take the source's lease, before anything is fetched.
+
+        Raise SettingError where that fails, SourceBusyError where another process crawls the
+        source.
+        """
+        settings = self._crawler.settings
+        schedule_of(settings)
+        length = lease_length(settings["NEWSCRAWL_LEASE"])
+        slug = spider.source.slug
+        try:
+            with interruptible():
+                database = self._registered(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
+                self.memory = memory_of(database, slug)
+                # A crawl of the monitor takes no lease: the monitor holds it.
+                if not settings.get("NEWSCRAWL_PARENT_GRACE"):
+                    self._lease = CrawlLease(self, slug, SourceLease(database, slug, length))
+                    self._lease.take(self._crawler)
+        except StorageError as error:
+            raise SettingError(str(error)) from error
+        database.patience.hurried = lambda: not self._crawler.crawling or self.is_stopping
+        self._database = database
+        return database
+
+    def start_run(self) -> CrawlRun:
+        """Start the run of the opened database; raise StorageError."""
+        if self._database is None or self.spider is None:
+            raise RuntimeError("no database is open")
+        with interruptible():
+            return self._started(self._database, self.spider.source.slug)
+
+    def start_run_without_storage(self) -> None:
+        """Start a run in a temporary database, for a crawl without StoragePipeline: its articles
+        go to feed exports alone, and each crawl fetches all pages again."""
+        if self.spider is None:
+            raise RuntimeError("only a source of the registry is crawled by a queue")
+        folder = tempfile.TemporaryDirectory(prefix="newscrawl-")
+        database = self._registered(f"sqlite:///{Path(folder.name, 'queue')}", self.spider.source)
+        self._started(database, self.spider.source.slug)
+
+        def close() -> None:
+            self.writer.close()
+            database.close()
+            folder.cleanup()
+
+        self._crawler.signals.connect(close, signal=signals.spider_closed, weak=False)
+
+    def give_lease_back(self) -> None:
+        """Let others crawl the source from now on; raise StorageError."""
+        if self._lease is not None:
+            self._lease.give_back()
+
+    def _registered(self, url: str, source: Source) -> Database:
+        database = open_database(url, cache=SQLITE_CACHE)
+        database.register_source(
+            source.slug, source.name, source.country, source.languages[0], source.home
+        )
+        return database
+
+    def _started(self, database: Database, slug: str) -> CrawlRun:
+        number = database.start_run(slug)
+        frontier = open_frontier(database, slug, number, schedule_of(self._crawler.settings))
+        frontier = replace(frontier, clock=self.clock, began=self.clock())
+        self.run = CrawlRun(id=number, database=database, frontier=frontier)
+        return self.run
+
+    # The end ---------------------------------------------------------------------------------
+
+    @property
+    def is_closing(self) -> bool:
+        """Whether the crawl is closing, or not open. Check it every CLOSING_CHECK_SECONDS."""
+        slot: Any = self._crawler.engine and self._crawler.engine._slot
+        return slot is None or slot.closing is not None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether `stop` was called."""
+        return self._stopping is not None
+
+    def stop(self, reason: StopReason, message: str, *, cause: BaseException | None = None) -> None:
+        """End the crawl early, with one line in the log; later calls do nothing."""
+        if self._stopping is None and self._crawler.engine is not None:
+            logger.critical("The crawl stops: %s", message, exc_info=cause)
+            closing = self._crawler.engine.close_spider_async(reason=reason)
+            self._stopping = asyncio.create_task(closing)
+
+
+class CrawlLease:
+    """The lease that a crawl holds on its source, so that no other process crawls it.
+
+    The crawl's own event loop renews it: a crawl that hangs loses it.
+    """
+
+    def __init__(self, session: CrawlSession, slug: str, lease: SourceLease) -> None:
+        self._session = session
+        self._slug = slug
+        self._lease: SourceLease | None = lease
+        self._renewing: asyncio.Task[None] | None = None
+
+    def take(self, crawler: Crawler) -> None:
+        """Take it; raise SourceBusyError where another process crawls the source."""
+        if self._lease is not None:
+            self._lease.take()
+            crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
+
+    def give_back(self) -> None:
+        """Let others crawl the source from now on; raise StorageError."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+        if self._lease is not None:
+            self._lease.give_back()
+
+    def _start_renewing(self) -> None:
+        if self._lease is not None:
+            self._renewing = asyncio.create_task(self._renew(self._lease))
+
+    async def _renew(self, lease: SourceLease) -> None:
+        while True:
+            await asyncio.sleep(lease.length.total_seconds() / _RENEWALS)
+            try:
+                is_ours = await asyncio.to_thread(lease.renew)
+            except StorageError as error:
+                logger.warning("%s: the lease is not renewed: %s", self._slug, error)
+                continue
+            if not is_ours:
+                break
+        self._lease = None
+        self._session.stop("lease_lost", f"another process has taken over {self._slug}")
+
+
+def lease_length(value: object) -> timedelta:
+    """Return NEWSCRAWL_LEASE; raise SettingError unless it is above 0 seconds."""
+    length = seconds("NEWSCRAWL_LEASE", value)
+    if not length:
+        raise SettingError("NEWSCRAWL_LEASE=0: not a number of seconds above 0")
+    return timedelta(seconds=length)
+
+
+def schedule_of(settings: BaseSettings) -> Schedule:
+    """Return when pages and listings are due again; raise SettingError for a bad setting."""
+    poll_min = duration("NEWSCRAWL_POLL_MIN", settings["NEWSCRAWL_POLL_MIN"])
+    poll_max = duration("NEWSCRAWL_POLL_MAX", settings["NEWSCRAWL_POLL_MAX"])
+    if poll_max < poll_min:
+        raise SettingError(
+            f"NEWSCRAWL_POLL_MAX={settings['NEWSCRAWL_POLL_MAX']}: less than NEWSCRAWL_POLL_MIN"
+        )
+    return Schedule(
+        revisits=durations("NEWSCRAWL_REVISITS", settings["NEWSCRAWL_REVISITS"]),
+        retries=durations("NEWSCRAWL_RETRIES", settings["NEWSCRAWL_RETRIES"]),
+        poll_min=poll_min,
+        poll_max=poll_max,
+    )
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let SIGTERM and Ctrl-C end the process at once.
+
+    For work in the event loop's thread that may wait long for a locked database: the loop handles
+    no signal meanwhile. Nothing is lost, since the crawl has not begun.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [(number, signal.signal(number, signal.SIG_DFL)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
