@@ -18,9 +18,9 @@ from benchmarks.command_line import run
 from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
 from newscrawl.cli.output import say
 from newscrawl.extraction.block_features import OPENERS
+from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import Split, folds_by_site
 from newscrawl.training.examples import Example, Scored, by_group
-from newscrawl.training.explain_reasons import columns_of
 
 if TYPE_CHECKING:
     from newscrawl.training.network import NetworkSettings

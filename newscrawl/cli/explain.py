@@ -36,8 +36,8 @@ def explain(
     The page that is written needs nothing but a browser, and nothing of the explained page
     runs in it.
     """
+    from newscrawl.extraction.explain import explain as explained
     from newscrawl.extraction.methods import METHODS
-    from newscrawl.training.explain import explain as explained
     from newscrawl.training.explain_page import render
 
     method = one_of(method, list(METHODS), "method", "newscrawl explain --help")

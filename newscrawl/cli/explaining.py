@@ -10,9 +10,9 @@ from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
 from newscrawl.cli.visiting import manners
 from newscrawl.dashboard.config import Explained, UnexplainedError
+from newscrawl.extraction.explain import explain
 from newscrawl.sources.connection import FetchError
 from newscrawl.sources.visits import fetch
-from newscrawl.training.explain import explain
 from newscrawl.training.explain_page import render
 
 # Ours: a crawl that is running adds to the archive; its folder is read again this often at most.

@@ -6,8 +6,8 @@ from itertools import groupby
 
 from markupsafe import Markup
 
+from newscrawl.extraction.explain import BlockReading, Explanation, LineReading
 from newscrawl.templating import TEMPLATES, content_hash, html_templates, safe_url
-from newscrawl.training.explain import BlockReading, Explanation, LineReading
 
 # All ours: blocks that are shown (a longer page says how many are left out), characters of each,
 # blocks dropped in a row that share a line, characters of its preview, and bars of the chart.

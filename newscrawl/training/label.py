@@ -28,12 +28,12 @@ from urllib.parse import parse_qs, urlsplit
 from markupsafe import Markup
 
 from newscrawl.extraction.blocks import clean, read_blocks
+from newscrawl.extraction.explain import taken_blocks
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.html import decode, parse
 from newscrawl.items import Article
 from newscrawl.templating import TEMPLATES, content_hash, html_templates
 from newscrawl.training.corpus import GOLD_FILE, PAGES_FOLDER
-from newscrawl.training.explain import taken_blocks
 
 MAX_FORM = 1 << 20  # bytes
 MAX_FIELDS = 20_000  # a box a block

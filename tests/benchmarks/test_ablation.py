@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.ablation import SETS, SOURCES, Left, ablate, as_csv, as_markdown, leave_out
+from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import folds_by_site, load_corpus
 from newscrawl.training.examples import Example, read_example
-from newscrawl.training.explain_reasons import columns_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 MINI = Path(__file__).parents[1] / "corpus" / "mini"

@@ -15,13 +15,19 @@ from lxml import html as lxml_html
 
 import newscrawl
 from newscrawl.extraction.classifier import BALANCED, load_network
+from newscrawl.extraction.explain import (
+    CHOOSING_METHODS,
+    KINDS,
+    MIN_MOVE,
+    columns_of,
+    explain,
+    reasons,
+)
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS, parse_page
-from newscrawl.training.explain import EVIDENCE, explain
 from newscrawl.training.explain_page import MAX_BLOCKS, render
-from newscrawl.training.explain_reasons import KINDS, MIN_MOVE, columns_of, reasons
 
-PAGES = Path(__file__).parent / "corpus" / "mini" / "pages"
+PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
 
 PROSE = "The committee of the harbour said on Monday that it would look at the plans again. " * 4
@@ -141,7 +147,7 @@ def test_every_method_has_its_line() -> None:
     assert readings["tb"].similarity < 1.0
 
 
-@pytest.mark.parametrize("method", EVIDENCE)
+@pytest.mark.parametrize("method", CHOOSING_METHODS)
 def test_the_page_tells_of_the_method_asked_for(method: str) -> None:
     page = lxml_html.document_fromstring(render(explain(PAGE, method=method)))
     verdicts = [verdict.text for verdict in page.find_class("verdict")]
