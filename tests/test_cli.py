@@ -180,13 +180,13 @@ def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
         (["-c", "Simens"], "unknown company 'Simens': did you mean Siemens"),
         (["-c", "Qwertz"], "unknown company 'Qwertz': newscrawl companies list shows them all"),
         (["--source", "fz"], "unknown source 'fz': did you mean faz"),
-        (["--since", "soon"], "--since 'soon' is no day: write it as 2026-11-01"),
-        (["--until", "2026-13-01"], "--until '2026-13-01' is no day"),
-        (["--since", TO, "--until", FROM], "lies after --until 2026-11-17: swap them"),
+        (["--since", "soon"], "--since 'soon' is not a day: write it as 2026-11-01"),
+        (["--until", "2026-13-01"], "--until '2026-13-01' is not a day"),
+        (["--since", TO, "--until", FROM], "lies after until 2026-11-17: swap them"),
         (["--by", "decade"], "'decade' is not one of"),
         (["--by", "day", "--limit", 3], "--limit goes with --by company"),
-        (["--since", "0001-01-01"], "--since 0001-01-01: no news of that time is known"),
-        (["--until", "9999-12-31"], "--until 9999-12-31: no news of that time is known"),
+        (["--since", "0001-01-01"], "since 0001-01-01: no news of that time is known"),
+        (["--until", "9999-12-31"], "until 9999-12-31: no news of that time is known"),
         (["--source", "bbc-news"], "unknown source 'bbc-news': this database holds faz, ft"),
         (["--by", "hour", "--since", "1700-01-01"], "rows: ask for 3,660 days at most"),
         (["--zone", ""], "unknown time zone '': write it as Europe/Berlin or UTC"),
@@ -495,12 +495,12 @@ def test_days(text: str, means: object) -> None:
 
 @pytest.mark.parametrize("text", ["7", "d", "-3d", "20261301", "yesterday", ""])
 def test_what_is_no_day(text: str) -> None:
-    with pytest.raises(InputError, match="is no day"):
+    with pytest.raises(InputError, match="is not a day"):
         parse_day(text, option="--since", today=day(0))
 
 
 def test_days_before_the_calendar_are_refused() -> None:
-    with pytest.raises(InputError, match="is no day"):
+    with pytest.raises(InputError, match="is not a day"):
         parse_day("99999999d", option="--since", today=day(0))
 
 

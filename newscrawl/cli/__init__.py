@@ -28,10 +28,9 @@ from newscrawl.cli import (
     mentions,
     metrics,
     monitor,
+    questions,
     reextract,
     rematch,
-    revisions,
-    search,
     serve,
     sources,
     status,
@@ -78,14 +77,17 @@ def _options(
 
 # A new command is one line here.
 app.command("mentions", epilog=mentions.EXAMPLE, rich_help_panel=_ASK)(mentions.mentions)
-app.command("articles", epilog=articles.EXAMPLE, rich_help_panel=_ASK)(articles.articles)
+app.command("articles", epilog=articles.ARTICLES_EXAMPLE, rich_help_panel=_ASK)(articles.articles)
 app.command("monitor", epilog=monitor.EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE, rich_help_panel=_WATCH)(status.status)
 app.command("metrics", epilog=metrics.EXAMPLE, rich_help_panel=_WATCH)(metrics.metrics)
 app.command("digest", epilog=digest.EXAMPLE, rich_help_panel=_ASK)(digest.digest)
-app.command("search", cls=search.SearchCommand, epilog=search.EXAMPLE, rich_help_panel=_ASK)(
-    search.search
-)
+app.command(
+    "search",
+    cls=articles.SearchCommand,
+    epilog=articles.SEARCH_EXAMPLE,
+    rich_help_panel=_ASK,
+)(articles.search)
 app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
 app.command("ingest", epilog=ingest.EXAMPLE, rich_help_panel=_READ)(ingest.ingest)
 app.command("reextract", epilog=reextract.EXAMPLE, rich_help_panel=_READ)(reextract.reextract)
@@ -95,10 +97,11 @@ app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluat
 app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
 app.command("label", epilog=label.EXAMPLE, rich_help_panel=_LEARN)(label.label)
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
+app.add_typer(questions.app, name="ask", rich_help_panel=_ASK)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
-app.add_typer(revisions.app, name="revisions", rich_help_panel=_KEEP)
+app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 

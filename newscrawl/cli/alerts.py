@@ -78,7 +78,7 @@ def unwatch(
 
 
 @app.command(epilog="Example: newscrawl alerts watched --format csv")
-def watched(form: FormatOption = "table", database: DatabaseOption = None) -> None:
+def watched(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """List the companies and pairs that are watched.
 
     Exit code 1 where there are none.
@@ -96,7 +96,7 @@ def watched(form: FormatOption = "table", database: DatabaseOption = None) -> No
     rows = [
         {"company": one.company, "with": one.other, "since": one.added_at.date()} for one in found
     ]
-    render(rows, columns, form)
+    render(rows, columns, output_format)
     if not found:
         say("Nothing is watched: newscrawl alerts watch COMPANY")
         raise typer.Exit(1)
@@ -140,7 +140,7 @@ def run(
 @app.command("list", epilog="Example: newscrawl alerts list --limit 20")
 def list_alerts(
     limit: Annotated[int, typer.Option(min=1, help="Show so many, at most.")] = 50,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
     """List the alerts, the newest first, and whether they were told.
@@ -168,7 +168,7 @@ def list_alerts(
             key="delivered", heading="delivered", show=lambda done: "yes" if done else "not yet"
         ),
     )
-    render([_row(kept) for kept in found], columns, form)
+    render([_row(kept) for kept in found], columns, output_format)
     if not found:
         say("No alerts.")
         raise typer.Exit(1)
@@ -178,7 +178,7 @@ def list_alerts(
 def simulate(
     days: Annotated[int, typer.Option(min=4, help="Days for each kind of company.")] = 2000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 1,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
 ) -> None:
     """Measure the rule for spikes on made-up companies: false alarms, and spikes that are found.
 
@@ -208,7 +208,7 @@ def simulate(
         }
         for one in simulated(days, seed)
     ]
-    render(rows, columns, form)
+    render(rows, columns, output_format)
 
 
 def _names(

@@ -1,10 +1,12 @@
-"""What several commands take from the command line, and what it means."""
+"""Options that several commands share, and what they mean."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,12 +20,8 @@ if TYPE_CHECKING:
 
 
 class InputError(ValueError):
-    """Something on the command line can't be meant: one line that says what to write instead."""
+    """A wrong argument or option: one line that says what to write instead."""
 
-
-# Years of which there may be news on the web, or a newspaper's archive of it.
-_FIRST_YEAR, _LAST_YEAR = 1600, 2200
-_LISTED = 10  # names that a message can list
 
 # Why a revision is quarantined (newscrawl.storage.revision_check), in words.
 REASONS = {
@@ -92,8 +90,78 @@ ZoneOption = Annotated[
 ]
 
 
+CompanyOption = Annotated[
+    str | None,
+    typer.Option("--company", "-c", help="A company's name or alias; else all.", metavar="NAME"),
+]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many rows.")]
+OwnSourcesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sources",
+        envvar="NEWSCRAWL_SOURCES",
+        help="A sources file of your own, beside the bundled one.",
+        metavar="FILE",
+    ),
+]
+SlugsOption = Annotated[
+    list[str] | None,
+    typer.Option("--source", help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
+]
+PrivateOption = Annotated[
+    bool, typer.Option("--allow-private", help="Visit private addresses, too.")
+]
+# The options that make a scope, with their defaults.
+_SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
+    "since": (SinceOption, None),
+    "until": (UntilOption, None),
+    "zone": (ZoneOption, "UTC"),
+    "source": (SourceOption, None),
+    "country": (CountryOption, None),
+    "language": (LanguageOption, None),
+    "section": (SectionOption, None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What every question needs: an open database, a scope and a format for the answer."""
+
+    database: "Database"
+    scope: "Scope"
+    output_format: ExportFormat
+
+
+def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the options of a scope, --format and --database in place of its
+    first parameter, `asked`."""
+
+    def run(**values: Any) -> None:
+        options = {name: values.pop(name) for name in _SCOPE_OPTIONS}
+        with open_for_reading(values.pop("database")) as database:
+            scope = scope_of(database, **options)
+            command(Asked(database, scope, values.pop("output_format")), **values)
+
+    _, *own = signature(command).parameters.values()
+    options = {
+        **_SCOPE_OPTIONS,
+        "output_format": (ExportOption, "table"),
+        "database": (DatabaseOption, None),
+    }
+    added = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in options.items()
+    ]
+    parameters = [*(one.replace(kind=Parameter.KEYWORD_ONLY) for one in own), *added]
+    # Typer reads the options from here.
+    vars(run)["__signature__"] = Signature(parameters)
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run
+
+
 def refuse_options(context: typer.Context, names: Sequence[str], reason: str) -> None:
-    """Raises InputError, with the reason, where one of the options was written out.
+    """Raise InputError, with the reason, where one of the options was written out.
 
     `names` are those of the command's parameters that have no meaning with the others given.
     """
@@ -105,7 +173,7 @@ def refuse_options(context: typer.Context, names: Sequence[str], reason: str) ->
 
 
 def parse_day(text: str, *, option: str, today: date | None = None) -> date:
-    """A date, or so many days back: 7d are the last seven days with today among them."""
+    """Return a date, or the first of the last so many days: 7d are seven with today."""
     today = today or datetime.now(UTC).date()
     if days := re.fullmatch(r"(\d{1,5})d", text.strip()):
         return today - timedelta(days=max(int(days[1]) - 1, 0))
@@ -113,117 +181,85 @@ def parse_day(text: str, *, option: str, today: date | None = None) -> date:
         return date.fromisoformat(text.strip())
     except ValueError:
         raise InputError(
-            f"{option} {text!r} is no day: write it as 2026-11-01, or as 7d for the last seven days"
+            f"{option} {text!r} is not a day: write it as 2026-11-01, or as 7d for the last seven "
+            "days"
         ) from None
 
 
 def scope_of(
     database: "Database",
-    since: str | None,
-    until: str | None,
-    source: str | None = None,
-    language: str | None = None,
     *,
-    country: str | None = None,
-    section: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
     zone: str = "UTC",
+    source: str | None = None,
+    country: str | None = None,
+    language: str | None = None,
+    section: str | None = None,
 ) -> "Scope":
-    """The scope that the options mean; raises InputError for a range in the wrong order, a zone
-    that is none, and a source or country that was never crawled into this database."""
-    from newscrawl.storage import queries
+    """Return the scope of the options; its source and country must be in the database."""
+    from newscrawl.storage.queries import Scope
 
     now = datetime.now(UTC)
     first = parse_day(since, option="--since", today=now.date()) if since else None
     last = parse_day(until, option="--until", today=now.date()) if until else None
-    _check_range(first, last, now.date())
-    if source is not None:
-        source = _crawled(source, queries.source_slugs(database), "source")
-    if country is not None:
-        country = _crawled(country, queries.countries(database), "country")
-    return queries.Scope(
+    scope = Scope(
         since=first,
         until=last,
+        zone=zone,
         source=source,
-        language=language and language.strip().lower(),
         country=country,
+        language=language,
         section=section,
-        zone=_zone(zone),
         now=now,
     )
-
-
-def _check_range(first: date | None, last: date | None, today: date) -> None:
-    """Raises InputError for days in the wrong order, and for those before there was any news."""
-    if first and (last or today) < first:
-        raise InputError(f"--since {first} lies after --until {last or 'today'}: swap them")
-    for option, day in (("--since", first), ("--until", last)):
-        if day and not _FIRST_YEAR <= day.year <= _LAST_YEAR:
-            raise InputError(
-                f"{option} {day}: no news of that time is known; write a year from {_FIRST_YEAR} "
-                f"to {_LAST_YEAR}"
-            )
-
-
-def _crawled(given: str, known: Sequence[str], what: str) -> str:
-    """The source or country meant, of those in the database; raises InputError."""
-    name, near = match(given, known)
-    if name is not None:
-        return name
-    if near:
-        advice = _did_you_mean(near)
-    elif len(known) > _LISTED:
-        advice = "not crawled into this database; newscrawl sources coverage tells what was"
-    else:
-        advice = f"this database holds {', '.join(known) or 'none yet'}"
-    raise InputError(f"unknown {what} {given!r}: {advice}")
-
-
-def _zone(given: str) -> str:
-    from zoneinfo import available_timezones
-
-    if given == "UTC":
-        return given
-    name, near = match(given, sorted(available_timezones()))
-    if name is None:
-        advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
-        raise InputError(f"unknown time zone {given!r}: {advice}")
-    return name
+    return scope.validate(database)
 
 
 def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
-    """The name meant, whatever its case; raises InputError with the nearest names."""
+    """Return the name that is meant, whatever its case; raise InputError with the nearest names."""
     name, near = match(given, names)
     if name is None:
-        advice = _did_you_mean(near) if near else f"{see} shows them all"
+        advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
         raise InputError(f"unknown {what} {given!r}: {advice}")
     return name
 
 
-def _did_you_mean(near: Sequence[str]) -> str:
-    return f"did you mean {' or '.join(near)}?"
-
-
 def company_of(given: str, companies: "Companies", stored: Sequence[str]) -> str:
-    """The registry's or database's name of a company given by name or alias; raises InputError
-    with the nearest names."""
+    """Return the registry's or database's name of a company given by name or alias; raise
+    InputError with the nearest names."""
     owners = {name: name for name in stored}
     for company in companies:
         owners.update(dict.fromkeys((*company.aliases, *company.ambiguous), company.name))
     owners.update({company.name: company.name for company in companies})
-    # Names before aliases, where case alone parts them.
+    # Names before aliases, where only case distinguishes them.
     names = [*(company.name for company in companies), *stored, *owners]
     return owners[one_of(given, names, "company", "newscrawl companies list")]
 
 
+def company_names_of(
+    given: Sequence[str], companies: Path | None, database: "Database"
+) -> list[str]:
+    """Return the names, in the registry or the database, of companies given by name or alias."""
+    from newscrawl.storage import queries
+
+    # A file that was named is read even if no company is given: a fault in it must be reported.
+    if not given and companies is None:
+        return []
+    registry = companies_from(companies)
+    stored = queries.company_names(database)
+    return [company_of(name, registry, stored) for name in given]
+
+
 def open_for_reading(url: str | None) -> "Database":
-    """The database of the option, the environment or the settings; a missing file is an error."""
+    """Return the database of the option, the environment or the settings, which must exist."""
     from newscrawl.storage import open_database
 
     return open_database(url or config.NEWSCRAWL_DATABASE_URL, create=False)
 
 
 def companies_from(path: Path | None) -> "Companies":
-    """The registry of the option, the environment or the bundled one."""
+    """Return the companies of the option, the environment or the bundled registry."""
     from newscrawl.mentions import load_companies
 
     return load_companies(path or config.NEWSCRAWL_COMPANIES or None)

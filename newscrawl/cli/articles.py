@@ -1,43 +1,64 @@
-"""newscrawl articles: the articles behind the numbers."""
+"""newscrawl articles, search and revisions: stored articles, their versions and the quarantine."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.exceptions import TyperException
 
 from newscrawl.cli.arguments import (
+    REASONS,
+    Asked,
     CompaniesOption,
-    CountryOption,
     DatabaseOption,
     ExportFormat,
-    ExportOption,
+    FormatOption,
     InputError,
-    LanguageOption,
-    SectionOption,
-    SinceOption,
+    LimitOption,
     SourceOption,
-    UntilOption,
-    ZoneOption,
     companies_from,
-    company_of,
+    company_names_of,
     open_for_reading,
     refuse_options,
     scope_of,
+    takes_scope,
 )
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from newscrawl.storage.queries import ArticleRow
+    from newscrawl.storage import Database
+    from newscrawl.storage.queries import ArticleRow, FoundArticle, QuarantineRow, Snippet
 
-EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
+ARTICLES_EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
+SEARCH_EXAMPLE = """Example: newscrawl search '"interest rates" bank* -Fed' --since 30d"""
 
-
-# What chooses articles by their mentions.
+# The options of `newscrawl articles` that have no meaning with --quarantined.
 _NOT_QUARANTINED = ("company", "companies", "every_kind", "sentences")
+# What may be meant as an unwanted word, and is read as options.
+_UNWANTED = re.compile(r"-[^\W\d_]{2,}")
+
+revisions = typer.Typer(
+    help="List the versions of an article, decide on quarantined ones, or restore an earlier one.",
+    no_args_is_help=True,
+)
+
+NumbersArgument = Annotated[
+    list[int] | None,
+    typer.Argument(help="Numbers, as newscrawl articles --quarantined lists them.", min=1),
+]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="All that is in the quarantine, or all of --source.")
+]
+UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", metavar="URL")]
 
 
+@takes_scope
 def articles(
+    asked: Asked,
     context: typer.Context,
     company: Annotated[
         str | None,
@@ -45,29 +66,21 @@ def articles(
             "--company", "-c", help="Only articles that mention this company.", metavar="NAME"
         ),
     ] = None,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    zone: ZoneOption = "UTC",
-    source: SourceOption = None,
-    country: CountryOption = None,
-    language: LanguageOption = None,
-    section: SectionOption = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="So many, at most.")] = 20,
+    limit: LimitOption = 20,
     every_kind: Annotated[
-        bool, typer.Option("--all-kinds", help="Also stored pages that are no articles.")
+        bool, typer.Option("--all-kinds", help="Also list stored pages that are not articles.")
     ] = False,
     sentences: Annotated[
-        bool, typer.Option("--sentences", help="With --company: show the sentences that name it.")
+        bool,
+        typer.Option("--sentences", help="With --company: show the sentences that mention it."),
     ] = False,
     quarantined: Annotated[
         bool,
         typer.Option(
             "--quarantined",
-            help="Only articles of which a revisit brought a worse version, which was not applied.",
+            help="Only articles with a newer version that was worse, and so was not applied.",
         ),
     ] = False,
-    form: ExportOption = "table",
-    database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
     """List stored articles, the newest first, with the companies they mention.
@@ -77,87 +90,101 @@ def articles(
 
     Exit code 1 where there is none.
     """
-    if quarantined:
-        refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
-    from newscrawl.cli.found import show_found
-    from newscrawl.cli.output import say
     from newscrawl.storage import queries
 
+    if quarantined:
+        refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
+        _show_quarantined(asked, limit)
+        return
     if sentences and company is None:
-        raise InputError("--sentences are those that name a company: add --company NAME")
-    with open_for_reading(database) as store:
-        scope = scope_of(
-            store, since, until, source, language, country=country, section=section, zone=zone
-        )
-        if company is not None:
-            company = company_of(company, companies_from(companies), queries.company_names(store))
-        if quarantined:
-            from newscrawl.cli.quarantined import show_quarantined
+        raise InputError("--sentences are those that mention a company: add --company NAME")
+    if company is not None:
+        (company,) = company_names_of([company], companies, asked.database)
+    title = f"Articles that mention {company}" if company else "Articles"
+    if sentences and company:
+        found = queries.company_articles(asked.database, company, scope=asked.scope, limit=limit)
+        _show_found(found, asked.output_format, title)
+        return
+    rows = queries.articles(
+        asked.database, company=company, scope=asked.scope, limit=limit, every_kind=every_kind
+    )
+    _show_articles(rows, asked.output_format, title)
 
-            show_quarantined(store, scope, limit, form)
-            return
-        title = f"Articles that mention {company}" if company else "Articles"
-        if sentences and company:
-            found = queries.company_articles(store, company, scope=scope, limit=limit)
-            show_found(found, form, title)
-        else:
-            rows = queries.articles(
-                store, company=company, scope=scope, limit=limit, every_kind=every_kind
-            )
-            _show(rows, form, title)
-    if not (found if sentences else rows):
+
+class SearchCommand(TyperCommand):
+    """Explains how words that begin with a hyphen are written, where one was read as an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse as all commands do; raise InputError with that advice where it may help."""
+        given = args[: args.index("--")] if "--" in args else list(args)
+        word = next(filter(_UNWANTED.fullmatch, given), None)
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            if word is None:
+                raise
+            raise InputError(
+                f"{word} is read as an option: quote all words together, as in 'bank {word}', or "
+                f"write -- before them"
+            ) from error
+
+
+@takes_scope
+def search(
+    asked: Asked,
+    query: Annotated[
+        str,
+        typer.Argument(
+            help='Words that must be there; "a phrase", -unwanted, begin*, and OR between two.'
+        ),
+    ],
+    limit: LimitOption = 20,
+) -> None:
+    """Find stored articles by the words of headline and text, the newest first.
+
+    Case and accents don't matter. Chinese and Japanese are found as they are written. For a word
+    that begins with a hyphen, quote all words together, or write -- before them.
+
+    Exit code 1 where there is none.
+    """
+    from newscrawl.storage import queries
+
+    found = queries.search(asked.database, query, scope=asked.scope, limit=limit)
+    _show_found(found, asked.output_format, f"Articles with {query}")
+
+
+# --- Lists of articles ---
+
+
+def _show_articles(rows: "Sequence[ArticleRow]", output_format: ExportFormat, title: str) -> None:
+    from newscrawl.cli.output import Column, columns_of, records_of, render
+    from newscrawl.storage.queries import ArticleRow
+
+    headings = {"day": "day", "headline": "head", "body": "body"}
+    columns = [
+        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
+        for one in columns_of(ArticleRow)
+    ]
+    records = records_of(rows)
+    if output_format == "table":
+        columns.insert(1, Column(key="article", heading="article", wide=True))
+        for record, row in zip(records, rows, strict=True):
+            record["article"] = _article(row)
+    render(records, columns, output_format, title=title)
+    _check_any(rows)
+
+
+def _check_any(rows: Sequence[object]) -> None:
+    """End the command with exit code 1 where there are no rows."""
+    from newscrawl.cli.output import say
+
+    if not rows:
         say("No such article.")
         raise typer.Exit(1)
 
 
-def _show(rows: "Sequence[ArticleRow]", form: ExportFormat, title: str) -> None:
-    from newscrawl.cli.output import Column, render
-
-    columns = (
-        Column(key="day", heading="day"),
-        Column(key="source", heading="source", table=False),
-        Column(key="article", heading="article", wide=True),
-        Column(key="headline", heading="head", number=True),
-        Column(key="body", heading="body", number=True),
-        *(
-            Column(key=key, heading=key, table=False)
-            for key in (
-                "url",
-                "title",
-                "published_at",
-                "language",
-                "access",
-                "kind",
-                "revision",
-                "companies",
-            )
-        ),
-    )
-    if form != "table":
-        columns = tuple(column for column in columns if column.key != "article")
-    render([_record(row) for row in rows], columns, form, title=title)
-
-
-def _record(row: "ArticleRow") -> dict[str, object]:
-    return {
-        "day": row.day,
-        "source": row.source,
-        "article": _entry(row),
-        "headline": row.in_title,
-        "body": row.in_body,
-        "url": row.url,
-        "title": row.title,
-        "published_at": row.published_at,
-        "language": row.language,
-        "access": row.access,
-        "kind": row.kind,
-        "revision": row.revision,
-        "companies": row.companies,
-    }
-
-
-def _entry(row: "ArticleRow") -> "Text":
-    """Headline, then source, companies and what is odd about the article, then its address."""
+def _article(row: "ArticleRow") -> "Text":
+    """Return the headline, source, companies, what is unusual about the article, and its URL."""
     from rich.text import Text
 
     from newscrawl.cli.output import printable
@@ -177,3 +204,236 @@ def _entry(row: "ArticleRow") -> "Text":
         "\n",
         (printable(row.url), "dim"),
     )
+
+
+def _show_found(found: "Sequence[FoundArticle]", output_format: ExportFormat, title: str) -> None:
+    """Write articles with their sentences; in a table the matches are bold."""
+    from newscrawl.cli.output import Column, render
+
+    if output_format == "table":
+        columns: tuple[Column, ...] = (
+            Column(key="day", heading="day"),
+            Column(key="article", heading="article", wide=True),
+        )
+        records = [{"day": one.article.day, "article": _found_article(one)} for one in found]
+    else:
+        names = ("day", "source", "url", "title", "published_at", "language", "snippets")
+        columns = tuple(Column(key=name, heading=name) for name in names)
+        records = [_found_record(one) for one in found]
+    render(records, columns, output_format, title=title)
+    _check_any(found)
+
+
+def _found_record(one: "FoundArticle") -> dict[str, object]:
+    row = one.article
+    return {
+        "day": row.day,
+        "source": row.source,
+        "url": row.url,
+        "title": row.title,
+        "published_at": row.published_at,
+        "language": row.language,
+        "snippets": tuple(snippet.text for snippet in one.snippets),
+    }
+
+
+def _found_article(one: "FoundArticle") -> "Text":
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+
+    row = one.article
+    parts: list[Text | tuple[str, str] | str] = [
+        (printable(row.title or "(no headline)"), "bold"),
+        "\n",
+        printable(" · ".join(filter(None, (row.source, row.language)))),
+    ]
+    parts += [part for snippet in one.snippets for part in ("\n", _marked(snippet))]
+    parts += ["\n", (printable(row.url), "dim")]
+    return Text.assemble(*parts)
+
+
+def _marked(snippet: "Snippet") -> "Text":
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+
+    text = Text(printable(snippet.text))
+    for start, end in snippet.marks:
+        text.stylize("bold reverse", start, end)
+    return text
+
+
+def _show_quarantined(asked: Asked, limit: int) -> None:
+    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+    from newscrawl.storage import queries
+
+    rows = queries.quarantined(asked.database, scope=asked.scope, limit=limit)
+    number = sum(queries.quarantine_sizes(asked.database).values())
+    headings = {"id": "number", "day": "day"}
+    columns = [
+        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
+        for one in columns_of(queries.QuarantineRow)
+    ]
+    records = records_of(rows)
+    if asked.output_format == "table":
+        columns += [
+            Column(key="article", heading="article", wide=True),
+            Column(key="characters", heading="characters", number=True),
+        ]
+        for record, row in zip(records, rows, strict=True):
+            record["article"] = _quarantined(row)
+            record["characters"] = f"{row.before:,} → {row.after:,}"
+    note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
+    render(records, columns, asked.output_format, title="In the quarantine", note=note)
+    if not rows:
+        say("No such revision.")
+        raise typer.Exit(1)
+
+
+def _quarantined(row: "QuarantineRow") -> "Text":
+    """Return the headline, the one that would replace it, why it does not, and the URL."""
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+
+    why = REASONS.get(row.reason, row.reason)
+    why = f"{why}: {row.note}" if row.note else why
+    facts = [row.source, why, f"since {row.since:%d %b %H:%M}"]
+    new = row.new_title if row.new_title != row.title else None
+    return Text.assemble(
+        (printable(row.title or "(no headline)"), "bold"),
+        f"\n→ {printable(new)}" if new else "",
+        "\n",
+        printable(" · ".join(facts)),
+        "\n",
+        (printable(row.url), "dim"),
+    )
+
+
+# --- Versions ---
+
+
+@revisions.command("list", epilog="Example: newscrawl revisions list https://www.ft.com/content/1")
+def list_versions(
+    url: UrlArgument, output_format: FormatOption = "table", database: DatabaseOption = None
+) -> None:
+    """List the versions of an article, the first one first.
+
+    Exit code 1 where no article is stored under this address.
+    """
+    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+    from newscrawl.storage import queries
+
+    with open_for_reading(database) as store:
+        versions = queries.history(store, url)
+    headings = {"number": "version", "seen_at": "seen", "title": "headline"}
+    columns = [
+        replace(one, heading=headings.get(one.key, one.key), table=one.key != "replaced_at")
+        for one in columns_of(queries.Version, without=("text", "access"))
+    ]
+    columns.insert(-1, Column(key="characters", heading="characters", number=True))
+    records = [
+        {
+            **record,
+            "characters": len(version.text),
+            "mentions": [f"{number:+d} {name}" for name, number in version.mentions],
+        }
+        for record, version in zip(records_of(versions), versions, strict=True)
+    ]
+    render(records, columns, output_format)
+    if not versions:
+        say("No article is stored under this address.")
+        raise typer.Exit(1)
+
+
+@revisions.command(epilog="Example: newscrawl revisions apply 12 13")
+def apply(
+    numbers: NumbersArgument = None,
+    everything: AllOption = False,
+    source: SourceOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Make quarantined revisions their articles' newest versions, with all that is counted.
+
+    The texts that they replace become earlier versions. A page that holds no article can't be
+    applied.
+
+    Exit code 1 where one of them could not be applied.
+    """
+    from newscrawl.storage.revisions import apply_revision
+
+    _decide(apply_revision, "applied", numbers, (everything, source), database)
+
+
+@revisions.command(epilog="Example: newscrawl revisions discard --all --source ft")
+def discard(
+    numbers: NumbersArgument = None,
+    everything: AllOption = False,
+    source: SourceOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Take quarantined revisions off the list; the articles stay as they are.
+
+    Where a later revisit brings the same text once more, it is not listed again.
+
+    Exit code 1 where one of them could not be discarded.
+    """
+    from newscrawl.storage.revisions import discard_revision
+
+    _decide(discard_revision, "discarded", numbers, (everything, source), database)
+
+
+@revisions.command(epilog="Example: newscrawl revisions restore https://www.ft.com/content/1 2")
+def restore(
+    url: UrlArgument,
+    version: Annotated[int, typer.Argument(help="Version, as newscrawl revisions list has it.")],
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+) -> None:
+    """Make an earlier version of an article the newest one, with its mentions found anew.
+
+    What it replaces becomes an earlier version, and is not taken from the site again.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.extraction.language import settle_language
+    from newscrawl.storage.revisions import earlier_version, restore_version
+
+    registry = companies_from(companies)
+    with open_for_reading(database) as store:
+        found = earlier_version(store, url, version)
+        language = found.language
+        if not found.has_language:
+            language = settle_language(language, f"{found.title}\n{found.text}")
+        mentions = registry.find(found.text, title=found.title, language=language, source=found.url)
+        number = restore_version(store, found, mentions, language)
+    say(f"Restored: what version {version} said is version {number} now, {len(mentions)} mentions.")
+
+
+def _decide(
+    decide: "Callable[[Database, int], str]",
+    word: str,
+    numbers: list[int] | None,
+    chosen: tuple[bool, str | None],
+    database: str | None,
+) -> None:
+    """Decide on the given revisions, or on all of a source, and report the result."""
+    from newscrawl.cli.output import say
+    from newscrawl.storage import queries
+    from newscrawl.storage.revisions import decide_all
+
+    everything, source = chosen
+    if bool(numbers) == everything:
+        raise InputError("name revisions by their numbers, or all of them by --all: one of the two")
+    if source and not everything:
+        raise InputError("--source chooses among all revisions: add --all, or leave it out")
+    with open_for_reading(database) as store:
+        if everything:
+            scope = scope_of(store, source=source)
+            numbers = [row.id for row in queries.quarantined(store, scope=scope)]
+        done, left = decide_all(store, numbers or [], decide)
+    for reason in left:
+        say(reason)
+    say(f"{len(done):,} {word}.")
+    if left or not done:
+        raise typer.Exit(1)

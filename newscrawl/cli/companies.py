@@ -22,7 +22,9 @@ _CONTEXT = 30
 
 
 @app.command("list", epilog="Example: newscrawl companies list --format csv")
-def list_companies(form: FormatOption = "table", companies: CompaniesOption = None) -> None:
+def list_companies(
+    output_format: FormatOption = "table", companies: CompaniesOption = None
+) -> None:
     """List the companies with the names they are found by."""
     from newscrawl.cli.output import Column, render
 
@@ -36,7 +38,7 @@ def list_companies(form: FormatOption = "table", companies: CompaniesOption = No
         {"name": company.name, "aliases": company.aliases, "ambiguous": company.ambiguous}
         for company in registry
     ]
-    render(rows, columns, form, note=f"{len(rows)} companies")
+    render(rows, columns, output_format, note=f"{len(rows)} companies")
 
 
 @app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
@@ -49,7 +51,7 @@ def find(
     source: Annotated[
         str | None, typer.Option(help="Its newspaper, by URL, host or name.", metavar="NAME")
     ] = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     companies: CompaniesOption = None,
 ) -> None:
     """Show which companies a text mentions, and where.
@@ -66,7 +68,11 @@ def find(
         Column(key="start", heading="from", number=True),
         Column(key="end", heading="to", number=True),
         Column(key="surface", heading="surface", table=False),
-        *((Column(key="context", heading="context", wide=True),) if form == "table" else ()),
+        *(
+            (Column(key="context", heading="context", wide=True),)
+            if output_format == "table"
+            else ()
+        ),
     )
     rows = [
         {
@@ -79,7 +85,7 @@ def find(
         }
         for mention in found
     ]
-    render(rows, columns, form)
+    render(rows, columns, output_format)
     if not found:
         say("No company of the registry is mentioned.")
         raise typer.Exit(1)

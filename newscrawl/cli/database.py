@@ -92,7 +92,7 @@ def kept(text: str) -> timedelta:
 
 
 @app.command(epilog="Example: newscrawl db info --format json")
-def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
+def info(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
     """Show where the database is, what is in it, and how fresh it is."""
     from newscrawl.cli.output import Column, render
     from newscrawl.storage import queries
@@ -111,7 +111,9 @@ def info(form: FormatOption = "table", database: DatabaseOption = None) -> None:
         Column(key="fact", heading="", wide=True),
         Column(key="value", heading="", wide=True),
     )
-    render([{"fact": fact, "value": value} for fact, value in known.items()], columns, form)
+    render(
+        [{"fact": fact, "value": value} for fact, value in known.items()], columns, output_format
+    )
 
 
 @contextmanager

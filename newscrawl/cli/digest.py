@@ -25,7 +25,7 @@ def digest(
         str | None,
         typer.Option(help="The last day it is about, as in 2026-11-20.", metavar="DAY"),
     ] = None,
-    form: Annotated[
+    output_format: Annotated[
         DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
     ] = "markdown",
     send: Annotated[
@@ -68,7 +68,7 @@ def digest(
         if send:
             _send(store, made, again=again)
             return
-    sys.stdout.write(html_digest(made) if form == "html" else markdown_digest(made))
+    sys.stdout.write(html_digest(made) if output_format == "html" else markdown_digest(made))
 
 
 def _send(store: "Database", made: "Digest", *, again: bool) -> None:

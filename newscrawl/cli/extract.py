@@ -28,7 +28,7 @@ def extract(
             "cetr-tm."
         ),
     ] = "combined",
-    form: TextFormatOption = "text",
+    output_format: TextFormatOption = "text",
     url: Annotated[
         str | None, typer.Option(help="Where a file's page came from.", metavar="URL")
     ] = None,
@@ -64,7 +64,7 @@ def extract(
         language=language,
         method=method,
     )
-    if form == "json":
+    if output_format == "json":
         write_json(asdict(article))
     elif article.text or article.title:
         _print_text(article.title, article.text)

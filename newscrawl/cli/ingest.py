@@ -52,7 +52,7 @@ def ingest(
     until: UntilOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Articles to take in, at most.")] = None,
     workers: WorkersOption = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
     sources: SourcesOption = None,
@@ -85,7 +85,7 @@ def ingest(
         number = workers or cores()
         ingestion = Ingestion(store, reading, workers=number, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
-    _report(states, form, monotonic() - began)
+    _report(states, output_format, monotonic() - began)
 
 
 def _files(given: Sequence[Path]) -> list[Path]:
@@ -104,7 +104,7 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _report(states: "Sequence[FileProgress]", form: Format, seconds: float) -> None:
+def _report(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
     from newscrawl.cli.output import Column, render, say
 
     columns = (
@@ -127,7 +127,7 @@ def _report(states: "Sequence[FileProgress]", form: Format, seconds: float) -> N
     rows = [_row(state) for state in states]
     read = sum(state.bytes_read for state in states)
     note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
-    render(rows, columns, form, note=note)
+    render(rows, columns, output_format, note=note)
     for state in states:
         if state.problem:
             say(f"newscrawl: {state.problem}")

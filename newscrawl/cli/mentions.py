@@ -1,36 +1,23 @@
-"""newscrawl mentions: how often companies were in the news."""
+"""newscrawl mentions: how often companies were in the news, and companies compared."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from newscrawl.cli.arguments import (
+    Asked,
     CompaniesOption,
-    CountryOption,
-    DatabaseOption,
-    ExportFormat,
-    ExportOption,
+    CompanyOption,
     InputError,
-    LanguageOption,
-    SectionOption,
-    SinceOption,
-    SourceOption,
-    UntilOption,
-    ZoneOption,
-    companies_from,
-    company_of,
-    open_for_reading,
-    scope_of,
+    company_names_of,
+    takes_scope,
 )
 
 if TYPE_CHECKING:
-    from newscrawl.mentions import Companies
-    from newscrawl.storage import Database
-    from newscrawl.storage.queries import By, CompanyCount, Completeness, MentionCount, Scope
+    from newscrawl.storage.queries import Completeness, Scope
 
 Grouping = Literal[
     "company",
@@ -47,10 +34,6 @@ Grouping = Literal[
 ]
 Measure = Literal["articles", "mentions", "stories"]
 
-CompanyOption = Annotated[
-    str | None,
-    typer.Option("--company", "-c", help="A company's name or alias; else all.", metavar="NAME"),
-]
 ByOption = Annotated[
     Grouping | None,
     typer.Option(
@@ -72,14 +55,46 @@ MeasureOption = Annotated[
 ]
 
 _PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
-_MOST_DAYS_OF_HOURS = 3660  # ours: ten years are some ten seconds
+_MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
 _HEADINGS = {"week": "week of"}
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
+_COMPANIONS = 20  # companies that --with lists where --limit says nothing else
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    """The options of the command beside its scope."""
+
+    company: str | None
+    by: Grouping | None
+    share: Sequence[str]
+    together: bool
+    limit: int | None
+    stories: bool
+    measure: Measure
+
+    def check(self) -> None:
+        """Raise InputError for options that don't go together."""
+        if self.share and (self.company or self.together):
+            raise InputError("--share names the companies itself: leave --company and --with out")
+        if len(self.share) == 1:
+            raise InputError("--share needs two companies or more: --share Siemens --share Bosch")
+        if self.together and not self.company:
+            raise InputError("--with needs a company: add --company NAME")
+        if self.together and self.by:
+            raise InputError(f"--with lists companies: leave --by {self.by} out")
+        if self.limit is None or self.together:
+            return
+        if self.share or (self.by or "company") != "company":
+            other = "--share" if self.share else f"--by {self.by}"
+            raise InputError(f"--limit goes with --by company, not with {other}")
+
+
+@takes_scope
 def mentions(
+    asked: Asked,
     company: CompanyOption = None,
     by: ByOption = None,
     stories: Annotated[
@@ -88,56 +103,167 @@ def mentions(
     share: ShareOption = None,
     measure: MeasureOption = "articles",
     together: Annotated[
-        bool, typer.Option("--with", help="The companies named in the same articles.")
+        bool, typer.Option("--with", help="The companies mentioned in the same articles.")
     ] = False,
-    since: SinceOption = None,
-    until: UntilOption = None,
-    zone: ZoneOption = "UTC",
-    source: SourceOption = None,
-    country: CountryOption = None,
-    language: LanguageOption = None,
-    section: SectionOption = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="So many companies, the most mentioned first.")
+        int | None,
+        typer.Option(
+            "--limit", "-n", min=1, help="At most so many companies, the most mentioned first."
+        ),
     ] = None,
-    form: ExportOption = "table",
-    database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
     """Count mentions of companies: over time, by source, country, language, section or company.
 
     An article counts for the moment it was published. "headline" and "body" count
-    occurrences, "articles" the articles they stand in; "teaser" are those of the articles
-    that show only headline and standfirst (paywall, robots.txt). Where nobody looked there is
-    no 0 but "no coverage": empty in CSV, null in JSON.
+    occurrences, "articles" the articles they are in; "teaser" are those of the articles
+    that show only headline and standfirst (paywall, robots.txt). Where nothing was crawled there
+    is no 0 but "no coverage": empty in CSV, null in JSON.
 
     Exit code 1 where nothing was found.
     """
-    from newscrawl.cli.comparing import show_companions, show_shares
-
-    _check(company=company, share=share or [], together=together, by=by, limit=limit)
-    with open_for_reading(database) as store:
-        given = [*(share or []), *([company] if company is not None else [])]
-        names = _names(given, companies, store)
-        scope = scope_of(
-            store, since, until, source, language, country=country, section=section, zone=zone
-        )
-        if by == "hour":
-            _check_hours(scope)
-        if share:
-            kind = None if by == "company" else by
-            found = show_shares(store, names, kind, measure, scope, form)
-        elif together:
-            found = show_companions(store, names[0], scope, limit or 20, form)
-        else:
-            asked = _Asked(names[0] if names else None, stories, limit)
-            found = _count(store, asked, by, scope, form)
-    if not found:
+    options = _Options(
+        company=company,
+        by=by,
+        share=share or [],
+        together=together,
+        limit=limit,
+        stories=stories,
+        measure=measure,
+    )
+    options.check()
+    given = [*options.share, *([company] if company is not None else [])]
+    names = company_names_of(given, companies, asked.database)
+    if by == "hour":
+        _check_hours(asked.scope)
+    if share:
+        shown = _show_shares(asked, names, options)
+    elif together:
+        shown = _show_companions(asked, names[0], limit or _COMPANIONS)
+    elif (by or ("day" if names else "company")) == "company":
+        shown = _show_ranking(asked, names, options)
+    else:
+        shown = _show_counts(asked, names, options)
+    if not shown:
         raise typer.Exit(1)
 
 
-def span(scope: "Scope") -> str:
-    """The scope's days, as a title goes on."""
+def _check_hours(scope: "Scope") -> None:
+    from newscrawl.storage.queries.scope import today
+
+    last = scope.until or today(scope)
+    if scope.since and (last - scope.since).days > _MAX_DAYS_OF_HOURS:
+        raise InputError(
+            f"--by hour would give {24 * ((last - scope.since).days + 1):,} rows: ask for "
+            f"{_MAX_DAYS_OF_HOURS:,} days at most, or --by day"
+        )
+
+
+def _show_ranking(asked: Asked, names: Sequence[str], options: _Options) -> bool:
+    from newscrawl.cli.output import show
+    from newscrawl.storage import queries
+
+    company = names[0] if names else None
+    ranked = queries.company_ranking(asked.database, scope=asked.scope, stories=options.stories)
+    rows = [row for row in ranked if company in {None, row.company}][: options.limit]
+    completeness, note = _known(asked, company)
+    show(
+        rows,
+        queries.CompanyCount,
+        asked.output_format,
+        title=f"Companies in the news{_span(asked.scope)}",
+        note=note,
+        without=() if options.stories else ("stories",),
+    )
+    if not rows:
+        _say_nothing(company or "any company", completeness)
+    return bool(rows)
+
+
+def _show_counts(asked: Asked, names: Sequence[str], options: _Options) -> bool:
+    from newscrawl.cli.output import columns_of, records_of, render
+    from newscrawl.storage import queries
+
+    company = names[0] if names else None
+    by = "day" if options.by is None or options.by == "company" else options.by
+    counts = queries.mention_counts(
+        asked.database, by, company=company, scope=asked.scope, stories=options.stories
+    )
+    key, *columns = columns_of(
+        queries.MentionCount, without=() if options.stories else ("stories",)
+    )
+    key = replace(key, key=by, heading=_HEADINGS.get(by, by), show=_key, wide=by not in _PERIODS)
+    if options.stories and by == "hour":  # which leave no room for it
+        columns = [replace(one, table=one.table and one.key != "read") for one in columns]
+    records = [{by: record.pop("key"), **record} for record in records_of(counts)]
+    if asked.output_format == "table" and by in _PERIODS:
+        records = _with_joined_gaps(by, records)
+    completeness, note = _known(asked, company)
+    title = f"{company or 'All companies'} by {by}{_span(asked.scope)}"
+    render(records, [key, *columns], asked.output_format, title=title, note=note)
+    mentioned = any(row.hits and row.hits.articles for row in counts)
+    if not mentioned:
+        _say_nothing(company or "any company", completeness)
+    return mentioned
+
+
+def _known(asked: Asked, company: str | None) -> "tuple[Completeness, str]":
+    """Return how complete counts are, and a note that says so."""
+    from newscrawl.cli.output import foundation
+    from newscrawl.storage import queries
+
+    completeness = queries.completeness(asked.database, scope=asked.scope)
+    boilerplate = queries.boilerplate(asked.database, company=company, scope=asked.scope)
+    note = foundation(completeness)
+    if boilerplate.mentions:
+        note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
+    return completeness, note
+
+
+def _show_shares(asked: Asked, names: Sequence[str], options: _Options) -> bool:
+    from newscrawl.cli.output import columns_of, foundation, records_of, render
+    from newscrawl.storage import queries
+
+    by = None if options.by == "company" else options.by
+    shares = queries.share_of_voice(
+        asked.database, names, by=by, measure=options.measure, scope=asked.scope
+    )
+    named = {"key": by or "", "number": options.measure}
+    columns = [
+        replace(one, key=named.get(one.key, one.key), heading=named.get(one.key, one.heading))
+        for one in columns_of(queries.Share, without=() if by else ("key",))
+    ]
+    records = [
+        {named.get(key, key): value for key, value in record.items()}
+        for record in records_of(shares)
+    ]
+    completeness = queries.completeness(asked.database, scope=asked.scope)
+    title = f"Share of voice by {options.measure}{_span(asked.scope)}"
+    render(records, columns, asked.output_format, title=title, note=foundation(completeness))
+    mentioned = any(row.number for row in shares)
+    if not mentioned:
+        _say_nothing(" or ".join(dict.fromkeys(names)), completeness)
+    return mentioned
+
+
+def _show_companions(asked: Asked, company: str, limit: int) -> bool:
+    from newscrawl.cli.output import columns_of, foundation, records_of, render
+    from newscrawl.storage import queries
+
+    rows = queries.co_mentions(asked.database, company, scope=asked.scope, limit=limit)
+    completeness = queries.completeness(asked.database, scope=asked.scope)
+    *columns, share = columns_of(queries.CoMention)
+    columns.append(replace(share, heading=f"of {company}'s"))
+    title = f"Mentioned beside {company}{_span(asked.scope)}"
+    note = foundation(completeness)
+    render(records_of(rows), columns, asked.output_format, title=title, note=note)
+    if not rows:
+        _say_nothing(f"a company beside {company}", completeness)
+    return bool(rows)
+
+
+def _span(scope: "Scope") -> str:
+    """Return the scope's days, as a title goes on."""
     zone = "" if scope.zone == "UTC" else f" ({scope.zone})"
     if scope.since is None and scope.until is None:
         return zone
@@ -146,190 +272,32 @@ def span(scope: "Scope") -> str:
     return f", {scope.since} to {scope.until or 'today'}{zone}"
 
 
-def foundation(reach: "Completeness") -> str:
-    """What counts rest on, as a note under a table."""
-    text = f"Articles read: {reach.read:,}. Source-days read: {reach.covered:,} of "
-    text += f"{reach.expected:,}."
-    if reach.unwatched:
-        days = "The first day lies" if reach.unwatched == 1 else f"{reach.unwatched:,} days lie"
-        text += f" {days} before the first crawl."
-    return text
-
-
-def say_nothing(whom: str, reach: "Completeness") -> None:
-    """Tells "no mention" from "no coverage"."""
+def _say_nothing(whom: str, completeness: "Completeness") -> None:
+    """Say whether there was no mention or no coverage."""
     from newscrawl.cli.output import say
 
-    if reach.level == "none":
+    if completeness.level == "none":
         say(f"No coverage: nothing was crawled there, so nothing is known of {whom}.")
     else:
-        say(f"No mention of {whom} in {reach.read:,} articles (coverage: {reach.level}).")
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    company: str | None
-    stories: bool
-    limit: int | None
-
-
-def _check(
-    *,
-    company: str | None,
-    share: Sequence[str],
-    together: bool,
-    by: Grouping | None,
-    limit: int | None,
-) -> None:
-    """Raises InputError for options that don't go together."""
-    if share and (company or together):
-        raise InputError("--share names the companies itself: leave --company and --with out")
-    if len(share) == 1:
-        raise InputError("--share needs two companies or more: --share Siemens --share Bosch")
-    if together and not company:
-        raise InputError("--with needs a company: add --company NAME")
-    if together and by:
-        raise InputError(f"--with lists companies: leave --by {by} out")
-    if limit is not None and not together and (share or (by or "company") != "company"):
-        raise InputError(
-            f"--limit goes with --by company, not with {'--share' if share else f'--by {by}'}"
+        say(
+            f"No mention of {whom} in {completeness.read:,} articles "
+            f"(coverage: {completeness.level})."
         )
 
 
-def _check_hours(scope: "Scope") -> None:
-    last = scope.until or (scope.now or datetime.now(UTC)).date()
-    if scope.since and (last - scope.since).days > _MOST_DAYS_OF_HOURS:
-        raise InputError(
-            f"--by hour would give {24 * ((last - scope.since).days + 1):,} rows: ask for "
-            f"{_MOST_DAYS_OF_HOURS:,} days at most, or --by day"
-        )
-
-
-def _names(given: Sequence[str], file: "CompaniesOption", store: "Database") -> list[str]:
-    """The names in the registry or the database that are meant."""
-    from newscrawl.storage import queries
-
-    # A file that was named is read even if nothing is asked of it: a fault in it must be told.
-    if not given and file is None:
-        return []
-    registry: Companies = companies_from(file)
-    stored = queries.company_names(store)
-    return [company_of(name, registry, stored) for name in given]
-
-
-def _count(
-    store: "Database", asked: _Asked, by: Grouping | None, scope: "Scope", form: ExportFormat
-) -> bool:
-    from newscrawl.storage import queries
-
-    company = asked.company
-    by = by or ("day" if company else "company")
-    reach = queries.completeness(store, scope=scope)
-    boilerplate = queries.boilerplate(store, company=company, scope=scope)
-    note = foundation(reach)
-    if boilerplate.mentions:
-        note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
-    if by == "company":
-        ranked = queries.company_ranking(store, scope=scope, stories=asked.stories)
-        chosen = [row for row in ranked if company in {None, row.company}]
-        title = f"Companies in the news{span(scope)}"
-        found = _show_ranking(chosen[: asked.limit], form, title, note)
-    else:
-        counts = queries.mention_counts(
-            store, by, company=company, scope=scope, stories=asked.stories
-        )
-        title = f"{company or 'All companies'} by {by}{span(scope)}"
-        found = _show_counts(counts, by, form, title, note)
-    if not found:
-        say_nothing(company or "any company", reach)
-    return found > 0
-
-
-def _show_ranking(rows: "Sequence[CompanyCount]", form: ExportFormat, title: str, note: str) -> int:
-    from newscrawl.cli.output import Column, render
-
-    stories = any(row.hits.stories is not None for row in rows)
-    columns = (
-        Column(key="company", heading="company", wide=True),
-        Column(key="articles", heading="articles", number=True),
-        *((Column(key="stories", heading="stories", number=True),) if stories else ()),
-        Column(key="headline", heading="headline", number=True),
-        Column(key="body", heading="body", number=True),
-        Column(key="teaser", heading="teaser", number=True),
-        Column(key="sources", heading="sources", number=True),
-    )
-    records = [
-        {
-            "company": row.company,
-            "articles": row.hits.articles,
-            "stories": row.hits.stories,
-            "headline": row.hits.in_title,
-            "body": row.hits.in_body,
-            "teaser": row.hits.limited,
-            "sources": row.sources,
-        }
-        for row in rows
-    ]
-    render(records, columns, form, title=title, note=note)
-    return len(records)
-
-
-def _show_counts(
-    rows: "Sequence[MentionCount]", by: "By", form: ExportFormat, title: str, note: str
-) -> int:
-    from newscrawl.cli.output import Column, level, render
-
-    stories = any(row.hits and row.hits.stories is not None for row in rows)
-    columns = (
-        Column(key=by, heading=_HEADINGS.get(by, by), show=_key, wide=by not in _PERIODS),
-        Column(key="articles", heading="articles", number=True),
-        *((Column(key="stories", heading="stories", number=True),) if stories else ()),
-        Column(key="headline", heading="headline", number=True),
-        Column(key="body", heading="body", number=True),
-        Column(key="teaser", heading="teaser", number=True),
-        # Hours and stories leave no room for it.
-        Column(key="read", heading="read", number=True, table=not (stories and by == "hour")),
-        Column(key="coverage", heading="coverage", show=level),
-        Column(key="covered", heading="covered", table=False),
-        Column(key="expected", heading="expected", table=False),
-    )
-    records = [_record(by, row) for row in rows]
-    if form == "table":
-        records = _gaps_drawn_together(by, records)
-    render(records, columns, form, title=title, note=note)
-    return sum(row.hits.articles for row in rows if row.hits)
-
-
-def _record(by: str, row: "MentionCount") -> dict[str, object]:
-    return {
-        by: row.key,
-        "articles": row.hits and row.hits.articles,
-        "stories": row.hits and row.hits.stories,
-        "headline": row.hits and row.hits.in_title,
-        "body": row.hits and row.hits.in_body,
-        "teaser": row.hits and row.hits.limited,
-        "read": row.completeness.read,
-        "coverage": row.completeness.level,
-        "covered": row.completeness.covered,
-        "expected": row.completeness.expected,
-    }
-
-
-def _gaps_drawn_together(by: str, records: list[dict[str, object]]) -> list[dict[str, object]]:
-    """The rows of a series, with each run of three or more periods without coverage as one."""
-    if by not in _PERIODS:
-        return records
-    drawn: list[dict[str, object]] = []
+def _with_joined_gaps(by: str, records: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the records with each run of three or more periods without coverage as one."""
+    joined: list[dict[str, object]] = []
     gap: list[dict[str, object]] = []
     for record in [*records, None]:
         if record is not None and record["coverage"] == "none":
             gap.append(record)
             continue
-        drawn += gap if len(gap) < 3 else [{**gap[0], by: (gap[0][by], "to", gap[-1][by])}]
+        joined += gap if len(gap) < 3 else [{**gap[0], by: (gap[0][by], "to", gap[-1][by])}]
         gap = []
         if record is not None:
-            drawn.append(record)
-    return drawn
+            joined.append(record)
+    return joined
 
 
 def _key(value: object) -> str:

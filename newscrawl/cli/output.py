@@ -1,4 +1,4 @@
-"""The one place where rows become a table for people, or CSV or JSON for programs.
+"""Writes rows as a table for people, or as CSV, JSON or Parquet for programs.
 
 Much of what is shown was written by strangers: in a table their text can neither move the
 cursor nor become markup, and in CSV it can't become a formula.
@@ -8,9 +8,11 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args
 
 from rich import box
 from rich.console import Console
@@ -19,6 +21,9 @@ from rich.table import Table
 from rich.text import Text
 
 from newscrawl.cli.arguments import ExportFormat, InputError
+
+if TYPE_CHECKING:
+    from newscrawl.storage.queries import Completeness
 
 Row = Mapping[str, object]
 
@@ -31,8 +36,8 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """`key` names the value in a row, in CSV and JSON; `heading` stands over a table's column,
-    which may be broken into lines if it is `wide`.
+    """`key` is the name of the value in a row, in CSV and JSON; `heading` that in a table, whose
+    cells are broken into lines if the column is `wide`.
 
     `show` makes the cell of a table; columns with `table=False` are for programs only.
     """
@@ -45,64 +50,135 @@ class Column:
     table: bool = True
 
 
+def show(
+    rows: Sequence[Any],
+    row: type,
+    output_format: ExportFormat,
+    *,
+    title: str = "",
+    note: str = "",
+    without: Collection[str] = (),
+) -> None:
+    """Write the rows of a question in the columns that their dataclass declares."""
+    render(records_of(rows), columns_of(row, without), output_format, title=title, note=note)
+
+
+def foundation(completeness: "Completeness") -> str:
+    """Return what counts rest on, as a note under a table."""
+    text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
+    text += f"{completeness.expected:,}."
+    if completeness.unwatched == 1:
+        text += " The first day lies before the first crawl."
+    elif completeness.unwatched:
+        text += f" {completeness.unwatched:,} days lie before the first crawl."
+    return text
+
+
+def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
+    """Return a column for each field of a row, and for each field of the rows in it."""
+    columns: list[Column] = []
+    for field in fields(row):
+        name = field.metadata.get("column") or field.name
+        where = field.metadata.get("shown", "table")
+        kind = next(iter(set(get_args(field.type)) - {NoneType}), field.type)
+        if isinstance(kind, type) and is_dataclass(kind):
+            columns += columns_of(kind, without)
+        elif where != "nowhere" and name not in without:
+            columns.append(
+                Column(
+                    key=name,
+                    heading=name.replace("_", " "),
+                    show=_SHOWN.get(name),
+                    number=kind in {int, float},
+                    wide=kind is str,
+                    table=where == "table",
+                )
+            )
+    return columns
+
+
+def records_of(rows: Iterable[Any]) -> list[dict[str, object]]:
+    """Return the values of the rows by their columns' keys."""
+    return [_record(row) for row in rows]
+
+
+def _record(row: Any) -> dict[str, object]:
+    record: dict[str, object] = {}
+    for field in fields(row):
+        value = getattr(row, field.name)
+        if is_dataclass(value):
+            record |= _record(value)
+        else:
+            record[field.metadata.get("column") or field.name] = value
+    return record
+
+
 def render(
     rows: Sequence[Row],
     columns: Sequence[Column],
-    form: ExportFormat,
+    output_format: ExportFormat,
     *,
     title: str = "",
     note: str = "",
 ) -> None:
-    """Writes the rows to standard output; `title` and `note` stand around a table only."""
-    if form == "csv":
+    """Write the rows to standard output; `title` and `note` go with a table only."""
+    if output_format == "csv":
         _csv(rows, columns)
-    elif form == "json":
+    elif output_format == "json":
         write_json([_values(row, columns) for row in rows])
-    elif form == "jsonl":
+    elif output_format == "jsonl":
         for row in rows:
             line = json.dumps(_values(row, columns), ensure_ascii=False, default=_plain)
             sys.stdout.write(f"{line}\n")
-    elif form == "parquet":
+    elif output_format == "parquet":
         _parquet([_values(row, columns) for row in rows])
     else:
         _table(rows, columns, title, note)
 
 
 def write_json(value: object) -> None:
-    """Writes JSON: dates in ISO 8601, letters as they are."""
+    """Write JSON: dates in ISO 8601, letters as they are."""
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=_plain)
     sys.stdout.write("\n")
 
 
 def say_out(message: str) -> None:
-    """A line that is the output itself: standard output."""
+    """Write a line of output to standard output."""
     sys.stdout.write(printable(message) + "\n")
 
 
 def say(message: str) -> None:
-    """A line to people that must not get among the output: standard error."""
+    """Write a line for people to standard error."""
     sys.stderr.write(printable(message) + "\n")
 
 
 def printable(text: str) -> str:
-    """The text without anything that steers a terminal."""
+    """Return the text without anything that controls a terminal."""
     return _CONTROLS.sub(" ", text).encode(errors="replace").decode()
 
 
 def shown_day(value: object) -> str:
-    """The UTC day of a moment; a dash where there is none."""
+    """Return the UTC day of a moment; a dash where there is none."""
     return f"{value.astimezone(UTC):%Y-%m-%d}" if isinstance(value, datetime) else "–"
 
 
-def level(value: object) -> Text:
-    """How far a count can be trusted, in the colour of it."""
+def _percent(value: object) -> str:
+    return f"{value:.1%}" if isinstance(value, float) else "–"
+
+
+def _level(value: object) -> Text:
+    """Return the completeness of a count, in its colour."""
     word = str(value)
     colour = {"full": "green", "partial": "yellow", "none": "red"}[word]
     return Text("no coverage" if word == "none" else word, style=colour)
 
 
+# Columns of questions that are shown in a way of their own, by their names.
+_SHOWN: dict[str, Callable[[object], str | Text]] = {"coverage": _level, "share": _percent}
+
+
 def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
-    """The rows as a table for a terminal."""
+    """Return the rows as a table for a terminal."""
     shown = [column for column in columns if column.table]
     table = Table(
         box=box.SIMPLE_HEAD,
@@ -122,7 +198,7 @@ def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
 
 
 def terminal() -> Console:
-    """Where tables for people are printed."""
+    """Return the console for tables."""
     console = Console(highlight=False)
     # A narrower terminal breaks the lines by itself; a narrower table would cut off digits.
     console.width = max(console.width, 80)
@@ -140,7 +216,7 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
 
 
 def _fitted(table: Table, console: Console) -> Table:
-    """The table, its columns closer together where it would lose digits at the right."""
+    """Return the table, with its columns closer together where digits would be cut off."""
     unbounded = console.options.update(max_width=10_000)
     for gap in (1, 0):
         if Measurement.get(console, unbounded, table).minimum <= console.width:

@@ -52,7 +52,7 @@ def reextract(
         bool, typer.Option("--all", help="List articles that stay the same, too.")
     ] = False,
     workers: WorkersOption = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
     sources: SourcesOption = None,
@@ -76,7 +76,7 @@ def reextract(
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
     reading = reading_config(PageFilter(), companies, sources)
     with open_for_reading(database) as store:
-        scope = scope_of(store, since, None, source)
+        scope = scope_of(store, since=since, source=source)
         task = Reextraction(
             store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
         )
@@ -85,13 +85,13 @@ def reextract(
         with counting_bar("pages", len(task)) as advance:
             number = workers or cores()
             found = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
-    _report(found, form, every=every)
+    _report(found, output_format, every=every)
     if not found:
         say("No article was looked at.")
         raise typer.Exit(1)
 
 
-def _report(changes: "Sequence[Change]", form: Format, *, every: bool) -> None:
+def _report(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render
@@ -113,14 +113,14 @@ def _report(changes: "Sequence[Change]", form: Format, *, every: bool) -> None:
         Column(key="gained", heading="gained", wide=True),
         Column(key="lost", heading="lost", wide=True),
     ]
-    if form != "table":
+    if output_format != "table":
         columns = [column for column in columns if column.key not in {"characters", "became"}]
-    shown = rows[:_SHOWN] if form == "table" else rows
+    shown = rows[:_SHOWN] if output_format == "table" else rows
     counts: Counter[str] = Counter(change.outcome for change in changes)
     note = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
     if len(shown) < len(rows):
         note += f"; the first {_SHOWN} shown"
-    render(shown, columns, form, note=note)
+    render(shown, columns, output_format, note=note)
 
 
 _OUTCOMES = ("new", "changed", "unchanged", "lost")

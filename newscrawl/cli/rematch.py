@@ -33,7 +33,7 @@ def rematch(
     dry_run: DryRunOption = False,
     companies: CompaniesOption = None,
     workers: WorkersOption = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
     """Count the mentions of stored articles anew, after the registry of companies has changed.
@@ -51,7 +51,7 @@ def rematch(
     companies_from(companies)
     registry = companies or config.NEWSCRAWL_COMPANIES
     with open_for_reading(database) as store:
-        scope = scope_of(store, since, None, source)
+        scope = scope_of(store, since=since, source=source)
         task = Rematch(
             store,
             Path(registry) if registry else None,
@@ -63,13 +63,13 @@ def rematch(
             say("Going on where the last run was broken off.")
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
             found = task.run(advance)
-    _report(found, form, dry_run=dry_run)
+    _report(found, output_format, dry_run=dry_run)
     if not found.articles:
         say("No article was looked at.")
         raise typer.Exit(1)
 
 
-def _report(found: "RematchResult", form: Format, *, dry_run: bool) -> None:
+def _report(found: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render
@@ -81,14 +81,14 @@ def _report(found: "RematchResult", form: Format, *, dry_run: bool) -> None:
         Column(key="gained", heading="mentions gained", number=True),
         Column(key="lost", heading="lost", number=True),
     )
-    shown = rows[:_SHOWN] if form == "table" else rows
+    shown = rows[:_SHOWN] if output_format == "table" else rows
     note = (
         f"{found.changed:,} of {found.articles:,} articles "
         f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
     )
     if len(shown) < len(rows):
         note += f", the first {_SHOWN} shown"
-    render(shown, columns, form, note=note)
+    render(shown, columns, output_format, note=note)
 
 
 def _signed(value: object) -> str:

@@ -1,5 +1,6 @@
 """newscrawl sources: the sites that can be crawled, and whether they were."""
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,7 +62,7 @@ def list_sources(
     language: Annotated[
         str | None, typer.Option(help="Only sites in this language, as in 'en'.", metavar="CODE")
     ] = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     sources: FileOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -87,7 +88,7 @@ def list_sources(
     )
     checked = _checkups(database)
     rows = [_record(source) | _checkup(checked.get(source.slug)) for source in chosen]
-    render(rows, columns, form, note=f"{len(chosen)} sites")
+    render(rows, columns, output_format, note=f"{len(chosen)} sites")
     if not chosen:
         say("No such site.")
         raise typer.Exit(1)
@@ -96,7 +97,7 @@ def list_sources(
 @app.command(epilog="Example: newscrawl sources show ft")
 def show(
     slug: Annotated[str, typer.Argument(help="The site's short name, as in 'ft'.")],
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     sources: FileOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -113,14 +114,16 @@ def show(
         "sections": source.sections,
         **_checkup(_checkups(database).get(source.slug)),
     }
-    if form == "json":
+    if output_format == "json":
         write_json(record)
         return
     columns = (
         Column(key="fact", heading="", wide=True),
         Column(key="value", heading="", wide=True, show=_lines),
     )
-    render([{"fact": fact, "value": value} for fact, value in record.items()], columns, form)
+    render(
+        [{"fact": fact, "value": value} for fact, value in record.items()], columns, output_format
+    )
 
 
 @app.command(epilog="Example: newscrawl sources coverage --since 7d")
@@ -128,39 +131,25 @@ def coverage(
     since: SinceOption = None,
     until: UntilOption = None,
     source: SourceOption = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
     """Show what became of each source on each day: read, blocked, failed, not crawled.
 
     Exit code 1 where no crawl is known.
     """
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import columns_of, records_of, render, say
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
-        days = queries.coverage(store, scope=scope_of(store, since, until, source))
-    columns = (
-        Column(key="source", heading="source", wide=True),
-        Column(key="day", heading="day"),
-        Column(key="state", heading="state", show=_state),
-        Column(key="found", heading="found", number=True),
-        Column(key="stored", heading="stored", number=True),
-        Column(key="note", heading="note", wide=True),
-    )
-    records = [
-        {
-            "source": day.source,
-            "day": day.day,
-            "state": day.state,
-            "found": day.found,
-            "stored": day.stored,
-            "note": day.note,
-        }
-        for day in days
+        scope = scope_of(store, since=since, until=until, source=source)
+        days = queries.coverage(store, scope=scope)
+    columns = [
+        replace(one, show=_state) if one.key == "state" else one
+        for one in columns_of(queries.CoverageDay)
     ]
-    render(records, columns, form, title="Coverage")
-    if not records:
+    render(records_of(days), columns, output_format, title="Coverage")
+    if not days:
         say("No crawl is known there.")
         raise typer.Exit(1)
 

@@ -37,7 +37,7 @@ def add(
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Visit private addresses too.")
     ] = False,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     sources: Annotated[
         Path | None,
         typer.Option(
@@ -74,7 +74,7 @@ def add(
     )
     found = _find(home_of(url), Visitor(manners(allow_private=allow_private)))
     source = propose(found, stated, registry, linguist=lambda text: settle_language(None, text))
-    _show(source, found, form)
+    _show(source, found, output_format)
     if not dry_run:
         add_source(file, source)
         _say_next(source, file)
@@ -93,13 +93,13 @@ def _find(url: str, visitor: "Visitor") -> "Found":
         )
 
 
-def _show(source: "Source", found: "Found", form: Format) -> None:
+def _show(source: "Source", found: "Found", output_format: Format) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, write_json
 
     listings = [asdict(listing) for listing in found.listings]
-    if form == "json":
+    if output_format == "json":
         write_json({**asdict(source), "listings": listings, "refused": found.refused})
         return
     columns = (
@@ -115,7 +115,9 @@ def _show(source: "Source", found: "Found", form: Format) -> None:
     )
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
     title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"
-    render([*listings, *sections], columns, form, title=title, note="\n".join(found.refused))
+    render(
+        [*listings, *sections], columns, output_format, title=title, note="\n".join(found.refused)
+    )
 
 
 def _say_next(source: "Source", file: Path) -> None:

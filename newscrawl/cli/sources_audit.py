@@ -51,7 +51,7 @@ def audit(
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Ask private addresses too.")
     ] = False,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
     sources: SourcesOption = None,
@@ -77,7 +77,7 @@ def audit(
         names = _names(store, slug or ())
         visitor = None if stored else _visitor(sources, allow_private=allow_private)
         found, rules = _find(store, names, visitor)
-        _show(found, rules, form)
+        _show(found, rules, output_format)
         if registry is not None and found.forbidden and (yes or _agreed(len(found.forbidden))):
             with counting_bar("reducing", len(found.forbidden)) as advance:
                 robots_audit.purge(store, found.forbidden, registry, advance)
@@ -122,7 +122,7 @@ def _find(
         return robots_audit.audit(store, names, rules, advance), rules
 
 
-def _show(found: "Audit", rules: "Rules", form: Format) -> None:
+def _show(found: "Audit", rules: "Rules", output_format: Format) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, say
@@ -138,9 +138,9 @@ def _show(found: "Audit", rules: "Rules", form: Format) -> None:
     )
     shown: Sequence[ForbiddenArticle] = found.forbidden
     note = f"{len(shown):,} of {found.articles:,} articles are forbidden by robots.txt"
-    if form == "table" and len(shown) > _SHOWN:
+    if output_format == "table" and len(shown) > _SHOWN:
         shown, note = shown[:_SHOWN], f"{note}; the first {_SHOWN} shown"
-    render([asdict(one) for one in shown], columns, form, note=note)
+    render([asdict(one) for one in shown], columns, output_format, note=note)
     if found.unknown:
         hosts = "; ".join(list(rules.unknown)[:_NAMED])
         more = f" and {len(rules.unknown) - _NAMED} more" if len(rules.unknown) > _NAMED else ""

@@ -40,7 +40,7 @@ def check(
     workers: Annotated[
         int, typer.Option(min=1, max=64, help="Sites that are visited at once.")
     ] = 16,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
     sources: Annotated[
         Path | None,
@@ -82,7 +82,7 @@ def check(
                 told=lambda health: step(health.slug),
             )
         _record(store, wanted, found)
-    _show(found, form)
+    _show(found, output_format)
     if bad := sum(not health.in_order for health in found):
         say(f"{bad} of {len(found)} sites can't be crawled as they are.")
         raise typer.Exit(1)
@@ -141,7 +141,7 @@ def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[Hea
     )
 
 
-def _show(found: "Sequence[Health]", form: Format) -> None:
+def _show(found: "Sequence[Health]", output_format: Format) -> None:
     from newscrawl.cli.output import Column, render, shown_day
 
     columns = (
@@ -169,7 +169,7 @@ def _show(found: "Sequence[Health]", form: Format) -> None:
     ]
     counts = Counter(health.state for health in found)
     note = ", ".join(f"{count} {state}" for state, count in counts.most_common())
-    render(records, columns, form, note=note)
+    render(records, columns, output_format, note=note)
 
 
 def state_text(value: object) -> "Text":

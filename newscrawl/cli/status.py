@@ -54,7 +54,7 @@ def status(
         list[str] | None,
         typer.Option(help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
     ] = None,
-    form: FormatOption = "table",
+    output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
     """Show what ran, what runs, what is late, articles per hour, errors and gaps by source.
@@ -65,8 +65,10 @@ def status(
 
     Exit code 1 where nothing was ever crawled.
     """
-    if watch and form != "table":
-        raise InputError(f"--watch shows a table, --format {form} is for programs: choose one")
+    if watch and output_format != "table":
+        raise InputError(
+            f"--watch shows a table, --format {output_format} is for programs: choose one"
+        )
     everything = everything or bool(source)  # who names a source wants to see it
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
@@ -74,7 +76,7 @@ def status(
             _keep_showing(store, slugs, every, everything=everything)
             return
         found = _status(store, slugs)
-    _show(found, form, everything=everything)
+    _show(found, output_format, everything=everything)
     crawled = any(one.last_start for one in found.sources)
     if not crawled or (check and (found.incidents or all(one.silent for one in found.workers))):
         raise typer.Exit(1)
@@ -99,12 +101,12 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
     return [one_of(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
 
 
-def _show(found: "WatchStatus", form: str, *, everything: bool) -> None:
+def _show(found: "WatchStatus", output_format: str, *, everything: bool) -> None:
     from newscrawl.cli.output import render, terminal, write_json
 
-    if form == "json":
+    if output_format == "json":
         write_json(_record(found))
-    elif form == "csv":
+    elif output_format == "csv":
         render([_row(one) for one in found.sources], _columns(found.moment), "csv")
     else:
         terminal().print(_screen(found, everything=everything))

@@ -208,7 +208,7 @@ def test_digest_is_sent_once(stored, monkeypatch):
     [
         (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
         (("digest", "--again"), 2, "give --send too"),
-        (("digest", "--day", "soon"), 2, "--day 'soon' is no day"),
+        (("digest", "--day", "soon"), 2, "--day 'soon' is not a day"),
         (("digest", "--day", "2020-01-01"), 1, "Nobody looked"),
         (("alerts", "run"), 2, "nothing is watched"),
         (("alerts", "list"), 1, "No alerts."),

@@ -95,11 +95,11 @@ class Version:
     """A version of an article: number 1 is the first one, and the last is today's."""
 
     number: int
+    seen_at: datetime
+    replaced_at: datetime | None = field(metadata=about("null for today's version"))
     title: str | None
     text: str
     access: str
-    seen_at: datetime
-    replaced_at: datetime | None = field(metadata=about("null for today's version"))
     diff: tuple[DiffLine, ...] = field(
         metadata=about("headline and sentences against the version before", shown="nowhere")
     )
@@ -113,9 +113,9 @@ class QuarantineRow:
     """A revision that was not applied since it would make its article worse."""
 
     id: int
-    url: str
-    source: str
     day: date
+    source: str
+    url: str
     title: str | None
     new_title: str | None
     reason: str

@@ -50,19 +50,19 @@ class ArticleRow:
     was asked for, else of all companies."""
 
     number: int = field(metadata=about("its key in this database", shown="nowhere", json=False))
+    day: date
+    source: str
+    in_title: int = field(metadata=about("occurrences in the headline", column="headline"))
+    in_body: int = field(metadata=about("occurrences in the text", column="body"))
     url: str
     title: str | None
-    source: str
-    day: date
     published_at: datetime | None
     language: str | None
     access: str
     kind: str
     revision: int
     companies: tuple[str, ...]
-    in_title: int
-    in_body: int
-    story: int | None
+    story: int | None = field(metadata=about("its story's number", shown="nowhere"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def company_articles(
     ]
 
 
-@question("/stories", command="stories")
+@question("/stories")
 def stories(
     database: Database,
     *,
@@ -164,8 +164,11 @@ def stories(
     limit: int = 20,
     least: int = 1,
 ) -> list[StoryRow]:
-    """Return the stories of the scope that most articles report, of those with `least` articles in
-    it; with a company, only articles that mention it are counted."""
+    """Return the stories of the scope that most articles report.
+
+    Only stories with `least` articles in the scope are returned. With a company, only articles that
+    mention it are counted.
+    """
     with database.reading() as session:
         found = rollup_table(session, scope, by=None, company=company, stories=True)
         table = found.table

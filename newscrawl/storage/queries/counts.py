@@ -267,7 +267,7 @@ def boilerplate(
     return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
 
 
-@question("/companies/unmentioned", command="unmentioned")
+@question("/companies/unmentioned")
 def unmentioned_companies(
     database: Database, registry: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:

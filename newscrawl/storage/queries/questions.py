@@ -1,12 +1,12 @@
 """How a question is declared: once, by a decorated function that returns dataclasses.
 
-    @question("/stories", command="stories")
+    @question("/stories")
     def stories(database: Database, *, scope: Scope = ANY, limit: int = 20) -> list[StoryRow]:
         '''Return the stories of the scope that most articles report.'''
 
 From that follow the function in `newscrawl.query`, the route of the API with its parameters and
-JSON schema (`newscrawl.dashboard.api`), and the columns of the command line; with `command`, the
-whole command (`newscrawl.cli.questions`).
+JSON schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its options and columns
+(`newscrawl.cli.questions`).
 
 Three parameters are filled in by those who ask: `database`; `scope`, made of the filters for days,
 source, country, language and section; and `registry`, the names of the companies that are
@@ -42,7 +42,6 @@ class Question:
 
     ask: Callable[..., Any]
     path: str
-    command: str | None
     names: Mapping[str, str]
     missing: str | None
     daily: bool
@@ -69,7 +68,6 @@ QUESTIONS: dict[str, Question] = {}
 def question(
     path: str,
     *,
-    command: str | None = None,
     names: Mapping[str, str] = MappingProxyType({}),
     missing: str | None = None,
     daily: bool = False,
@@ -91,7 +89,7 @@ def question(
             return function(*args, **kwargs)
 
         QUESTIONS[function.__name__] = Question(
-            ask=ask, path=path, command=command, names=names, missing=missing, daily=daily
+            ask=ask, path=path, names=names, missing=missing, daily=daily
         )
         return ask
 

@@ -1,0 +1,147 @@
+"""newscrawl ask: every question that has no command of its own.
+
+A question's options follow from its parameters and its columns from its rows
+(`newscrawl.storage.queries.questions`).
+"""
+
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from inspect import Parameter, Signature, cleandoc, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from newscrawl.cli.arguments import (
+    Asked,
+    CompaniesOption,
+    CompanyOption,
+    LimitOption,
+    companies_from,
+    company_names_of,
+    takes_scope,
+)
+
+if TYPE_CHECKING:
+    from newscrawl.storage.queries import Question
+
+# Shown in a layout of their own: by mentions, articles, search, revisions and sources coverage.
+_OTHER_COMMANDS = frozenset(
+    {
+        "articles",
+        "co_mentions",
+        "company_articles",
+        "company_ranking",
+        "coverage",
+        "history",
+        "mention_counts",
+        "quarantined",
+        "search",
+        "share_of_voice",
+    }
+)
+# The options of parameters, by their names; others take what their annotation says.
+_OPTIONS = {
+    "company": CompanyOption,
+    "limit": LimitOption,
+    "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
+    "least": Annotated[int, typer.Option(min=1, help="Only with so many articles or more.")],
+}
+
+
+class Questions(TyperGroup):
+    """The commands of `newscrawl ask`, made when they are needed: importing all questions would
+    delay every other command."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click calls it so
+        """Return the names of the commands."""
+        return sorted(_questions())
+
+    def get_command(
+        self,
+        ctx: Any,  # noqa: ARG002 - click calls it so
+        cmd_name: str,
+    ) -> TyperCommand | None:
+        """Return the command of a question; None where there is none."""
+        question = _questions().get(cmd_name)
+        return None if question is None else _made(question)
+
+
+app = typer.Typer(
+    cls=Questions,
+    help="Ask further questions, each as a table or for programs.",
+    no_args_is_help=True,
+)
+
+
+# Typer makes no group of an application without a callback.
+@app.callback()
+def _ask() -> None:
+    pass
+
+
+def _questions() -> "dict[str, Question]":
+    from newscrawl.storage.queries import QUESTIONS
+
+    return {
+        name.replace("_", "-"): question
+        for name, question in QUESTIONS.items()
+        if name not in _OTHER_COMMANDS
+        and get_origin(question.answer) is list
+        and is_dataclass(question.row)
+        and "scope" in signature(question.ask).parameters
+    }
+
+
+def _made(question: "Question") -> TyperCommand:
+    name = question.name.replace("_", "-")
+    single = typer.Typer(add_completion=False)
+    single.command(name, epilog=f"Example: newscrawl ask {name}")(_command(question))
+    made = typer.main.get_command(single)
+    assert isinstance(made, TyperCommand)  # noqa: S101 - one command alone makes no group
+    return made
+
+
+def _command(question: "Question") -> Callable[..., None]:
+    """Return a function with the signature from which Typer makes the command."""
+
+    def ask(asked: Asked, *, companies: Any = None, **values: Any) -> None:
+        _answer(question, asked, companies, values)
+
+    parameters = [Parameter("asked", Parameter.KEYWORD_ONLY, annotation=Asked)]
+    own = signature(question.ask).parameters
+    for name, parameter in own.items():
+        if name not in {"database", "scope", "registry"}:
+            annotation = _OPTIONS.get(name, parameter.annotation)
+            parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
+    if {"company", "registry"} & own.keys():
+        parameters.append(
+            Parameter("companies", Parameter.KEYWORD_ONLY, annotation=CompaniesOption, default=None)
+        )
+    vars(ask)["__signature__"] = Signature(parameters)
+    ask.__name__ = question.name
+    ask.__doc__ = f"{_sentence(question)}\n\nExit code 1 where there is no answer."
+    return takes_scope(ask)
+
+
+def _sentence(question: "Question") -> str:
+    """Return the first paragraph of the question's docstring as a command's help."""
+    first = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
+    return first.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
+
+
+def _answer(question: "Question", asked: Asked, companies: Any, values: dict[str, Any]) -> None:
+    from newscrawl.cli.output import foundation, say, show
+    from newscrawl.storage import queries
+
+    own = signature(question.ask).parameters
+    if "registry" in own:
+        values["registry"] = [company.name for company in companies_from(companies)]
+    if values.get("company") is not None:
+        (values["company"],) = company_names_of([values["company"]], companies, asked.database)
+    rows = question.ask(asked.database, **values, scope=asked.scope)
+    completeness = queries.completeness(asked.database, scope=asked.scope)
+    show(rows, question.row, asked.output_format, note=foundation(completeness))
+    if not rows:
+        say("No coverage." if completeness.level == "none" else "None.")
+        raise typer.Exit(1)
