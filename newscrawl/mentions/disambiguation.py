@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from newscrawl.mentions.candidates import Candidate
+from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -67,6 +68,16 @@ _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-�
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
 _NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
 _NOUN_BEFORE_COMMA = re.compile(r"(?:'s|’s|est|of) (?:[\w-]+ ){0,4}([a-z-]+), $")
+# Words that say that a single letter is a network's name, and what may follow it.
+_NETWORK_BEFORE = re.compile(
+    r"(?:platform|[Pp]lattform|plateforme|plataforma|piattaforma|platformie|platformen"
+    r"|[Nn]etzwerk|network|[Oo]nlinedienst|Kurznachrichtendienst|[Nn]achrichtendienst"
+    r"|réseau(?: social)?|red social|rede social|social|соцсети|социальной сети"
+    r"|(?:Facebook|Instagram|TikTok|YouTube|Threads|Bluesky|LinkedIn|WhatsApp|Telegram|Google|Meta|Snapchat|Reddit),?"
+    r"(?: (?:and|or|und|oder|sowie|et|y|e|i|и))?) [\"“„'«]?$"
+)
+_ON = re.compile(r"\b(?:on|auf|bei|sur|en|su|na|no|op|på|в|via|per|über) [\"“„'«]?$")
+_AFTER_LETTER = re.compile(r"[\"”“'»]?(?:$|[.,;:!?)\n]| [^\W\d_A-ZÀ-Þ]| \(|[\"”“»])")
 # A capitalised word amid a sentence, right before a name.
 _NAME_BEFORE = re.compile(r"(?<=[^\W_][ ,] |\w\w )\(?([^\W\d_a-zß-öø-ÿ][^\W\d_]+) $")
 _LINE_WORD = re.compile(r"[^\W\d_]{4,}")
@@ -128,11 +139,13 @@ class NeighbourWords:
         return False
 
     def cue_before(self, text: str, start: int, language: str | None) -> bool:
+        # "The largest mobile operator, O2"
+        noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
+        if noun is not None:
+            return noun[1] in self.words.before
         words = [word.lower() for word in _words_before(text, start, 3)]
         if not words:
-            # "The largest mobile operator, O2"
-            noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
-            return noun is not None and noun[1] in self.words.before
+            return False
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
         # "Dax-Konzern Continental", "US-Autobauer Ford"
         joined.add(words[-1].rpartition("-")[2])
@@ -354,11 +367,14 @@ class Disambiguator:
     """Decides which candidate at a doubtful place is meant, if any."""
 
     neighbours: NeighbourWords
+    companies: Sequence[Company]
 
     def resolve(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> tuple[Candidate, str] | None:
         """Return the company that is meant and the rule that found it; None without support."""
+        if len(rivals[0].form.text) == 1:
+            return (rivals[0], "cue") if self._is_network(text, rivals[0], context) else None
         for rule, companies in (("full name", context.named), ("ticker", context.tickers)):
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
@@ -367,15 +383,50 @@ class Disambiguator:
         joint = rivals[0].start - 1
         if len(rivals) == 1 and joint in context.ends and text[joint] == "-":
             return rivals[0], "company beside"
-        if joint not in context.ends and self.neighbours.is_part_of_name(
-            text, rivals[0], context.language
-        ):
+        if self._is_something_else(text, rivals, context):
             return None
         near = self._nearest(text, rivals, context)
         if near:
             return near, "context"
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
+
+    def _is_something_else(
+        self, text: str, rivals: Sequence[Candidate], context: MentionContext
+    ) -> bool:
+        """Is the form part of another name, or an abbreviation of something else?"""
+        if self._is_spelled_out_elsewhere(text, rivals):
+            return True
+        return rivals[0].start - 1 not in context.ends and self.neighbours.is_part_of_name(
+            text, rivals[0], context.language
+        )
+
+    def _is_network(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
+        """ "Schrieb er auf X", "Facebook, X and Google": does one letter name a network?"""
+        if not _AFTER_LETTER.match(text, candidate.end):
+            return False
+        left = max(0, candidate.start - _REACH)
+        if _NETWORK_BEFORE.search(text, left, candidate.start):
+            return True
+        return (
+            _ON.search(text, left, candidate.start) is not None
+            and context_weight(candidate, context) > 0
+        )
+
+    def _is_spelled_out_elsewhere(self, text: str, rivals: Sequence[Candidate]) -> bool:
+        """Does the article write an abbreviation out as something else than the company's name?"""
+        form = rivals[0].form.text
+        if len(form) < ACRONYM_LENGTH or not is_acronym(form):
+            return False
+        words = r"(?: (?:of|and|for|the|de|la|du|des|der|und|für|di|del|y|et))? ".join(
+            rf"{letter}[^\W\d_A-Z]+" for letter in form
+        )
+        spelled_out = re.search(rf"\b{words}\b", text)
+        if spelled_out is None:
+            return False
+        own = (self.companies[rival.form.company] for rival in rivals)
+        names = {_stems(name) for company in own for name in (company.name, *company.aliases)}
+        return _stems(spelled_out[0]) not in names
 
     def _context_needed(self, text: str, candidate: Candidate, context: MentionContext) -> int:
         form = candidate.form.text
@@ -457,6 +508,11 @@ def _is_hyphenated(text: str, start: int) -> bool:
         return False
     other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
     return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    """Return how the capitalised words of a name begin, which no case ending changes."""
+    return tuple(word[:3] for word in name.split() if word[0].isupper())
 
 
 def is_acronym(form: str) -> bool:

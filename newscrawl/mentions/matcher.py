@@ -56,7 +56,7 @@ class Matcher:
         self._finder = Finder(forms, words)
         self._tickers = Tickers(companies)
         self._neighbours = NeighbourWords(words)
-        self._disambiguator = Disambiguator(self._neighbours)
+        self._disambiguator = Disambiguator(self._neighbours, companies)
         self._credits = Credits(companies, words)
         self._exclusions: dict[int, Exclusions] = {}
 
@@ -179,6 +179,7 @@ class Matcher:
             for rivals in waiting
             for rival in rivals
             if rival.form.text not in context.persons
+            and len(rival.form.text) > 1
             and times[rival.form] * self._inherited(rival, context) >= left[rival.form]
             and times[rival.form]
             and not self._neighbours.is_part_of_name(text, rival, context.language)

@@ -226,7 +226,11 @@ def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] |
     faults = (
         (len(bare) > MAX_FORM_LENGTH, f"has over {MAX_FORM_LENGTH} characters", "write a name"),
         (not _LETTER.search(bare), "has no letter", "write a name with letters"),
-        (len(bare) == 1, "is a single letter", "write a longer form"),
+        (
+            len(bare) == 1 and not doubtful,
+            "is a single letter",
+            "write a longer form, or list it in ambiguous",
+        ),
         (
             low in words.function_words and not acronym,
             "is an everyday word that stands in most articles",

@@ -188,6 +188,8 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("a transit strike was the focus; Ford spoke.", "en", [], id="small letters"),
         pytest.param("the team's GM responds in camp", "en", [], id="a job"),
         pytest.param("bought on hire purchase (HP), a car on HP", "en", [], id="small words"),
+        pytest.param("Federal Communications Commission: FCC rules", "en", [], id="spelled out"),
+        pytest.param("an iPhone X and Generation X on X-rays", "en", [], id="letter"),
         pytest.param('"Coach told me to calm down"', "en", [], id="form of address"),
         pytest.param("Erstes Bild der Seilbahn", "de", [], id="adjective, not genitive"),
         pytest.param("Follow us on Facebook, Twitter and YouTube.", "en", [], id="own channels"),
@@ -246,6 +248,9 @@ def test_what_only_looks_like_a_company_is_left_out(companies, text, language, e
         pytest.param("Orange fell 2 percent.", "en", "Orange", "Orange", "cue", id="percent"),
         pytest.param("Sky to lose 1,000 jobs", "en", "Sky", "Sky", "cue", id="jobs"),
         pytest.param("Sky has secured it.", "en", "Sky", "Sky", "cue", id="has done"),
+        pytest.param("He wrote on X that", "en", "X Corp", "X", "cue", id="on X"),
+        pytest.param("die Plattform X sperrte", "de", "X Corp", "X", "cue", id="platform X"),
+        pytest.param("the largest operator, O2.", "en", "O2", "O2", "cue", id="behind a comma"),
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
     ],
 )
