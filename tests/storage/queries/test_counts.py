@@ -416,6 +416,29 @@ def test_names_are_sorted(database: Database, save: Callable[..., None]) -> None
     assert queries.source_slugs(database) == ["bbc", "ft"]
 
 
+# --- Companies without a mention ---
+
+
+def test_companies_without_a_mention_in_a_period_come_with_their_last_one(
+    database: Database, save: Callable[..., None], covered: Callable[..., None]
+) -> None:
+    save("a", on=-3, mentions=[body("Siemens")])
+    save("b", on=0, mentions=[body("Bosch")])
+    covered("ok", -3, -2, -1, 0)
+    rows = queries.unmentioned_companies(
+        database, ["Siemens", "Bosch", "Zeiss"], scope=Scope(since=day(-1), until=day(0))
+    )
+    assert [(row.company, row.last_mentioned) for row in rows] == [
+        ("Siemens", day(-3)),
+        ("Zeiss", None),
+    ]
+
+
+def test_no_company_is_called_unmentioned_where_nothing_was_crawled(database: Database) -> None:
+    week = Scope(since=day(-1), until=day(0))
+    assert queries.unmentioned_companies(database, ["Siemens"], scope=week) == []
+
+
 # --- Both databases answer alike, and as a count by hand does ---
 
 
@@ -503,6 +526,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
     answers["stories"] = [
         replace(row, story=0) for row in queries.stories(database, company="Siemens", scope=scope)
     ]
+    answers["unmentioned"] = queries.unmentioned_companies(database, chosen, scope=scope)
     answers["coverage"] = queries.coverage(database, scope=scope)
     answers["completeness"] = queries.completeness(database, scope=scope)
     answers["boilerplate"] = queries.boilerplate(database, scope=scope)

@@ -1,0 +1,161 @@
+"""A question declared once has the same answer in Python, in the API and on the command line."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from starlette.testclient import TestClient
+
+from newscrawl.cli.output import records_of
+from newscrawl.dashboard import create_app
+from newscrawl.query import Scope
+from newscrawl.storage import Database, open_database, queries
+from tests.conftest import Newscrawl
+from tests.dashboards import TODAY, add_hostile, config_of
+from tests.newsroom import News, fill
+
+REGISTRY = """
+[[company]]
+name = "Siemens"
+
+[[company]]
+name = "Bosch"
+
+[[company]]
+name = "Nobody AG"
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question with its parameters, as Python, the API and the command line write them."""
+
+    question: str
+    values: dict[str, Any]
+    path: str
+    command: tuple[str, ...]
+
+
+QUESTIONS = [
+    Asked(
+        question="mention_counts",
+        values={"by": by, "company": "Siemens", "stories": True},
+        path=f"counts?by={by}&company=Siemens&stories=true",
+        command=("mentions", "--company", "Siemens", "--by", by, "--stories"),
+    )
+    for by in ("day", "week", "source", "language")
+] + [
+    Asked(
+        question="company_ranking",
+        values={"limit": 5},
+        path="ranking?limit=5",
+        command=("mentions", "--limit", "5"),
+    ),
+    Asked(
+        question="share_of_voice",
+        values={"companies": ["Siemens", "Bosch"]},
+        path="share?company=Siemens&company=Bosch",
+        command=("mentions", "--share", "Siemens", "--share", "Bosch"),
+    ),
+    Asked(
+        question="co_mentions",
+        values={"company": "Siemens"},
+        path="companies/Siemens/together",
+        command=("mentions", "--company", "Siemens", "--with"),
+    ),
+    Asked(
+        question="articles",
+        values={"limit": 20},
+        path="articles?limit=20",
+        command=("articles",),
+    ),
+    Asked(
+        question="coverage",
+        values={},
+        path="coverage",
+        command=("sources", "coverage"),
+    ),
+    Asked(
+        question="stories",
+        values={"company": "Siemens", "limit": 20},
+        path="stories?company=Siemens",
+        command=("ask", "stories", "--company", "Siemens"),
+    ),
+    Asked(
+        question="unmentioned_companies",
+        values={"registry": ["Siemens", "Bosch", "Nobody AG"]},
+        path="companies/unmentioned",
+        command=("ask", "unmentioned-companies"),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def news(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, Path]]:
+    """Ten days of news."""
+    folder = tmp_path_factory.mktemp("questions")
+    (folder / "companies.toml").write_text(REGISTRY)
+    file = folder / "news.sqlite"
+    with open_database(f"sqlite:///{file}") as database:
+        fill(database, News(last=TODAY, days=10, pace=0.3))
+        add_hostile(database)
+        yield database, file
+
+
+@pytest.fixture(scope="module")
+def client(news: tuple[Database, Path]) -> Iterator[TestClient]:
+    _, file = news
+    app = create_app(config_of(file, companies=file.with_name("companies.toml")))
+    with TestClient(app, base_url="http://localhost") as opened:
+        yield opened
+
+
+# All days lie in the past or today, so that the answers don't change at midnight.
+SCOPES = st.fixed_dictionaries(
+    {
+        "since": st.integers(-12, -1).map(lambda days: TODAY + timedelta(days=days)),
+        "until": st.just(TODAY),
+    },
+    optional={"source": st.sampled_from(["harbour-courier", "stadtbote"])},
+)
+
+
+@pytest.mark.parametrize(
+    "asked", QUESTIONS, ids=lambda asked: f"{asked.question}-{asked.values.get('by', '')}"
+)
+def test_python_api_and_command_line_give_equal_answers(
+    asked: Asked,
+    news: tuple[Database, Path],
+    client: TestClient,
+    newscrawl: Newscrawl,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database, file = news
+    monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{file}")
+    monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file.with_name("companies.toml")))
+
+    @settings(max_examples=4, suppress_health_check=list(HealthCheck))
+    @given(values=SCOPES)
+    def compare(values: dict[str, Any]) -> None:
+        question = queries.QUESTIONS[asked.question]
+        answer = question.ask(database, **asked.values, scope=Scope(**values))
+        address = f"/api/{asked.path}{'&' if '?' in asked.path else '?'}{urlencode(values)}"
+        described = TypeAdapter(question.answer).dump_python(answer, mode="json", by_alias=True)
+        assert client.get(address).json() == described
+        options = [f"--{name}={value}" for name, value in values.items()]
+        ran = newscrawl(*asked.command, *options, "--format", "json")
+        assert ran.code in {0, 1}, ran.err
+        records = json.loads(json.dumps(records_of(answer), default=lambda day: day.isoformat()))
+        for shown, record in zip(json.loads(ran.out), records, strict=True):
+            same = shown.keys() & record.keys()
+            assert {name: shown[name] for name in same} == {name: record[name] for name in same}
+
+    compare()
