@@ -157,7 +157,7 @@ def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
         ("walk", "blocks"),
         ("menus", "candidates"),
         ("features", "candidate_features"),
-        ("evidence", "evidence"),
+        ("evidence", "block_features"),
     ):
         yield name, _seconds(getattr, view, attribute)
     yield "network", _seconds(load_network().probabilities, view.block_features)

@@ -38,11 +38,10 @@ def corpus_from(folder: Path | None) -> "Corpus":
 def examples_from(pages: "Corpus") -> "list[Example]":
     """The evidence and labels of all pages that have a gold text, read behind a bar."""
     from newscrawl.training.examples import read_examples
-    from newscrawl.training.limits import processes_worth
 
     labelled = sum(bool(page.text) for page in pages)
     with progress("evidence", labelled) as step:
-        return read_examples(pages, processes_worth(labelled), lambda: step(""))
+        return read_examples(pages, lambda: step(""))
 
 
 @contextmanager

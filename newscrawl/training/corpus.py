@@ -12,12 +12,15 @@ a split depends on nothing but corpus and seed.
 import gzip
 import hashlib
 import json
+import multiprocessing
+import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from courlan import extract_domain
 
@@ -29,7 +32,7 @@ LISTS_OF_STRINGS = ("authors", "with", "without")
 
 
 class CorpusError(Exception):
-    """A corpus that can't be used as asked; the message is one line with what to do."""
+    """A corpus that can't be used as asked; the message is one line that says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,7 @@ class GoldPage:
 
     @property
     def html(self) -> bytes:
-        """The page's bytes, read from disk at each call."""
+        """The bytes of the page, read from disk at each call."""
         data = self.path.read_bytes()
         if self.path.suffix != ".gz":
             return data
@@ -107,7 +110,7 @@ class Corpus:
         page_types: Iterable[str] = (),
         with_text: bool = False,
     ) -> "Corpus":
-        """The pages that satisfy every filter given; an empty filter lets all through.
+        """Return the pages that satisfy every filter; an empty filter accepts all.
 
         Raises:
             CorpusError: a name that the corpus doesn't hold, or nothing left.
@@ -249,6 +252,42 @@ def _only(
 TRAINING_SHARE = 0.7  # Ziegler & Skubacz 2007, section 4
 
 
+FEW_PAGES = 50  # ours: a process takes as long to start as about 50 pages to read
+
+Result = TypeVar("Result")
+
+
+def map_pages(
+    job: Callable[[GoldPage], Result],
+    pages: Sequence[GoldPage],
+    *,
+    workers: int | None = None,
+    on_page: Callable[[], None] = lambda: None,
+) -> list[Result]:
+    """Return the result of a job for each page, in order.
+
+    By default few pages are read in this process and more of them in one process for each core.
+    `on_page` is called here after each page.
+    """
+    workers = workers or (1 if len(pages) < FEW_PAGES else os.cpu_count() or 1)
+    results = []
+    if workers == 1:
+        for page in pages:
+            results.append(job(page))
+            on_page()
+        return results
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        try:
+            for result in pool.map(job, pages, chunksize=4):
+                results.append(result)
+                on_page()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return results
+
+
 @dataclass(frozen=True)
 class Split:
     """Two corpora that share no site."""
@@ -257,7 +296,7 @@ class Split:
     test: Corpus
 
     def only(self, wanted: Corpus) -> "Split":
-        """The same split of fewer pages: whatever is chosen, a site stays on its side.
+        """Return the same split of fewer pages: a site stays on its side.
 
         Raises:
             CorpusError: a side that has none of the wanted pages.
@@ -277,19 +316,19 @@ class Split:
 
 
 def split_by_site(corpus: Corpus, *, share: float = TRAINING_SHARE, seed: int = 0) -> Split:
-    """Part the sites so that about `share` of each stratum's pages are for training.
+    """Split the sites so that about `share` of each stratum's pages are for training.
 
     Raises:
         CorpusError: fewer than two sites.
     """
     if not 0 < share < 1:
         raise CorpusError(f"a training share of {share:g} leaves one side empty; give 0.1 to 0.9")
-    train, test = _deal(corpus, (share, 1 - share), seed)
+    train, test = _assign(corpus, (share, 1 - share), seed)
     return Split(train, test)
 
 
 def folds_by_site(corpus: Corpus, *, k: int = 5, seed: int = 0) -> list[Split]:
-    """k splits in which every page is tested once.
+    """Return k splits in which every page is tested once.
 
     Raises:
         CorpusError: k below two, or more than there are sites.
@@ -298,7 +337,7 @@ def folds_by_site(corpus: Corpus, *, k: int = 5, seed: int = 0) -> list[Split]:
         raise CorpusError(f"{k} folds leave nothing to test on; give 2 or more")
     return [
         Split(train=_without_sites(corpus, frozenset(test.sites)), test=test)
-        for test in _deal(corpus, (1 / k,) * k, seed)
+        for test in _assign(corpus, (1 / k,) * k, seed)
     ]
 
 
@@ -306,8 +345,8 @@ def _without_sites(corpus: Corpus, sites: frozenset[str]) -> Corpus:
     return Corpus(corpus.name, tuple(page for page in corpus if page.owner not in sites))
 
 
-def _deal(corpus: Corpus, shares: Sequence[float], seed: int) -> list[Corpus]:
-    """Deal each stratum's sites to the part that lacks most pages of its share so far."""
+def _assign(corpus: Corpus, shares: Sequence[float], seed: int) -> list[Corpus]:
+    """Assign each stratum's sites to the part that lacks most pages of its share so far."""
     if len(corpus.sites) < len(shares):
         raise CorpusError(
             f"{corpus.name}: {len(corpus.sites)} site(s) can't be split into {len(shares)} parts; "

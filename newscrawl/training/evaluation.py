@@ -3,11 +3,9 @@
 Confidence intervals come from resampling sites, as pages of one site are alike.
 """
 
-import multiprocessing
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Literal
@@ -19,8 +17,7 @@ from newscrawl.extraction.extract import extract
 from newscrawl.items import Article
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training import scores
-from newscrawl.training.corpus import GoldPage
-from newscrawl.training.limits import processes_worth
+from newscrawl.training.corpus import GoldPage, map_pages
 from newscrawl.training.metrics import harmonic_mean
 
 MENTIONS = "mentions"
@@ -28,7 +25,7 @@ MENTIONS = "mentions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageScore:
-    """What one method reached on one page. `values` are named as in scores.score_page.
+    """The scores of one method on one page. `values` are named as in scores.score_page.
 
     Counts of companies, where asked for, are "mentions.found", "mentions.wanted" and
     "mentions.common" (companies), "mentions.count" and "mentions.gold_count" (mentions).
@@ -55,34 +52,19 @@ def evaluate(
 ) -> list[PageScore]:
     """Score every method on every page, pages in order and methods in order within a page.
 
-    `workers` processes share the pages, by default one a core where there are enough pages;
-    `on_page` is called here after each page.
+    `workers` and `on_page` are those of `map_pages`.
     """
     if MENTIONS in measures:
-        load_companies()  # so that a broken file is told of here, not by a dead process
+        load_companies()  # so that a broken file is reported here, not by a dead process
     job = partial(evaluate_page, methods=tuple(methods), measures=tuple(measures))
-    results: list[PageScore] = []
-    if (workers or processes_worth(len(pages))) == 1:
-        for page in pages:
-            results += job(page)
-            on_page()
-        return results
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        try:
-            for page_scores in pool.map(job, pages, chunksize=4):
-                results += page_scores
-                on_page()
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return results
+    by_page = map_pages(job, pages, workers=workers, on_page=on_page)
+    return [score for page_scores in by_page for score in page_scores]
 
 
 def evaluate_page(
     page: GoldPage, methods: Sequence[str], measures: Sequence[str]
 ) -> list[PageScore]:
-    """The scores of one page by each method."""
+    """Return the scores of one page by each method."""
     html = page.html
     results = []
     for method in methods:
@@ -124,13 +106,13 @@ def _mention_counts(page: GoldPage, article: Article) -> dict[str, float]:
 
 @cache
 def _companies() -> Companies:
-    """The bundled registry, read once a process."""
+    """Return the bundled registry, read once in each process."""
     return load_companies()
 
 
 Grouping = Literal["all", "set", "lang", "site", "page_type", "method"]
 Combine = Callable[[NDArray[np.float64]], NDArray[np.float64]]
-RESAMPLES = 1000  # ours: the ends of a 95 % interval stay put in the third digit
+RESAMPLES = 1000  # ours: the ends of a 95 % interval no longer change in the third digit
 CONFIDENCE = 0.95
 
 
@@ -145,7 +127,7 @@ class Mean:
 
 
 def group(page_scores: Iterable[PageScore], by: Grouping) -> dict[str, list[PageScore]]:
-    """Scores by the value of a field, in order of that value; "all" makes one group."""
+    """Return scores by the value of a field, in order of that value; "all" makes one group."""
     groups: dict[str, list[PageScore]] = defaultdict(list)
     for score in page_scores:
         groups["all" if by == "all" else getattr(score, by)].append(score)
@@ -153,7 +135,7 @@ def group(page_scores: Iterable[PageScore], by: Grouping) -> dict[str, list[Page
 
 
 def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Mean | None:
-    """The mean of a value over the pages that have it; None where none has.
+    """Return the mean of a value over the pages that have it; None where none has.
 
     "M.f1_of_means" is the F1 of the mean precision and mean recall, the F of Barbaresi &
     Lejeune's tables; "M.f1" is the mean of the pages' F1. The four of "mentions" are those of
@@ -180,7 +162,7 @@ def mean(page_scores: Iterable[PageScore], measure: str, *, seed: int = 0) -> Me
 
 
 def worst(page_scores: Iterable[PageScore], measure: str, count: int) -> list[PageScore]:
-    """The pages that a measure likes least, worst first."""
+    """Return the pages with the worst values of a measure, worst first."""
     having = [score for score in page_scores if measure in score.values]
     sign = -1 if measure in scores.SMALLER_IS_BETTER else 1
     return sorted(having, key=lambda score: (sign * score.values[measure], score.id))[:count]
@@ -189,7 +171,7 @@ def worst(page_scores: Iterable[PageScore], measure: str, count: int) -> list[Pa
 def _sums(
     sites: Sequence[str], rows: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of rows and numbers of pages by site."""
+    """Return the sums of rows and the numbers of pages by site."""
     _, index, counts = np.unique(np.array(sites), return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), rows.shape[1]))
     np.add.at(sums, index, rows)
@@ -197,7 +179,7 @@ def _sums(
 
 
 def _resamples(sites: int, seed: int) -> NDArray[np.float64]:
-    """How often each site is drawn in each resample of as many sites, with replacement."""
+    """Return how often each site is drawn in each resample of as many sites, with replacement."""
     random = np.random.default_rng(seed)
     return random.multinomial(sites, np.full(sites, 1 / sites), size=RESAMPLES).astype(np.float64)
 
@@ -211,7 +193,7 @@ def _f1_of_means(means: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ratio(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The first column over the sum of the others; 1 where neither has anything."""
+    """Return the first column over the sum of the others; 1 where both are 0."""
     whole = means[:, 1:].sum(axis=1)
     return np.where(whole > 0, means[:, 0] / np.where(whole > 0, whole, 1.0), 1.0)
 

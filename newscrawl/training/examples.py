@@ -8,7 +8,6 @@ the order of the page.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from newscrawl.extraction.block_features import BlockFeatures, opening_words
 from newscrawl.extraction.methods import parse_page
 from newscrawl.training import metrics
-from newscrawl.training.corpus import GoldPage, Split
+from newscrawl.training.corpus import GoldPage, Split, map_pages
 from newscrawl.training.scores import HEADLINE_IN_TEXT, score_page, without_headline
 
 SHINGLE: Final = 3  # ours: words in a row that place a block in the gold text
@@ -80,7 +79,7 @@ def _places(gold: list[str]) -> dict[tuple[str, ...], list[int]]:
 def _spans(
     number: int, words: list[str], gold: list[str], places: dict[tuple[str, ...], list[int]]
 ) -> list[_Span]:
-    """Where in the gold text a block could stand: where it is said word for word, or nearly."""
+    """Return the places in the gold text that match a block word for word, or nearly."""
     size = len(words)
     exact = [at for at in places.get(tuple(words[:SHINGLE]), ()) if gold[at : at + size] == words]
     if exact:
@@ -107,7 +106,7 @@ def _match(number: int, words: list[str], gold: list[str], start: int) -> _Span 
 
 
 def _chain(spans: list[_Span]) -> list[_Span]:
-    """The heaviest chain of spans that goes forward both on the page and in the gold text."""
+    """Return the heaviest chain of spans that goes forward on the page and in the gold text."""
     best: list[float] = []
     came_from: list[int] = []
     for index, span in enumerate(spans):
@@ -128,7 +127,7 @@ def _chain(spans: list[_Span]) -> list[_Span]:
 
 
 def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str]) -> Iterator[int]:
-    """Blocks of a word or two that are what the gold text has between their neighbours."""
+    """Yield the blocks of a word or two that the gold text has between their neighbours."""
     bounds = [_Span(-1, 0, 0, 0), *chain, _Span(len(blocks), len(gold), len(gold), 0)]
     for before, after in pairwise(bounds):
         gap = gold[before.end : after.start]
@@ -168,7 +167,7 @@ class Example:
 
     @property
     def blocks(self) -> int:
-        """How many blocks the page has."""
+        """The number of blocks of the page."""
         return len(self.words)
 
 
@@ -181,17 +180,11 @@ class Vocabulary:
 
 
 def read_examples(
-    pages: Iterable[GoldPage], processes: int, told: Callable[[], None] = lambda: None
+    pages: Iterable[GoldPage], on_page: Callable[[], None] = lambda: None
 ) -> list[Example]:
-    """Read all pages that have a gold text and a block; `told` is called after each page."""
-    examples: list[Example] = []
+    """Return the examples of all pages that have a gold text and a block."""
     labelled = [page for page in pages if page.text]
-    with ProcessPoolExecutor(processes) as pool:
-        for example in pool.map(read_example, labelled, chunksize=8):
-            told()
-            if example is not None:
-                examples.append(example)
-    return examples
+    return [example for example in map_pages(read_example, labelled, on_page=on_page) if example]
 
 
 def read_example(page: GoldPage) -> Example | None:
@@ -220,7 +213,7 @@ def read_example(page: GoldPage) -> Example | None:
 
 
 def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], list[Example]]:
-    """The examples for training and those for testing."""
+    """Return the examples for training and those for testing."""
     train, test = frozenset(split.train), frozenset(split.test)
     return (
         [example for example in examples if example.page in train],
@@ -229,7 +222,7 @@ def sides(examples: Sequence[Example], split: Split) -> tuple[list[Example], lis
 
 
 def learn_vocabulary(examples: Sequence[Example]) -> Vocabulary:
-    """The words that occur on enough sites to say something about sites never seen."""
+    """Return the words that occur on enough sites to be useful on sites never seen."""
     hint_sites: dict[str, set[str]] = defaultdict(set)
     word_sites: dict[str, set[str]] = defaultdict(set)
     for example in examples:
@@ -271,7 +264,7 @@ def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> S
 
 
 def by_group(scored: Iterable[Scored]) -> dict[tuple[float, str], list[Scored]]:
-    """By threshold and by set: articles, other pages, and daniel's articles by language."""
+    """Group by threshold and by set: articles, other pages, and daniel's articles by language."""
     groups: dict[tuple[float, str], list[Scored]] = defaultdict(list)
     for each in scored:
         page = each.example.page

@@ -47,7 +47,7 @@ class LabelError(Exception):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A page waiting for its label. `encoding` is the charset of its HTTP header."""
+    """A page to be labelled. `encoding` is the charset of its HTTP header."""
 
     name: str
     html: bytes
@@ -71,7 +71,7 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """Readable, and another one for other bytes."""
+        """A readable name that differs for other bytes."""
         name = self.site or Path(self.name).stem
         digest = hashlib.sha256(self.html).hexdigest()[:10]
         return f"{re.sub(r'[^a-z0-9.-]+', '-', name.lower()).strip('-.')[:60]}-{digest}"
@@ -79,7 +79,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """What the person said of a page; `kept` are numbers of blocks."""
+    """The answers of a person about a page; `kept` are numbers of blocks."""
 
     kept: Sequence[int]
     lang: str
@@ -92,7 +92,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Draft:
-    """A page and what the form for it holds; `complaint` says why that was not saved."""
+    """A page and the values of its form; `complaint` says why they were not saved."""
 
     candidate: Candidate
     label: Label
@@ -100,7 +100,7 @@ class Draft:
 
     @classmethod
     def begin(cls, candidate: Candidate) -> "Draft":
-        """What our method would say: where the person begins."""
+        """Return the draft with the answers of our method, which the person corrects."""
         article = candidate.article
         taken = taken_blocks(candidate.blocks, article.paragraphs)
         label = Label(
@@ -144,7 +144,7 @@ class LabelledSet:
         return candidate.id
 
     def ids(self) -> set[str]:
-        """The pages that have a label."""
+        """Return the ids of the pages that have a label."""
         path = self.folder / GOLD_FILE
         if not path.is_file():
             return set()
@@ -179,7 +179,7 @@ def _record(candidate: Candidate, label: Label) -> dict[str, object]:
 
 
 def _stored(candidate: Candidate) -> bytes:
-    """The page's bytes; as UTF-8 where only the HTTP header told their charset."""
+    """Return the page's bytes; as UTF-8 where only the HTTP header named their charset."""
     if candidate.encoding is None:
         return candidate.html
     return decode(candidate.html, candidate.encoding)
@@ -236,7 +236,7 @@ class LabelServer:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     saved: int = 0
     position: int = 0
-    draft: Draft | None = None  # of the page that is shown
+    draft: Draft | None = None  # of the current page
     finished: bool = False  # the last page has been shown
 
     def __post_init__(self) -> None:
@@ -261,7 +261,7 @@ class LabelServer:
             self._http.server_close()
 
     def page(self) -> str:
-        """The page to be labelled now, or the last one."""
+        """Return the page with the current form, or the last page."""
         with self._lock:
             if self.position >= len(self.candidates):
                 self.finished = True
@@ -288,10 +288,10 @@ class LabelServer:
 
 
 class _Threads(ThreadingHTTPServer):
-    """A thread a connection, as browsers open some and say nothing; the last answer is awaited."""
+    """A thread for each connection, as browsers open idle ones; the last answer is awaited."""
 
     daemon_threads = False
-    timeout = 0.2  # seconds between looks whether all is done
+    timeout = 0.2  # seconds between checks whether all is done
 
 
 def _label(form: dict[str, list[str]]) -> Label:
@@ -334,7 +334,7 @@ def _handler(server: LabelServer) -> type[BaseHTTPRequestHandler]:
             self._answer(HTTPStatus.SEE_OTHER, "")
 
         def _is_ours(self, path: str) -> bool:
-            """Whether the request has the token and comes from the page with it; else 404."""
+            """Return whether a request has the token and comes from our page; else answer 404."""
             host, origin = self.headers.get("Host"), self.headers.get("Origin")
             known = hmac.compare_digest(self.path.encode(), path.encode())
             if known and f"http://{host}" == server.origin and origin in {None, server.origin}:
@@ -356,6 +356,6 @@ def _handler(server: LabelServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing: the token would stand in the log."""
+            """Log nothing: the token would appear in the log."""
 
     return Handler

@@ -9,11 +9,8 @@ these products are exact in single precision and in any order of summation.
 
 import hashlib
 import json
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -29,7 +26,7 @@ from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
 from newscrawl.extraction.html import decode, parse
 from newscrawl.training import metrics
-from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, Split
+from newscrawl.training.corpus import Corpus, CorpusError, GoldPage, Split, map_pages
 from newscrawl.training.pso import Flight, Generation, SwarmSettings, fly
 from newscrawl.training.scores import gold_headline, without_headline
 
@@ -80,7 +77,7 @@ class PageVectors:
         )
 
     def similarity(self, masks: Masks) -> Floats:
-        """Z&S eq. 2 for each choice of blocks; a choice of nothing scores 0."""
+        """Return Z&S eq. 2 for each choice of blocks; an empty choice scores 0."""
         used = np.flatnonzero(masks.any(axis=0))
         if not len(used) or not self.gold_length:
             return np.zeros(len(masks))
@@ -107,12 +104,12 @@ class LimitsFitness:
         self._ends = np.cumsum([0, *(len(page.features) for page in pages)])
 
     def of_limits(self, limits: Floats) -> Floats:
-        """One mean for each row of limits, in the features' own units."""
+        """Return one mean for each row of limits, in the features' own units."""
         means: Floats = self.by_page(limits).mean(axis=0)
         return means.round(DECIMALS)
 
     def by_page(self, limits: Floats) -> Floats:
-        """Similarities (pages, rows of limits)."""
+        """Return similarities (pages, rows of limits)."""
         bounds = limits * self._sign
         kept = self._features[0] >= bounds[:, 0, None]
         for feature, bound in zip(self._features[1:], bounds.T[1:], strict=True):
@@ -127,8 +124,6 @@ NO_LIMITS = np.where(UPPER, np.inf, -np.inf)
 # Ours. A feature's range ends where 95 % of the words stand in blocks below it: up to the
 # greatest value, a few freak blocks would leave the swarm no room to start from.
 RANGE_QUANTILE = 0.95
-
-FEW_PAGES = 50  # ours: a process takes as long to start as about 50 pages to read
 
 # The two runs of Figure 3. The paper says that both components are about 2 and that the
 # cognitive one outweighs the social one in the first run; by how much is ours.
@@ -155,7 +150,7 @@ class Ranges:
 
     @classmethod
     def of(cls, pages: Iterable[PageVectors]) -> "Ranges":
-        """Features begin at 0; where their range ends, see RANGE_QUANTILE."""
+        """Return the ranges over pages. Features begin at 0 and end at RANGE_QUANTILE."""
         vectors = list(pages)
         values = np.concatenate([page.features for page in vectors])
         words = np.concatenate([page.lengths for page in vectors]).astype(np.float64)
@@ -167,7 +162,7 @@ class Ranges:
         return cls(np.where(UPPER, 0.0, -ends), 2 * ends)
 
     def limits(self, positions: Floats) -> Floats:
-        """Limits in the features' own units for positions of the swarm.
+        """Return limits in the features' own units for positions of the swarm.
 
         No feature is below 0, so a lower limit below 0 is one of 0.
         """
@@ -177,7 +172,7 @@ class Ranges:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitsFit:
-    """Limits in the order of `features.NAMES`, what they score, and how they were found."""
+    """Limits in the order of `features.NAMES`, their scores, and the flights that found them."""
 
     limits: Floats
     train_score: float
@@ -189,13 +184,9 @@ class LimitsFit:
         return any(flight.interrupted for flight in self.flights)
 
 
-def processes_worth(pages: int) -> int:
-    """One process for few pages, which are done before others have started; else one a core."""
-    return 1 if pages < FEW_PAGES else os.cpu_count() or 1
-
-
 def page_vectors(page: GoldPage, profile: ProfileName) -> PageVectors:
-    """A page's blocks and gold body, both without the headline, which extraction sets apart."""
+    """Return the vectors of a page's blocks and gold body without the headline, which extraction
+    separates from the text."""
     if page.text is None:
         raise CorpusError(f"{page.set}/{page.id}: no gold text to learn from; leave its set out")
     blocks = read_blocks(parse(decode(page.html)), profile)
@@ -209,29 +200,6 @@ def page_vectors(page: GoldPage, profile: ProfileName) -> PageVectors:
     )
 
 
-def read_vectors(
-    pages: Sequence[GoldPage],
-    profile: ProfileName,
-    *,
-    workers: int | None = None,
-    on_page: Callable[[], None] = lambda: None,
-) -> list[PageVectors]:
-    """The vectors of all pages in order; `workers` as in `processes_worth` by default."""
-    job = partial(page_vectors, profile=profile)
-    results = []
-    if (workers or processes_worth(len(pages))) == 1:
-        for page in pages:
-            results.append(job(page))
-            on_page()
-        return results
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        for vectors in pool.map(job, pages, chunksize=8):
-            results.append(vectors)
-            on_page()
-    return results
-
-
 def fit_limits(
     train: Sequence[PageVectors],
     test: Sequence[PageVectors],
@@ -240,7 +208,7 @@ def fit_limits(
     populations: int = 1,
     on_generation: Callable[[Generation], None] = lambda _: None,
 ) -> LimitsFit:
-    """Fly one swarm a population, seeds counting up, and take the limits best in training.
+    """Fly one swarm for each population, and return the limits that were best in training.
 
     Ctrl-C ends the current population and starts no other.
     """
@@ -269,12 +237,12 @@ def fit_limits(
 
 
 def score_limits(pages: Sequence[PageVectors], limits: Floats) -> float:
-    """Mean similarity of the blocks within the limits."""
+    """Return the mean similarity of the blocks within the limits."""
     return float(LimitsFitness(pages, UPPER).of_limits(limits[None])[0])
 
 
 def features_digest(profile: ProfileName) -> str:
-    """A short hash over the features of a sample page: it changes when features do."""
+    """Return a short hash over the features of a sample page, which changes when they do."""
     values = measure(read_blocks(parse(_SAMPLE.encode()), profile)).values
     return hashlib.sha256(np.round(values, 6).tobytes()).hexdigest()[:16]
 
@@ -287,7 +255,7 @@ OnGeneration = Callable[[Generation], None]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to learn and how; populations have seeds counting up from the settings' seed.
+    """The task of learning limits; populations have seeds counting up from the settings' seed.
 
     `unspaced`: for the scripts without blanks between words alone.
     """
@@ -299,7 +267,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """What these limits are called in the limits file."""
+        """The name of these limits in the limits file."""
         return f"{self.profile} unspaced" if self.unspaced else self.profile
 
 
@@ -320,7 +288,7 @@ def learnable(
     langs: Sequence[str] = (),
     page_types: Sequence[str] = ("article",),
 ) -> Corpus:
-    """The pages to learn from: those with a gold text, articles where nothing else is asked."""
+    """Return the pages to learn from: those with a gold text, by default articles."""
     if unspaced and not langs:
         langs = [lang for lang in UNSPACED_LANGS if lang in {page.lang for page in corpus}]
         if not langs:
@@ -329,13 +297,13 @@ def learnable(
 
 
 def vectors_of(corpus: Corpus, plan: Plan, on_page: Callable[[], None]) -> Vectors:
-    """Each page's vectors under the plan's profile."""
-    pages = corpus.pages
-    return dict(zip(pages, read_vectors(pages, plan.profile, on_page=on_page), strict=True))
+    """Return each page's vectors under the plan's profile."""
+    job = partial(page_vectors, profile=plan.profile)
+    return dict(zip(corpus.pages, map_pages(job, corpus.pages, on_page=on_page), strict=True))
 
 
 def learn(split: Split, vectors: Vectors, plan: Plan, on_generation: OnGeneration) -> LimitsFit:
-    """Limits from the training side, scored on the test side."""
+    """Return limits learned from the training side and scored on the test side."""
     return fit_limits(
         _of(vectors, split.train),
         _of(vectors, split.test),
@@ -348,7 +316,7 @@ def learn(split: Split, vectors: Vectors, plan: Plan, on_generation: OnGeneratio
 def cross_validate(
     splits: Sequence[Split], vectors: Vectors, plan: Plan, on_generation: OnGeneration
 ) -> list[UnseenScore]:
-    """Learn once a split; every test page scored by limits that never saw its site."""
+    """Learn once for each split, and score each test page by limits that never saw its site."""
     scores = []
     for split in splits:
         fit = learn(split, vectors, plan, on_generation)
@@ -361,7 +329,7 @@ def cross_validate(
 
 
 def score_on(corpus: Corpus, vectors: Vectors, limits: Floats) -> float:
-    """Mean similarity of the blocks within the limits."""
+    """Return the mean similarity of the blocks within the limits."""
     return score_limits(_of(vectors, corpus), limits)
 
 
@@ -378,7 +346,7 @@ class LimitsError(Exception):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where limits come from: goes into the file beside them.
+    """The provenance of limits, which is written beside them.
 
     `fingerprint` is that of the whole corpus, on which the split depends; `pages` were learned
     from or tested on.
@@ -392,7 +360,7 @@ class Origin:
 
 
 def read_limits(path: Path, name: str) -> Floats | None:
-    """The limits on file in the order of `features.NAMES`; None where there are none.
+    """Return the limits on file in the order of `features.NAMES`; None where there are none.
 
     Raises:
         LimitsError: a file that is not one of limits.

@@ -1,4 +1,4 @@
-"""How well mentions are found: hand-labelled texts, and precision and recall by language.
+"""Precision and recall of mentions by language, over texts labelled by hand.
 
 The texts and their labels are ours (data/mentions.jsonl, one object a line: `id, part,
 language, text`, `title` where there is one, `mentions` as pairs of company and surface in
@@ -38,7 +38,7 @@ class LabelledText:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A text whose mentions were not found exactly: what was missed, and what was made up."""
+    """A text whose mentions were not found exactly: those missed and those invented."""
 
     text: LabelledText
     missed: tuple[Pair, ...]
@@ -56,7 +56,7 @@ class MentionScore:
 
 
 def read_labelled(path: Path | None = None) -> list[LabelledText]:
-    """The labelled texts of a JSON Lines file, or of the bundled one.
+    """Return the labelled texts of a JSON Lines file, by default of the bundled one.
 
     Raises LabelsError, naming the line, where one can't be read.
     """
@@ -78,7 +78,7 @@ def _labelled(line: str, number: int, file: str) -> LabelledText:
 
 
 def score_mentions(companies: Companies, texts: Sequence[LabelledText]) -> list[MentionScore]:
-    """One score for each language in the order of the texts, then one over all ("all")."""
+    """Return one score for each language in the order of the texts, then one over all ("all")."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         wanted, found = Counter(text.mentions), _found(companies, text)
@@ -102,7 +102,7 @@ def score_mentions(companies: Companies, texts: Sequence[LabelledText]) -> list[
 
 
 def mistakes(companies: Companies, texts: Iterable[LabelledText]) -> list[Mistake]:
-    """The texts whose mentions were not found exactly."""
+    """Return the texts whose mentions were not found exactly."""
     wrong = []
     for text in texts:
         wanted, found = Counter(text.mentions), _found(companies, text)

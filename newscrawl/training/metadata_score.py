@@ -23,7 +23,7 @@ _LIST: Final = re.compile(r"\s*(?:[,;|/]|\s(?:and|und|&)\s)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a method read off a page. `published` may be a moment or a day."""
+    """The metadata that a method found on a page. `published` may be a moment or a day."""
 
     title: str | None = None
     authors: tuple[str, ...] = ()
@@ -40,18 +40,19 @@ class Score:
 
 
 def normal(text: str) -> tuple[str, ...]:
-    """Words in lower case: what is compared, so that quotes and blanks don't matter."""
+    """Return the words in lower case, so that quotes and blanks don't matter."""
     return tuple(_WORD.findall(text.casefold()))
 
 
 def token_f1(found: str | None, gold: str) -> float:
+    """Return the F1 of the words of two strings."""
     mine, wanted = Counter(normal(found or "")), Counter(normal(gold))
     shared = (mine & wanted).total()
     return 2 * shared / (mine.total() + wanted.total()) if shared else 0.0
 
 
 def authors_f1(found: Iterable[str], gold: Iterable[str]) -> float:
-    """F1 of the sets of names; gold that holds several names in one string is split."""
+    """Return the F1 of the sets of names; gold with several names in one string is split."""
     mine = {normal(name) for name in found}
     wanted = {normal(part) for name in gold for part in _LIST.split(name) if normal(part)}
     shared = len(mine & wanted)
@@ -59,7 +60,8 @@ def authors_f1(found: Iterable[str], gold: Iterable[str]) -> float:
 
 
 def same_day(found: datetime | date | None, gold: str) -> bool | None:
-    """Whether both are the same calendar day, as written or in UTC; None if gold is no day."""
+    """Return whether both are the same calendar day, as written or in UTC; None if the gold is not
+    a day."""
     try:
         wanted = datetime.fromisoformat(gold)
     except ValueError:
@@ -75,7 +77,7 @@ def _days(moment: datetime | date | None) -> frozenset[date]:
 
 
 def measure(fields: Fields, page: GoldPage) -> dict[str, float]:
-    """Every measure of one page that its gold allows."""
+    """Return every measure of one page that its gold allows."""
     values: dict[str, float] = {}
     if page.title:
         values["title exact"] = float(normal(fields.title or "") == normal(page.title))
@@ -107,7 +109,7 @@ def score(
 
 
 def read_page(page: GoldPage) -> Fields:
-    """newscrawl's own metadata of a page."""
+    """Return newscrawl's metadata of a page."""
     tree = LexborHTMLParser(decode(page.html))
     found = metadata.read(tree, page.url)
     return Fields(found.title, found.authors, found.published, found.language)
@@ -118,7 +120,7 @@ def half_of(site: str) -> int:
 
 
 def labelled(corpus: Corpus, *, half: int | None = None) -> list[GoldPage]:
-    """The articles that have gold for title, authors or date."""
+    """Return the articles that have gold for title, authors or date."""
     return [
         page
         for page in corpus

@@ -31,7 +31,7 @@ Token = TypeVar("Token", str, tuple[str, ...])
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters, digits and underscores in lower case; unspaced scripts by character."""
+    """Return runs of word characters in lower case; unspaced scripts by character."""
     return _WORD.findall(text.lower())
 
 
@@ -59,7 +59,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 
 def similarity(found: Bag, gold: Bag) -> float:
-    """Z&S eq. 2 and 3: cosine of term frequencies times the smaller ratio of lengths.
+    """Return Z&S eq. 2 and 3: cosine of term frequencies times the smaller ratio of lengths.
 
     Terms are words of more than one character, and single characters of scripts without
     blanks, where the paper's rule would leave no term.
@@ -72,34 +72,35 @@ def similarity(found: Bag, gold: Bag) -> float:
 
 
 def is_term(word: str) -> bool:
-    """Whether a word counts in the similarity of Z&S."""
+    """Return whether a word counts in the similarity of Z&S."""
     return len(word) > 1 or _ONE_UNSPACED.match(word) is not None
 
 
 def occ_eval(found: Counter[Token], gold: Counter[Token]) -> Overlap:
-    """Word precision and recall over bags (B&L; CETR)."""
+    """Return word precision and recall over bags (B&L; CETR)."""
     return Overlap.of((found & gold).total(), found.total(), gold.total())
 
 
 def voc_eval(found: Bag, gold: Bag) -> Overlap:
-    """Word precision and recall over vocabularies (B&L)."""
+    """Return word precision and recall over vocabularies (B&L)."""
     return Overlap.of(len(found.keys() & gold.keys()), len(found), len(gold))
 
 
 def clean_eval(found: Sequence[str], gold: Sequence[str]) -> Overlap:
-    """Word precision and recall of the Ratcliff/Obershelp alignment (B&L); quadratic in time."""
+    """Return word precision and recall of the Ratcliff/Obershelp alignment (B&L); quadratic."""
     matcher = SequenceMatcher(None, found, gold, autojunk=False)
     common = sum(block.size for block in matcher.get_matching_blocks())
     return Overlap.of(common, len(found), len(gold))
 
 
 def shingle_eval(found: Sequence[str], gold: Sequence[str], n: int = SHINGLE_LENGTH) -> Overlap:
-    """Precision and recall over bags of n-word shingles; a shorter text is one shingle."""
+    """Return precision and recall over bags of n-word shingles; a shorter text is one shingle."""
     return occ_eval(_shingles(found, n), _shingles(gold, n))
 
 
 def kl_eval(found: Bag, gold: Bag) -> float:
-    """Kullback-Leibler divergence of the found words' distribution from the gold's, in nats."""
+    """Return the Kullback-Leibler divergence of the distribution of the found words from the
+    gold's, in nats."""
     ours, theirs = found.total() or 1, gold.total() or 1
     divergence = 0.0
     for word in found.keys() | gold.keys():
@@ -110,7 +111,7 @@ def kl_eval(found: Bag, gold: Bag) -> float:
 
 
 def euclidean(found: Bag, gold: Bag) -> float:
-    """Euclidean distance of relative word frequencies (B&L)."""
+    """Return the Euclidean distance of relative word frequencies (B&L)."""
     ours, theirs = found.total() or 1, gold.total() or 1
     return math.sqrt(
         sum((found[word] / ours - gold[word] / theirs) ** 2 for word in found.keys() | gold.keys())
@@ -118,14 +119,14 @@ def euclidean(found: Bag, gold: Bag) -> float:
 
 
 def cosine_distance(found: Bag, gold: Bag) -> float:
-    """One minus the cosine of word frequencies (B&L)."""
+    """Return one minus the cosine of word frequencies (B&L)."""
     if not found or not gold:
         return float(bool(found) != bool(gold))
     return 1.0 - _cosine(found, gold)
 
 
 def phrase_score(text: str, wanted: Iterable[str], unwanted: Iterable[str]) -> float:
-    """Share of right decisions: wanted phrases that are in the text, unwanted ones that are not.
+    """Return the share of right decisions: wanted phrases in the text, unwanted ones not in it.
 
     Blanks are compared as one, whatever their kind and number.
     """

@@ -59,7 +59,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How many hints, words and tags there are vectors for, 0 included."""
+    """The numbers of hints, words and tags that have vectors, 0 included."""
 
     hints: int
     words: int
@@ -83,7 +83,7 @@ class Batch:
 
 
 class BlockNetwork(nn.Module):
-    """Evidence of the blocks of pages in, logits of being content out."""
+    """Features of the blocks of pages in, logits of being content out."""
 
     def __init__(
         self, mean: NDArray[np.float32], deviation: NDArray[np.float32], sizes: Sizes, shape: Shape
@@ -112,7 +112,7 @@ class BlockNetwork(nn.Module):
         self.drop = nn.Dropout(shape.dropout)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits, a row a page."""
+        """Return logits, a row for each page."""
         mask = batch.mask.unsqueeze(2)
         both = (
             functional.relu(self.own(self._own(batch))),
@@ -271,7 +271,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What is on_epoch after each epoch: its number from 1, mean losses."""
+    """The number of an epoch, from 1, and its mean losses."""
 
     number: int
     f1_loss: float
@@ -350,7 +350,7 @@ def _new_network(
 
 
 def _page_weights(examples: Sequence[Example], settings: NetworkSettings) -> Tensor:
-    """A site with many pages weighs more than one with a single page, but not as many times."""
+    """Return the weights of pages: a site weighs as the square root of the number of its pages."""
     pages_of = Counter(example.page.owner for example in examples)
     return torch.tensor(
         [
@@ -369,7 +369,7 @@ def _batches(
     settings: NetworkSettings,
     chance: np.random.Generator,
 ) -> Iterator[list[int]]:
-    """Pages of like length together, in random order."""
+    """Yield pages of similar length together, in random order."""
     others = [n for n in usable if examples[n].page.page_type != "article"]
     some = chance.choice(others, int(len(others) * settings.share_of_others), replace=False)
     pool = [n for n in usable if examples[n].page.page_type == "article"] + some.tolist()
@@ -382,7 +382,7 @@ def _batches(
 
 
 def _losses(logits: Tensor, targets: Targets, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """One less the soft F1 of the pages' words, and the cross entropy weighed by words."""
+    """Return one minus the soft F1 of the pages' words, and the cross entropy weighed by words."""
     inside = (targets.words >= 0).float()
     words = targets.words.clamp(min=0)
     chosen = torch.sigmoid(logits) * inside
@@ -409,7 +409,7 @@ _TABLES = ("hint", "word", "tag", "opener")
 
 
 def as_runtime(fitted: Fitted) -> Network:
-    """The networks as the extractor runs them, with half-precision weights as they are stored."""
+    """Return the networks as the extractor runs them, with the file's half-precision weights."""
     each = [_weights(member) for member in fitted.members]
     weights = {"mean": each[0]["mean"], "scale": each[0]["scale"]}  # of the pages, so of all
     weights |= {name: np.concatenate([one[name] for one in each], axis=1) for name in _TABLES}
@@ -427,7 +427,7 @@ def as_runtime(fitted: Fitted) -> Network:
 
 
 def _weights(network: BlockNetwork) -> dict[str, NDArray[np.float32]]:
-    """A network's weights by our names, those of a layer one row for each of its inputs."""
+    """Return a network's weights by our names; those of a layer have a row for each input."""
     state = {name: tensor.numpy() for name, tensor in network.state_dict().items()}
     weights = {"mean": state["mean"], "scale": 1 / state["deviation"]}
     weights |= {name: state[f"{name}.weight"] for name in _TABLES}
@@ -447,6 +447,7 @@ def write(
     fitted: Fitted, folder: Path, names: Sequence[str], provenance: dict[str, object]
 ) -> None:
     """Write `combined.npz` and `combined.json` into a folder; `names` are those of the evidence."""
+    folder.mkdir(parents=True, exist_ok=True)
     network = as_runtime(fitted)
     arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
     np.savez_compressed(folder / "combined.npz", allow_pickle=False, **arrays)

@@ -1,9 +1,8 @@
 """Particle Swarm Optimisation: Algorithm 1 of Ziegler & Skubacz 2007, for any fitness.
 
-Positions start uniformly in the unit cube and may leave it; whoever measures the fitness
-scales them. The swarm follows the best particle of the current population, as the
-algorithm says, and what is returned is the best position ever seen, as the authors
-took theirs from generation 32.
+Positions start uniformly in the unit cube and may leave it; the fitness function scales them. The
+swarm follows the best particle of the current population, as the algorithm says. The result is the
+best position ever seen, as the authors took theirs from generation 32.
 """
 
 from collections.abc import Callable
@@ -52,7 +51,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class Flight:
-    """What a run found. `interrupted` where Ctrl-C ended it before its last generation."""
+    """The result of a run. `interrupted` where Ctrl-C ended it before its last generation."""
 
     position: NDArray[np.float64]
     fitness: float

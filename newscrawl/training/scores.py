@@ -54,7 +54,7 @@ SMALLER_IS_BETTER = frozenset({"kl", "euclidean", "cosine"})
 def score_page(
     page: GoldPage, text: str, title: str | None, measures: Iterable[str] = DEFAULT_MEASURES
 ) -> dict[str, float]:
-    """What each measure says of a tool's output for a page.
+    """Return the value of each measure for a tool's output for a page.
 
     An overlap measure M gives three entries: "M.precision", "M.recall" and "M.f1".
     A measure that the page's gold doesn't allow is left out: phrases without phrases,
@@ -82,13 +82,13 @@ def score_page(
 
 
 def compare(page: GoldPage, text: str, title: str | None) -> Compared:
-    """The two texts with the headline settled, cut into words."""
+    """Return the two texts with the headline settled, split into words."""
     found, gold = (metrics.words(side) for side in settled(page, text, title))
     return Compared(found, gold, Counter(found), Counter(gold))
 
 
 def settled(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:
-    """A tool's text and the gold text, by the rule on headlines."""
+    """Return a tool's text and the gold text, by the rule on headlines."""
     gold = page.text or ""
     if page.set in HEADLINE_IN_TEXT:
         return led_by(title, text), gold
@@ -96,14 +96,14 @@ def settled(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:
 
 
 def without_headline(text: str, title: str | None) -> str:
-    """The text without its first line where that says the title and nothing else."""
+    """Return the text without its first line where that is the title and nothing else."""
     wanted = metrics.words(title or "")
     first, _, rest = text.lstrip().partition("\n")
     return rest if wanted and metrics.words(first) == wanted else text
 
 
 def gold_headline(page: GoldPage) -> str | None:
-    """The headline that a gold text may begin with.
+    """Return the headline that a gold text may begin with.
 
     In sets of `HEADLINE_IN_TEXT` it is a first line that ends without a full stop; ours, true
     of 96 % of daniel's pages.
@@ -115,7 +115,7 @@ def gold_headline(page: GoldPage) -> str | None:
 
 
 def led_by(title: str | None, text: str) -> str:
-    """The text with the title in front, unless its first words are the title's already."""
+    """Return the text with the title in front, unless its first words are the title already."""
     headline = metrics.words(title or "")
     beginning = metrics.words(text[: 2 * len(title or "") + 100])[: len(headline)]
     return text if beginning == headline else f"{title}\n\n{text}"

@@ -1,4 +1,4 @@
-"""A decision tree and boosted trees over the evidence of blocks; need the extra [train].
+"""A decision tree and boosted trees over the features of blocks; they need the extra [train].
 
 Ziegler & Skubacz (2007) name decision trees over the same features as the next step after
 their limits (section 4.4). They are here for comparison: no method of the extractor runs them.
@@ -36,7 +36,7 @@ class Trees(Protocol):
     """Trees that were fitted."""
 
     def probabilities(self, table: Table) -> NDArray[np.float64]:
-        """How likely each row of `table_of` is content."""
+        """Return how likely each row of `table_of` is content."""
 
     def write(self, path: Path) -> None:
         """Write a file that the library of these trees reads."""
@@ -49,7 +49,7 @@ class DecisionTree:
     model: Any
 
     def probabilities(self, table: Table) -> NDArray[np.float64]:
-        """How likely each row is content."""
+        """Return how likely each row is content."""
         return np.asarray(self.model.predict_proba(table)[:, 1], dtype=np.float64)
 
     def write(self, path: Path) -> None:
@@ -64,7 +64,7 @@ class BoostedTrees:
     booster: Any
 
     def probabilities(self, table: Table) -> NDArray[np.float64]:
-        """How likely each row is content."""
+        """Return how likely each row is content."""
         return np.asarray(self.booster.predict(table), dtype=np.float64)
 
     def write(self, path: Path) -> None:
@@ -82,7 +82,7 @@ class _Rows:
 
 
 def table_of(example: Example) -> Table:
-    """A row for each block: its evidence, and the number of the element that opens it."""
+    """Return a row for each block: its features, and the number of the element that opens it."""
     evidence = example.evidence
     return np.column_stack([evidence.values, evidence.openers]).astype(np.float32)
 
@@ -109,14 +109,14 @@ def cross_validate(
     splits: Sequence[Split],
     name: TreesName,
     seed: int,
-    told: Callable[[], None] = lambda: None,
+    on_split: Callable[[], None] = lambda: None,
 ) -> list[Scored]:
     """Learn once a split; every test page is scored by trees that never saw its site."""
     scored: list[Scored] = []
     for split in splits:
         train, test = sides(examples, split)
         scored += score_trees(test, fit_trees(train, name, seed))
-        told()
+        on_split()
     return scored
 
 

@@ -13,9 +13,9 @@ from benchmarks import figures
 from benchmarks.extraction.comparison import Benchmark, Row
 from benchmarks.figures import measurements
 from benchmarks.figures.command import draw_figures
-from newscrawl.extraction.features import NAMES, learned_limits
+from newscrawl.extraction.features import NAMES, load_limits
 from newscrawl.training.corpus import Corpus, load_corpus, split_by_site
-from newscrawl.training.limits import NO_LIMITS, PageVectors, Plan, read_vectors, score_limits
+from newscrawl.training.limits import NO_LIMITS, PageVectors, Plan, page_vectors, score_limits
 from newscrawl.training.pso import SwarmSettings
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -69,7 +69,7 @@ def mini() -> Corpus:
 
 @pytest.fixture(scope="module")
 def vectors(mini: Corpus) -> list[PageVectors]:
-    return read_vectors(mini.pages, "html5", workers=1)
+    return [page_vectors(page, "html5") for page in mini]
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -146,7 +146,7 @@ def test_swarm_data_hold_both_runs_and_all_features(
     assert [run["name"] for run in runs] == ["cognition", "equal"]
     assert all(len(run["history"]) == settings.generations + 1 for run in runs)
     assert runs[0]["history"] != runs[1]["history"]
-    sweep = measurements.single_features(vectors, learned_limits().values)
+    sweep = measurements.single_features(vectors, load_limits().values)
     assert list(sweep["features"]) == list(NAMES)
     assert sweep["together"] > sweep["everything"]
 

@@ -35,7 +35,6 @@ from newscrawl.training.limits import (
     fit_limits,
     learnable,
     page_vectors,
-    read_vectors,
     score_limits,
 )
 from newscrawl.training.pso import Generation, SwarmSettings
@@ -51,7 +50,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="module")
 def vectors(corpus: Corpus) -> list[PageVectors]:
-    return read_vectors(corpus.pages, "html5", workers=1)
+    return [page_vectors(page, "html5") for page in corpus]
 
 
 BLOCK = st.lists(st.sampled_from(["bank", "cuts", "rates", "news", "a", "中"]), max_size=6)
@@ -109,15 +108,6 @@ def test_a_page_without_gold_text_teaches_nothing(corpus: Corpus) -> None:
     bare = type(page)(**{name: getattr(page, name) for name in page.__slots__} | {"text": None})
     with pytest.raises(CorpusError, match="no gold text to learn from"):
         page_vectors(bare, "html5")
-
-
-def test_processes_read_what_one_reads(corpus: Corpus, vectors: list[PageVectors]) -> None:
-    seen: list[int] = []
-    shared = read_vectors(corpus.pages, "html5", workers=2, on_page=lambda: seen.append(1))
-    assert len(seen) == len(corpus)
-    for one, other in zip(vectors, shared, strict=True):
-        assert (one.gram == other.gram).all()
-        assert (one.features == other.features).all()
 
 
 def test_the_swarm_beats_keeping_everything(vectors: list[PageVectors]) -> None:
