@@ -11,7 +11,7 @@ import pytest
 from backports import zstd
 
 from newscrawl.sources import Source
-from newscrawl.sources.own_file import add_source
+from newscrawl.sources.registry import add_source
 from tests.site.crawling import IMPATIENT, Crawl, crawl
 from tests.site.faults import Answer, listing, story
 from tests.site.server import SiteServer

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 from newscrawl.sources import Source
-from newscrawl.sources.own_file import add_source
+from newscrawl.sources.registry import add_source
 from tests.site.crawling import Crawl, crawl
 from tests.site.faults import Answer, story
 from tests.site.server import SiteServer

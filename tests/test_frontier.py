@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.items import Document, Hints, Visit
-from newscrawl.sources.twins import main_addresses
+from newscrawl.sources.urls import main_addresses
 from newscrawl.storage import Database
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.frontier import (

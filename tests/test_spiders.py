@@ -19,7 +19,7 @@ from newscrawl.crawl.arguments import parse_arguments
 from newscrawl.crawl.middlewares import retry_after
 from newscrawl.crawl.spiderloader import RegistrySpiderLoader
 from newscrawl.sources import load_sources
-from newscrawl.sources.addresses import Permitted, address_of, is_public
+from newscrawl.sources.addresses import AllowedAddresses, address_of, is_public
 from spiders.ft import FtSpider
 from spiders.news import NewsSpider
 from tests.site.demo import demo_settings
@@ -211,7 +211,7 @@ def test_the_user_agent_names_the_contact() -> None:
     assert found["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
 
 
-# --- Manners ------------------------------------------------------------------------------------
+# --- Politeness ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -260,11 +260,11 @@ def test_private_addresses_are_told_from_public_ones(address: str, public: bool)
     ],
 )
 def test_hosts_may_be_permitted(entries: list[str], host: str, port: int, permitted: bool) -> None:
-    assert Permitted(entries).host(host, port) is permitted
+    assert AllowedAddresses(entries).host(host, port) is permitted
 
 
 def test_networks_may_be_permitted() -> None:
-    permitted = Permitted(["10.0.0.0/8", "127.0.0.1"])
+    permitted = AllowedAddresses(["10.0.0.0/8", "127.0.0.1"])
     assert permitted.address(ipaddress.ip_address("10.9.9.9"))
     assert permitted.address(ipaddress.ip_address("127.0.0.1"))
     assert not permitted.address(ipaddress.ip_address("127.0.0.2"))
@@ -273,7 +273,7 @@ def test_networks_may_be_permitted() -> None:
 @pytest.mark.parametrize("entry", ["10.0.0.0/99", "http://x", "host:port"])
 def test_a_bad_permission_is_named(entry: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_ALLOW_PRIVATE"):
-        Permitted([entry])
+        AllowedAddresses([entry])
 
 
 @pytest.mark.parametrize(

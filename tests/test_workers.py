@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 
 from newscrawl.sources import Feed, FeedError, listings
-from newscrawl.sources.connection import FetchError
-from newscrawl.sources.home import read_home
-from newscrawl.sources.listings import read_apart, read_listing
+from newscrawl.sources.fetcher import FetchError
+from newscrawl.sources.front_pages import read_home
+from newscrawl.sources.sitemaps import parse_in_process, read_listing
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
 from tests.dying import eat_memory, read_for_ever, square_or_die
 from tests.watching import alive, wait_for
@@ -115,11 +115,11 @@ def test_a_worker_ends_with_the_process_that_started_it() -> None:
 def test_a_page_that_takes_too_long_to_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listings, "_LIMITS", LIMITS)
     with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
-        read_apart(read_for_ever, b"<p>", "https://n.example/", "text/html")
+        parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html")
 
 
 def test_a_home_page_of_many_attributes_is_read() -> None:
     attributes = b" ".join(b"x%d=1" % number for number in range(400_000))
     body = b"<title>The Quay</title><p " + attributes + b">"
-    home = read_apart(read_home, body, "https://n.example/", "text/html")
+    home = parse_in_process(read_home, body, "https://n.example/", "text/html")
     assert home.name == "The Quay"

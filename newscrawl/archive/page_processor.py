@@ -23,7 +23,7 @@ from newscrawl.items import Document, Hints, Origin, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
 from newscrawl.sources import Source, UrlError, canonical_url, load_sources, site_name
-from newscrawl.sources.slugs import host_slug
+from newscrawl.sources.urls import host_slug
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 

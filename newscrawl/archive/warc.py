@@ -26,7 +26,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
-from newscrawl.sources.slugs import is_slug
+from newscrawl.sources.urls import is_slug
 
 Headers = tuple[tuple[str, str], ...]
 

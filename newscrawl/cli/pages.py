@@ -35,7 +35,7 @@ def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
     if not name.lower().startswith(("http://", "https://")):
         return NamedPage(html=_text_of(_read(name), name))
     from newscrawl.cli.visiting import manners
-    from newscrawl.sources.visits import fetch
+    from newscrawl.sources.fetcher import fetch
 
     fetched = fetch(name, manners(allow_private=allow_private))
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)

@@ -1,5 +1,6 @@
 """newscrawl sources add: a site's row, found on the site itself."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +11,8 @@ from newscrawl.cli.arguments import Format, FormatOption
 
 if TYPE_CHECKING:
     from newscrawl.sources import Source
-    from newscrawl.sources.finding import Found
-    from newscrawl.sources.visits import Visitor
+    from newscrawl.sources.discovery import SiteProfile
+    from newscrawl.sources.fetcher import Fetcher
 
 EXAMPLE = "Example: newscrawl sources add https://www.harbour-courier.example/ --country gb"
 # Where a person's own sources stand unless NEWSCRAWL_SOURCES or --sources says otherwise.
@@ -58,42 +59,40 @@ def add(
     """
     from newscrawl.cli.visiting import manners
     from newscrawl.extraction.language import settle_language
-    from newscrawl.sources.finding import home_of
-    from newscrawl.sources.own_file import add_source
-    from newscrawl.sources.proposal import Stated, propose
-    from newscrawl.sources.registry import load_registry
-    from newscrawl.sources.visits import Visitor
+    from newscrawl.sources.discovery import GivenFields, home_of, propose
+    from newscrawl.sources.fetcher import Fetcher
+    from newscrawl.sources.registry import add_source, load_registry
 
     file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
     registry = load_registry(file if file.exists() else None)
-    stated = Stated(
+    stated = GivenFields(
         slug=slug,
         name=name,
         country=country.lower() if country else None,
         languages=tuple(code.lower() for code in language or ()),
     )
-    found = _find(home_of(url), Visitor(manners(allow_private=allow_private)))
-    source = propose(found, stated, registry, linguist=lambda text: settle_language(None, text))
+    found = _find(home_of(url), Fetcher(manners(allow_private=allow_private)))
+    source = propose(found, stated, registry, detect_language=partial(settle_language, None))
     _show(source, found, output_format)
     if not dry_run:
         add_source(file, source)
         _say_next(source, file)
 
 
-def _find(url: str, visitor: "Visitor") -> "Found":
+def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
     from rich.console import Console
     from rich.text import Text
 
     from newscrawl.cli.output import printable
-    from newscrawl.sources.finding import find
+    from newscrawl.sources.discovery import find
 
     with Console(stderr=True).status("Visiting the site ...") as status:
         return find(
-            url, visitor, tell=lambda seen: status.update(Text(f"Visiting {printable(seen)}"))
+            url, fetcher, on_fetch=lambda seen: status.update(Text(f"Visiting {printable(seen)}"))
         )
 
 
-def _show(source: "Source", found: "Found", output_format: Format) -> None:
+def _show(source: "Source", found: "SiteProfile", output_format: Format) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, write_json

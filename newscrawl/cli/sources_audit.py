@@ -22,7 +22,7 @@ from newscrawl.cli.arguments import (
 
 if TYPE_CHECKING:
     from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
-    from newscrawl.sources.visits import Visitor
+    from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import Database
 
 EXAMPLE = "Example: newscrawl sources audit ft --purge"
@@ -75,8 +75,8 @@ def audit(
     registry = companies_from(companies) if purge else None
     with open_for_reading(database) as store:
         names = _names(store, slug or ())
-        visitor = None if stored else _visitor(sources, allow_private=allow_private)
-        found, rules = _find(store, names, visitor)
+        fetcher = None if stored else _fetcher(sources, allow_private=allow_private)
+        found, rules = _find(store, names, fetcher)
         _show(found, rules, output_format)
         if registry is not None and found.forbidden and (yes or _agreed(len(found.forbidden))):
             with counting_bar("reducing", len(found.forbidden)) as advance:
@@ -94,20 +94,20 @@ def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
     return [one_of(slug, known, "source", "newscrawl sources coverage") for slug in slugs] or None
 
 
-def _visitor(sources: Path | None, *, allow_private: bool) -> "Visitor":
-    """A visitor that may ask private hosts where a person's own file names them."""
+def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
+    """A fetcher that may ask private hosts where a person's own file names them."""
     from newscrawl.cli.visiting import manners
     from newscrawl.sources import load_sources
-    from newscrawl.sources.visits import Visitor
+    from newscrawl.sources.fetcher import Fetcher
 
     file = sources or (Path(config.NEWSCRAWL_SOURCES) if config.NEWSCRAWL_SOURCES else None)
     own = load_sources(file) if file else ()
     named = [url for one in own for url in (one.home, *one.feeds, *one.sitemaps)]
-    return Visitor(manners(allow_private=allow_private, named=named))
+    return Fetcher(manners(allow_private=allow_private, named=named))
 
 
 def _find(
-    store: "Database", names: Sequence[str] | None, visitor: "Visitor | None"
+    store: "Database", names: Sequence[str] | None, fetcher: "Fetcher | None"
 ) -> "tuple[Audit, Rules]":
     from newscrawl.monitoring import robots_audit
     from newscrawl.storage.auditing import count_read_articles
@@ -117,7 +117,7 @@ def _find(
         hosts = robots_audit.hosts_of_articles(store, names, advance)
     with counting_bar("robots.txt", len(hosts)) as advance:
         agent = settings.ROBOTSTXT_USER_AGENT
-        rules = robots_audit.rules_of(store, hosts, agent, visitor, advance)
+        rules = robots_audit.rules_of(store, hosts, agent, fetcher, advance)
     with counting_bar("articles", number) as advance:
         return robots_audit.audit(store, names, rules, advance), rules
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from newscrawl.sources import Source
-    from newscrawl.sources.checking import Health
+    from newscrawl.sources.checks import SourceCheck
     from newscrawl.storage import Database
 
 EXAMPLE = "Example: newscrawl sources check ft bbc-news"
@@ -64,26 +64,26 @@ def check(
     from newscrawl.cli.labelled import progress
     from newscrawl.cli.output import say
     from newscrawl.cli.visiting import manners
-    from newscrawl.sources.checking import check_all
-    from newscrawl.sources.visits import Visitor
+    from newscrawl.sources.checks import check_sources
+    from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import open_database
 
     days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted, own = _wanted(slug or (), country, sources)
-    visitor = Visitor(manners(named=own))
+    fetcher = Fetcher(manners(named=own))
     # Opened first: a database that can't be written to isn't worth a thousand visits.
     with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
-            found = check_all(
+            found = check_sources(
                 wanted,
-                visitor,
+                fetcher,
                 recent=timedelta(days=days),
                 workers=workers,
-                told=lambda health: step(health.slug),
+                on_result=lambda health: step(health.slug),
             )
         _record(store, wanted, found)
     _show(found, output_format)
-    if bad := sum(not health.in_order for health in found):
+    if bad := sum(not health.is_healthy for health in found):
         say(f"{bad} of {len(found)} sites can't be crawled as they are.")
         raise typer.Exit(1)
 
@@ -93,7 +93,7 @@ def _wanted(
 ) -> tuple["list[Source]", list[str]]:
     """The sites meant, and the URLs that a person's own file names, which may be private ones."""
     from newscrawl.sources import load_sources
-    from newscrawl.sources.checking import chosen
+    from newscrawl.sources.checks import active_sources
     from newscrawl.sources.registry import load_registry
 
     file = own_file or (Path(config.NEWSCRAWL_SOURCES) if config.NEWSCRAWL_SOURCES else None)
@@ -108,7 +108,7 @@ def _wanted(
         names = [one_of(slug, list(registry), "source", "newscrawl sources list") for slug in slugs]
         sources = [registry[name] for name in dict.fromkeys(names)]
     else:
-        sources = list(chosen(registry.values()))
+        sources = list(active_sources(registry.values()))
     if country is not None:
         sources = [source for source in sources if source.country == country.lower()]
     if not sources:
@@ -116,7 +116,7 @@ def _wanted(
     return sources, named
 
 
-def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[Health]") -> None:
+def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[SourceCheck]") -> None:
     from newscrawl.storage.health import Checkup, record_checkups
 
     for source in sources:
@@ -129,7 +129,7 @@ def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[Hea
             Checkup(
                 slug=health.slug,
                 state=health.state,
-                in_order=health.in_order,
+                in_order=health.is_healthy,
                 note=health.note,
                 listings=health.listings,
                 working=health.working,
@@ -141,7 +141,7 @@ def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[Hea
     )
 
 
-def _show(found: "Sequence[Health]", output_format: Format) -> None:
+def _show(found: "Sequence[SourceCheck]", output_format: Format) -> None:
     from newscrawl.cli.output import Column, render, shown_day
 
     columns = (

@@ -6,24 +6,26 @@ from typing import TYPE_CHECKING
 from newscrawl import config, settings
 
 if TYPE_CHECKING:
-    from newscrawl.sources.connection import Manners
+    from newscrawl.sources.fetcher import FetchPolicy
 
 
-def manners(*, allow_private: bool = False, named: Iterable[str] = ()) -> "Manners":
+def manners(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":
     """The manners of the settings; the hosts of the `named` URLs may be private ones.
 
     Raises SettingError for a setting that can't work.
     """
-    from newscrawl.sources.addresses import Permitted, address_of
-    from newscrawl.sources.connection import Manners
+    from newscrawl.sources.addresses import AllowedAddresses, address_of
+    from newscrawl.sources.fetcher import FetchPolicy
 
-    return Manners(
+    return FetchPolicy(
         user_agent=settings.USER_AGENT,
         robots_name=settings.ROBOTSTXT_USER_AGENT,
         max_bytes=settings.DOWNLOAD_MAXSIZE,
         timeout=settings.DOWNLOAD_TIMEOUT,
         allow_private=allow_private,
-        permitted=Permitted(config.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))),
+        permitted=AllowedAddresses(
+            config.NEWSCRAWL_ALLOW_PRIVATE.split(","), map(address_of, set(named))
+        ),
         pause=settings.DOWNLOAD_DELAY,
         longest_pause=config.seconds("NEWSCRAWL_CRAWL_DELAY_MAX", config.NEWSCRAWL_CRAWL_DELAY_MAX),
     )

@@ -29,10 +29,9 @@ from newscrawl.sources import (
     canonical_url,
 )
 from newscrawl.sources.addresses import address_of
-from newscrawl.sources.links import Judged, judge_page
-from newscrawl.sources.listings import read_listing
-from newscrawl.sources.sitemaps import MAX_BYTES
-from newscrawl.sources.twins import main_addresses
+from newscrawl.sources.front_pages import ClassifiedLinks, classify_links
+from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
+from newscrawl.sources.urls import main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError
@@ -416,7 +415,9 @@ class Listings:
         """
         content_type = header(response, "Content-Type")
         try:
-            judged = await self.process.read(judge_page, response.body, response.url, content_type)
+            links = await self.process.read(
+                classify_links, response.body, response.url, content_type
+            )
         except WorkStoppedError:
             return  # the crawl is being stopped
         except WorkExceededError as error:
@@ -425,15 +426,15 @@ class Listings:
         self._session.count("listings_read")
         self._session.count("sections_read")
         if listing.nesting == 0:
-            async for request in self._sections(judged, listing.known):
+            async for request in self._sections(links, listing.known):
                 yield request
-        found = await self._enqueue(judged.articles, listing.known.id, None)
+        found = await self._enqueue(links.articles, listing.known.id, None)
         found.newest = None
         interval = publishing_interval((), None, self._session.clock())
         await self._record(listing, _reading(response, body_hash, found, None, interval))
 
-    async def _sections(self, judged: Judged, home: KnownListing) -> AsyncIterator[Request]:
-        covered = [url for url in judged.sections if self._spider.covers(url)]
+    async def _sections(self, links: ClassifiedLinks, home: KnownListing) -> AsyncIterator[Request]:
+        covered = [url for url in links.sections if self._spider.covers(url)]
         frontier = self._session.frontier
         for section in await self._session.writer.do(frontier.listings, covered, home.id):
             yield self._request(section, archive=False, nesting=1, is_section=True)

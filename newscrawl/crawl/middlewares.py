@@ -21,7 +21,7 @@ from twisted.internet.error import DNSLookupError
 from newscrawl.config import seconds
 from newscrawl.crawl.errors import PrivateAddressError, UnfitUrlError
 from newscrawl.crawl.session import CrawlSession
-from newscrawl.sources.addresses import IpAddress, Permitted, address_of, is_public
+from newscrawl.sources.addresses import AllowedAddresses, IpAddress, address_of, is_public
 
 _OVERLOADED = frozenset({429, 503})
 # Ours: characters of a Retry-After, of which a date has 29, and the seconds of a year, which is
@@ -63,7 +63,7 @@ class PrivateAddressMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._entries = crawler.settings.getlist("NEWSCRAWL_ALLOW_PRIVATE")
-        self._permitted = Permitted(self._entries)
+        self._permitted = AllowedAddresses(self._entries)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "PrivateAddressMiddleware":
@@ -75,7 +75,7 @@ class PrivateAddressMiddleware:
     def spider_opened(self) -> None:
         """Take over the hosts that the operator named to the spider."""
         spider = CrawlSession.of(self._crawler).spider
-        self._permitted = Permitted(self._entries, spider.named_addresses if spider else ())
+        self._permitted = AllowedAddresses(self._entries, spider.named_addresses if spider else ())
 
     async def process_request(self, request: Request) -> None:
         """Let the request pass, or raise UnfitUrlError or PrivateAddressError."""

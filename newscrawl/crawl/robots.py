@@ -171,7 +171,7 @@ class RobotsMiddleware:
             self._count(f"robotstxt/exception_count/{type(error)}")
         cause = _cause_of(error)
         copy = await self._last_good_copy(origin)
-        if copy is not None and robots.may_stand_in(copy, now):
+        if copy is not None and robots.is_usable_copy(copy, now):
             self._count("newscrawl/robots_copies_obeyed")
             logger.warning(
                 "Can't read %s/robots.txt: %s; its copy of %s is obeyed",

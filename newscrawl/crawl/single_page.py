@@ -21,7 +21,7 @@ from newscrawl.mentions import with_mentions
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import Entry, FeedError, Sitemap, SitemapError, UrlError, canonical_url
 from newscrawl.sources.addresses import address_of
-from newscrawl.sources.listings import read_listing
+from newscrawl.sources.sitemaps import read_listing
 from newscrawl.workers import WorkExceededError, WorkStoppedError
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,8 @@ from datetime import UTC, date, datetime
 from newscrawl.items import Document, Page, RobotsPolicy
 from newscrawl.mentions import Companies, with_mentions
 from newscrawl.reading import article_of_hints
-from newscrawl.sources.connection import FetchError
-from newscrawl.sources.robots import Rulebook, origin_of
-from newscrawl.sources.visits import Visitor
+from newscrawl.sources.fetcher import Fetcher, FetchError
+from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.storage import Database
 from newscrawl.storage.auditing import (
     REDUCED_AT_ONCE,
@@ -45,7 +44,7 @@ class Rules:
     """What the hosts of stored articles allow; of those that are not in `rulebooks` nothing is
     known, for a reason in `unknown`."""
 
-    rulebooks: Mapping[str, Rulebook] = field(default_factory=dict)
+    rulebooks: Mapping[str, RobotsRules] = field(default_factory=dict)
     policies: Mapping[str, RobotsPolicy] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -75,18 +74,18 @@ def rules_of(
     database: Database,
     hosts: Sequence[str],
     agent: str,
-    visitor: Visitor | None,
+    fetcher: Fetcher | None,
     on_progress: Progress,
     *,
     workers: int = 16,
 ) -> Rules:
     """Return what hosts allow a robot: by today's robots.txt, which is kept, or by the last copy of
-    it where it can't be read or there is no visitor."""
+    it where it can't be read or there is no fetcher."""
     policies: dict[str, RobotsPolicy] = {}
     unknown: dict[str, str] = {}
-    if visitor is not None:
+    if fetcher is not None:
         with ThreadPoolExecutor(workers, "robots") as pool:
-            asked = {pool.submit(visitor.robots_policy, f"{host}/"): host for host in hosts}
+            asked = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
             for done in as_completed(asked):
                 try:
                     policies[asked[done]] = done.result()
@@ -98,7 +97,7 @@ def rules_of(
     missing = [host for host in hosts if host not in policies]
     policies |= robots_policies(database, missing)
     return Rules(
-        rulebooks={host: Rulebook(policy, agent) for host, policy in policies.items()},
+        rulebooks={host: RobotsRules(policy, agent) for host, policy in policies.items()},
         policies=policies,
         unknown={
             host: unknown.get(host, "no copy of its robots.txt is stored")

@@ -1,4 +1,4 @@
-"""Which addresses may be asked: those of the public internet, and those that a person named."""
+"""Which addresses may be requested: public ones, and private ones that the user has allowed."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _NEVER = (
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether an IP address belongs to the public internet, whatever form it is written in."""
+    """Return whether an IP address is public, also if it embeds an IPv4 address."""
     if isinstance(address, ipaddress.IPv6Address):
         if address.is_site_local or any(address in network for network in _NEVER):
             return False
@@ -38,8 +38,8 @@ def address_of(url: str) -> tuple[str, int]:
     return (parts.hostname or "").lower(), parts.port or _DEFAULT_PORTS.get(parts.scheme, 80)
 
 
-class Permitted:
-    """Private hosts, addresses and networks that may be asked all the same."""
+class AllowedAddresses:
+    """Private hosts and networks that may be requested."""
 
     def __init__(self, entries: Iterable[str] = (), named: Iterable[tuple[str, int]] = ()) -> None:
         self._hosts: set[tuple[str, int | None]] = set(named)
@@ -64,9 +64,9 @@ class Permitted:
             self._hosts.add((host.lower(), port))
 
     def host(self, host: str, port: int) -> bool:
-        """Whether the host was named, on this port or on any."""
+        """Return whether the host is allowed, on this port or on all."""
         return (host, port) in self._hosts or (host, None) in self._hosts
 
     def address(self, address: IpAddress) -> bool:
-        """Whether the address lies in a named network."""
+        """Return whether the address is in an allowed network."""
         return any(address in network for network in self._networks)

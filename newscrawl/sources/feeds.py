@@ -66,12 +66,12 @@ _CLOCK_TOLERANCE = timedelta(days=1)
 
 
 class FeedError(ValueError):
-    """A body that is no feed, or one that may not be parsed."""
+    """A body is not a feed, or must not be parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A page that a feed or sitemap names. `modified` is the sitemap's lastmod."""
+    """An entry of a feed or sitemap. `modified` is the sitemap's lastmod."""
 
     url: str
     hints: Hints = field(default_factory=Hints)
@@ -85,7 +85,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """The entries of a feed, in its order, and how many of them couldn't be used.
+    """The entries of a feed in its order, and the number of unusable ones.
 
     `interval` is the time between two polls that the feed asks for (ttl, sy:updatePeriod).
     """
@@ -96,7 +96,7 @@ class Feed:
 
 
 def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Feed:
-    """Read a feed of any kind, however sloppy; relative links are made absolute against `url`.
+    """Parse a feed of any dialect, also a malformed one; relative links are resolved against `url`.
 
     Raises FeedError where there is no feed in `body` and where it declares XML entities.
     """
@@ -163,7 +163,7 @@ def plausible(moment: datetime) -> datetime | None:
 
 
 def _interval(feed: Any) -> timedelta | None:
-    """The shorter of what ttl (RSS 2.0, in minutes) and the syndication module ask for."""
+    """Return the shorter interval of ttl (RSS 2.0, in minutes) and the syndication module."""
     told = []
     if (minutes := _whole(feed.get("ttl"))) is not None:
         told.append(timedelta(minutes=minutes))

@@ -1,8 +1,10 @@
-"""The registry of news sites: a CSV file, one row a site, several values parted by "|"."""
+"""The registry of news sites: a CSV file, a row per site, several values separated by "|"."""
 
 import csv
 import io
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -11,8 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
-from newscrawl.sources.slugs import is_registered_slug
-from newscrawl.sources.urls import UrlError, web_url
+from newscrawl.sources.urls import UrlError, is_registered_slug, web_url
 
 Status = Literal["active", "deprecated"]
 _Value = TypeVar("_Value")
@@ -28,7 +29,7 @@ COLUMNS = (
     "news_sitemaps",
     "status",
 )
-# Columns that a file may leave out.
+# Columns that are optional.
 OPTIONAL_COLUMNS = ("sections",)
 _TWO_LETTERS = re.compile(r"[a-z]{2}")
 _PLACEHOLDER = re.compile(r"\{([^}]*)\}")
@@ -36,12 +37,12 @@ _DATE_PARTS: Mapping[str, str] = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%
 
 
 class SourceError(ValueError):
-    """A registry file that can't be used; the message names file, row, column and remedy."""
+    """A registry file is invalid; the message names file, row, column and remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A news site. Its URLs may hold {yyyy}, {yy}, {mm} and {dd}: see `on`.
+    """A news site. Its URLs may contain {yyyy}, {yy}, {mm} and {dd}: see `on`.
 
     `sections` are pages whose links lead to articles, for a site without feeds and sitemaps.
     """
@@ -58,7 +59,7 @@ class Source:
     status: Status = "active"
 
     def on(self, *days: date) -> "Source":
-        """Return the source with the dated URLs written out for these days, each URL once."""
+        """Return the source with its dated URLs filled in for these days, without duplicates."""
         return replace(
             self,
             feeds=_dated(self.feeds, days),
@@ -69,9 +70,9 @@ class Source:
 
 
 def load_sources(path: Path | None = None) -> tuple[Source, ...]:
-    """Read a registry file, by default the bundled one, in its order.
+    """Return the sources of a registry file, by default the bundled one, in its order.
 
-    Raises SourceError for a file that can't be read and for the first bad row.
+    Raises SourceError if the file can't be read, and for the first invalid row.
     """
     file: Traversable | Path = path or files("newscrawl").joinpath("data", "sources.csv")
     try:
@@ -86,8 +87,10 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
 
 
 def load_registry(own: Path | None = None) -> tuple[Source, ...]:
-    """Read the bundled registry with a file of one's own, whose rows take the place of bundled
-    ones with the same slug. Raises SourceError as `load_sources`."""
+    """Return the bundled sources and those of an own file, which override by slug.
+
+    Raises SourceError as `load_sources`.
+    """
     sources = {source.slug: source for source in load_sources()}
     if own is not None:
         sources |= {source.slug: source for source in load_sources(own)}
@@ -152,7 +155,9 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
 
 def _slug(value: str) -> str:
     if not is_registered_slug(value):
-        raise ValueError(f"{value!r} is no slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'")
+        raise ValueError(
+            f"{value!r} is not a slug; use a-z, 0-9 and single hyphens, as in 'bbc-news'"
+        )
     return value
 
 
@@ -164,7 +169,9 @@ def _name(value: str) -> str:
 
 def _country(value: str) -> str:
     if not _TWO_LETTERS.fullmatch(value):
-        raise ValueError(f"{value!r} is no country; use two small letters (ISO 3166), as in 'gb'")
+        raise ValueError(
+            f"{value!r} is not a country; use two small letters (ISO 3166), as in 'gb'"
+        )
     return value
 
 
@@ -172,7 +179,7 @@ def _languages(value: str) -> tuple[str, ...]:
     languages = _parts(value)
     if not languages or not all(map(_TWO_LETTERS.fullmatch, languages)):
         raise ValueError(
-            f"{value!r} holds no language; use two small letters each (ISO 639-1), as in 'de|en'"
+            f"{value!r} contains no language; use two small letters each (ISO 639-1), as in 'de|en'"
         )
     return languages
 
@@ -181,7 +188,7 @@ def _status(value: str) -> Status:
     for status in get_args(Status):
         if value == status:
             return status  # type: ignore[no-any-return]
-    raise ValueError(f"{value!r} is no status; use {' or '.join(get_args(Status))}")
+    raise ValueError(f"{value!r} is not a status; use {' or '.join(get_args(Status))}")
 
 
 def _home(value: str) -> str:
@@ -193,7 +200,7 @@ def _urls(value: str) -> tuple[str, ...]:
 
 
 def _template(url: str) -> str:
-    """Return the URL as written, if it is one once its dates are filled in."""
+    """Return the URL as written if it is valid with its dates filled in."""
     if unknown := set(_PLACEHOLDER.findall(url)) - set(_DATE_PARTS):
         raise ValueError(
             f"unknown placeholder {{{unknown.pop()}}} in {url!r}; "
@@ -201,7 +208,7 @@ def _template(url: str) -> str:
         )
     filled = _fill(url, date(2000, 1, 1))
     if "{" in filled or "}" in filled:
-        raise ValueError(f"a brace that closes nothing in {url!r}; remove it")
+        raise ValueError(f"an unmatched brace in {url!r}; remove it")
     web_url(filled)
     return url
 
@@ -219,3 +226,66 @@ def _fill(template: str, day: date) -> str:
 def _dated(templates: Iterable[str], days: Iterable[date]) -> tuple[str, ...]:
     written_out = [_fill(template, day) for day in days for template in templates]
     return tuple(dict.fromkeys(written_out))
+
+
+def add_source(file: Path, source: Source) -> None:
+    """Append a source to a registry file, which is created if it does not exist.
+
+    The existing bytes don't change. The new file is validated and then replaces the old one
+    atomically. Raises SourceError if the old or the new file is invalid.
+    """
+    if file.exists():
+        load_sources(file)  # an error that exists already is reported as it is
+    try:
+        before = file.read_bytes() if file.exists() else b""
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    except OSError as error:
+        raise SourceError(f"{file}: can't be written: {error.strerror}") from error
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(_extended(before, source))
+            stream.flush()
+            os.fsync(stream.fileno())
+        load_sources(new)
+        new.chmod(file.stat().st_mode if file.exists() else 0o644)
+        new.replace(file)
+    except SourceError as error:
+        raise SourceError(str(error).replace(str(new), str(file))) from error
+    except OSError as error:
+        raise SourceError(f"{file}: can't be written: {error.strerror}") from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _extended(before: bytes, source: Source) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = _header(before)
+    if not columns:
+        columns = [*COLUMNS, *OPTIONAL_COLUMNS]
+        writer.writerow(columns)
+    elif source.sections and "sections" not in columns:
+        return _with_sections(before) + _row(source, [*columns, "sections"])
+    gap = b"" if not before or before.endswith(b"\n") else b"\n"
+    return before + gap + text.getvalue().encode() + _row(source, columns)
+
+
+def _row(source: Source, columns: list[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(write_row(source, columns))
+    return text.getvalue().encode()
+
+
+def _header(before: bytes) -> list[str]:
+    return next(csv.reader(io.StringIO(before.decode("utf-8-sig"), newline="")), [])
+
+
+def _with_sections(before: bytes) -> bytes:
+    """Return the file with the optional column added to each row."""
+    rows = csv.reader(io.StringIO(before.decode("utf-8-sig"), newline=""))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, row in enumerate(filter(None, rows)):
+        writer.writerow([*row, "" if number else "sections"])
+    return text.getvalue().encode()

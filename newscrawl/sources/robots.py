@@ -1,4 +1,4 @@
-"""What an answer to a request for robots.txt means (RFC 9309): for crawls and for single visits."""
+"""Interpret responses to requests for robots.txt (RFC 9309), for crawls and for single fetches."""
 
 import re
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _NOBODY = "User-agent: nobody here"
 
 
 class UnreachableRobotsError(ValueError):
-    """A robots.txt that can't be read, which forbids all until it can: the message says why."""
+    """A robots.txt can't be read, which forbids all pages; the message is the reason."""
 
 
 def origin_of(url: str) -> str:
@@ -48,9 +48,9 @@ def origin_of(url: str) -> str:
 
 
 def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> RobotsPolicy:
-    """Return the policy that the last answer, after all redirects, stands for.
+    """Return the policy of a response after all redirects.
 
-    Raise UnreachableRobotsError where it is none (RFC 9309, 2.3.1.4).
+    Raises UnreachableRobotsError if the response gives none (RFC 9309, 2.3.1.4).
     """
     if status in _SUCCESSFUL:
         return RobotsPolicy(origin=origin, status=status, rules=_cut(body), fetched_at=fetched_at)
@@ -60,16 +60,16 @@ def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> Ro
     raise UnreachableRobotsError(f"the server answered {status}")
 
 
-def may_stand_in(copy: RobotsPolicy, now: datetime) -> bool:
-    """Whether a stored copy is obeyed while robots.txt can't be read.
+def is_usable_copy(copy: RobotsPolicy, now: datetime) -> bool:
+    """Return whether a stored copy is obeyed while robots.txt can't be read.
 
-    A file that wasn't there can't be obeyed. A copy from the future was made by a wrong clock.
+    The absence of a file is not a copy. A copy from the future comes from a wrong clock.
     """
     return copy.status in _SUCCESSFUL and abs(now - copy.fetched_at) <= MAX_COPY_AGE
 
 
 def rules_for(policy: RobotsPolicy, agent: str) -> str:
-    """Return the rules as text in which all other robots are one.
+    """Return the rules as text in which all other robots share one name.
 
     A parser keeps each rule for each robot that it is for: a file of 100 KB that names 2,000 robots
     before 5,000 rules took Protego 32 seconds and 700 MB.
@@ -79,8 +79,8 @@ def rules_for(policy: RobotsPolicy, agent: str) -> str:
     return "\n".join(_without_others(line, name) for line in text.splitlines())
 
 
-class Rulebook:
-    """What a policy allows a robot, and by which line it forbids."""
+class RobotsRules:
+    """The rules of a policy for a robot."""
 
     def __init__(self, policy: RobotsPolicy, agent: str) -> None:
         text = rules_for(policy, agent)
@@ -89,7 +89,7 @@ class Rulebook:
         self._lines = tuple(dict.fromkeys(_lines_for(text, agent.strip().lower())))
 
     def allows(self, url: str) -> bool:
-        """Whether the robot may ask for a URL."""
+        """Return whether the robot may request a URL."""
         return bool(self._rules.can_fetch(url, self._agent))
 
     def line_against(self, url: str) -> str | None:
@@ -105,7 +105,7 @@ class Rulebook:
 
 
 def _lines_for(text: str, name: str) -> Iterator[str]:
-    """The lines of the groups that are for a robot of this name: by its name, or else by "*"."""
+    """Yield the lines of the groups for a robot: those with its name, or else those for "*"."""
     named, general = [], []
     robots: set[str] = set()
     in_head = False
@@ -138,7 +138,7 @@ def _without_others(line: str, name: str) -> str:
 
 
 def _cut(body: bytes) -> bytes:
-    """The first 500 KiB; of a line that is cut through, the rest might have made it another."""
+    """Return the first 500 KiB without the incomplete last line: it might mean something else."""
     if len(body) <= MAX_RULES_BYTES:
         return body
     whole, _, _ = body[:MAX_RULES_BYTES].rpartition(b"\n")

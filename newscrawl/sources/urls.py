@@ -1,5 +1,6 @@
-"""URLs as identities: one article, one canonical URL."""
+"""URLs: canonical addresses of articles, mobile and AMP duplicates, slugs of sources."""
 
+import ipaddress
 import logging
 import re
 from urllib.parse import urljoin, urlsplit
@@ -37,7 +38,7 @@ _LINK = re.compile(rb"<link\b[^<>]{0,4000}>", re.IGNORECASE)
 
 
 class UrlError(ValueError):
-    """A URL that is not followed; the message says why."""
+    """A URL is not followed; the message is the reason."""
 
 
 def web_url(url: str, base: str | None = None) -> str:
@@ -78,7 +79,7 @@ def canonical_url(url: str, base: str | None = None) -> str:
     try:
         canonical = canonicalize_url(url_normalize(cleaned) or cleaned)
     except UnicodeError:
-        raise UrlError(f"names no host that there can be: {plain[:80]!r}") from None
+        raise UrlError(f"has an invalid host: {plain[:80]!r}") from None
     if urlsplit(canonical).hostname != urlsplit(plain).hostname:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
@@ -144,3 +145,68 @@ def _same_site(one: str, other: str) -> bool:
         return True
     domain = courlan.extract_domain(one)
     return domain is not None and domain == courlan.extract_domain(other)
+
+
+# First labels of hosts for mobile and AMP pages.
+_HOSTS = frozenset({"m", "mobile", "amp", "touch"})
+_AMP_FOLDER = "/amp/"
+
+
+def main_addresses(url: str) -> tuple[str, ...]:
+    """Return the canonical URLs under which a mobile or AMP twin's article would stand.
+
+    "https://m.a.example/news/b-1" may be a twin of the same path at www.a.example or a.example,
+    "https://a.example/amp/news/b-1" one of "/news/b-1"; any other URL is none. Whether it is one,
+    only the other address can tell: a mobile site may have paths of its own. So these are to be
+    looked for among known addresses, and never to be asked for. `canonical_url` knows the forms
+    that need no looking: "/amp" at the end, "?amp=1".
+    """
+    parts = urlsplit(url)
+    label, _, rest = parts.netloc.partition(".")
+    hosts = [parts.netloc]
+    if label in _HOSTS and "." in rest:
+        hosts = [f"www.{rest}", rest]
+    paths = [parts.path]
+    if parts.path.startswith(_AMP_FOLDER) and len(parts.path) > len(_AMP_FOLDER):
+        paths = [parts.path.removeprefix("/amp"), parts.path]
+    found = (
+        parts._replace(netloc=host, path=path).geturl()
+        for path in paths
+        for host in hosts
+        if path != "/"
+    )
+    return tuple(one for one in found if one != url)
+
+
+_REGISTERED = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+# Hosts may hold more than the standard allows (RFC 1123, 2.1): underscores and double hyphens.
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+# RFC 1035, 2.3.4.
+_MAX_HOST = 253
+
+
+def is_registered_slug(text: str) -> bool:
+    """Return whether text is a valid slug of a registered source."""
+    return _REGISTERED.fullmatch(text) is not None
+
+
+def is_slug(text: str) -> bool:
+    """Return whether text is a valid slug, registered or made of a host: safe in a path."""
+    labels = text.split(".")
+    return len(text) <= _MAX_HOST and all(map(_LABEL.fullmatch, labels))
+
+
+def host_slug(url: str) -> str:
+    """Return the slug made of a URL's host. Raises UrlError for an invalid host."""
+    try:
+        host = (urlsplit(url).hostname or "").rstrip(".").removeprefix("www.")
+    except ValueError:
+        host = ""
+    if ":" in host:
+        try:
+            host = f"ip6-{ipaddress.IPv6Address(host).exploded.replace(':', '-')}"
+        except ValueError:
+            host = ""
+    if not is_slug(host):
+        raise UrlError(f"has an invalid host: {url[:80]!r}")
+    return host

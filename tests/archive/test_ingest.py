@@ -27,7 +27,7 @@ from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
-from newscrawl.sources.slugs import is_slug
+from newscrawl.sources.urls import is_slug
 from newscrawl.storage import Database, queries
 from tests.archives import answer, capture, record
 from tests.conftest import Newscrawl

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.sources import connection
-from newscrawl.sources.connection import FetchError, Manners
-from newscrawl.sources.visits import Fetched, fetch
+from newscrawl.sources import fetcher
+from newscrawl.sources.fetcher import FetchedPage, FetchError, FetchPolicy, fetch
 from tests.conftest import Newscrawl
 
 SENTENCE = "The harbour council said on Tuesday that the old crane would be mended by the spring. "
@@ -23,7 +22,7 @@ PAGE = f"""<!doctype html><html lang="en"><head><title>Crane to be mended</title
 <nav><a href="/">Home</a> <a href="/sport">Sport</a></nav>
 <article><h1>Crane to be mended</h1>{f"<p>{SENTENCE * 3}</p>" * 4}</article>
 <footer><a href="/imprint">Imprint</a></footer></body></html>"""
-MANNERS = Manners(
+POLICY = FetchPolicy(
     user_agent="newscrawl/0 (+tests)",
     robots_name="newscrawl",
     max_bytes=100_000,
@@ -31,7 +30,7 @@ MANNERS = Manners(
     allow_private=True,
 )
 
-PUBLIC = replace(MANNERS, allow_private=False)
+PUBLIC = replace(POLICY, allow_private=False)
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -86,10 +85,10 @@ def serving(pages: dict[str, Answer]) -> Iterator[Site]:
         server.server_close()
 
 
-def failure(pages: dict[str, Answer], manners: Manners = MANNERS, path: str = "/a") -> str:
+def failure(pages: dict[str, Answer], policy: FetchPolicy = POLICY, path: str = "/a") -> str:
     """What fetching a page says, in one line."""
     with serving(pages) as site, pytest.raises(FetchError) as caught:
-        fetch(site.url + path, manners)
+        fetch(site.url + path, policy)
     said = str(caught.value)
     assert "\n" not in said
     return said
@@ -224,12 +223,12 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl) -> None:
     ],
 )
 def test_addresses_that_are_not_public(address: str) -> None:
-    assert not connection._is_allowed(address, PUBLIC)
+    assert not fetcher._is_allowed(address, PUBLIC)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700:4700::1111"])
 def test_addresses_that_are_public(address: str) -> None:
-    assert connection._is_allowed(address, PUBLIC)
+    assert fetcher._is_allowed(address, PUBLIC)
 
 
 def test_a_redirect_into_the_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,26 +282,26 @@ def test_robots_txt_out_of_order_forbids_all() -> None:
 )
 def test_robots_txt_that_allows_the_page(robots: str) -> None:
     with serving({"/robots.txt": answer(robots, kind="text/plain"), "/a": answer()}) as site:
-        assert fetch(f"{site.url}/a", MANNERS).body == PAGE.encode()
+        assert fetch(f"{site.url}/a", POLICY).body == PAGE.encode()
 
 
 def test_redirects_are_followed_to_the_page() -> None:
     pages = {"/a": answer("", 301, Location="/b?x=1"), "/b?x=1": answer()}
     with serving(pages) as site:
-        assert fetch(f"{site.url}/a#top", MANNERS) == Fetched(
+        assert fetch(f"{site.url}/a#top", POLICY) == FetchedPage(
             url=f"{site.url}/b?x=1", body=PAGE.encode(), encoding=None
         )
 
 
 def test_the_charset_of_the_header_is_kept() -> None:
     with serving({"/a": answer(kind="text/html; charset=windows-1251")}) as site:
-        assert fetch(f"{site.url}/a", MANNERS).encoding == "windows-1251"
+        assert fetch(f"{site.url}/a", POLICY).encoding == "windows-1251"
 
 
 def test_a_packed_page_is_unpacked() -> None:
     packed = answer(gzip.compress(PAGE.encode()), Content_Encoding="gzip")
     with serving({"/a": packed}) as site:
-        assert fetch(f"{site.url}/a", MANNERS).body == PAGE.encode()
+        assert fetch(f"{site.url}/a", POLICY).body == PAGE.encode()
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
@@ -360,7 +359,7 @@ def test_a_page_that_cannot_be_had(page: Answer, says: str) -> None:
 
 
 def test_a_dripping_server_is_left_in_time() -> None:
-    hasty = replace(MANNERS, timeout=0.4)
+    hasty = replace(POLICY, timeout=0.4)
     assert "no whole answer in 0.4 seconds" in failure({"/a": drip}, hasty)
 
 

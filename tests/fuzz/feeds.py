@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from newscrawl.sources import Entry, FeedError, SitemapError
 from newscrawl.sources.feeds import MAX_AUTHORS, MAX_STANDFIRST, MAX_TITLE
-from newscrawl.sources.listings import read_listing
+from newscrawl.sources.sitemaps import read_listing
 
 URL = "https://harbour.example/feed.xml"
 # Entries of each seed.

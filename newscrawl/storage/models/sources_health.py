@@ -11,7 +11,7 @@ from newscrawl.storage.models.base import Base
 class SourceHealth(Base):
     """The last visit to a source that only looked whether it can be crawled.
 
-    `state` is one of newscrawl.sources.checking.States; `last_ok` is the last visit that found it
+    `state` is one of newscrawl.sources.checks.States; `last_ok` is the last visit that found it
     in order. `working` of its `listings` could be read, `newest_at` is their youngest article,
     `moved_to` the home page's new address where it has moved for good.
     """

@@ -9,16 +9,21 @@ from threading import Event, Thread
 
 import pytest
 
-from newscrawl.sources import connection
-from newscrawl.sources.addresses import Permitted
-from newscrawl.sources.connection import FetchError, Manners, PrivateAddressError
-from newscrawl.sources.visits import DisallowedError, Visitor
+from newscrawl.sources import fetcher as fetcher_module
+from newscrawl.sources.addresses import AllowedAddresses
+from newscrawl.sources.fetcher import (
+    DisallowedError,
+    Fetcher,
+    FetchError,
+    FetchPolicy,
+    PrivateAddressError,
+)
 from tests.site import broken
 from tests.site.broken import instead
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
 
-MANNERS = Manners(
+POLICY = FetchPolicy(
     user_agent="newscrawl/0 (+tests)",
     robots_name="newscrawl",
     max_bytes=100_000,
@@ -41,18 +46,18 @@ def site(**routes: Callable[[int], Answer]) -> SiteServer:
 
 def test_robots_txt_is_read_once_for_each_host() -> None:
     with site(a=always("a"), b=always("b")) as server:
-        visitor = Visitor(MANNERS)
-        assert visitor.visit(f"{server.url}/a").body == b"a"
-        assert visitor.visit(f"{server.url}/b").body == b"b"
+        fetcher = Fetcher(POLICY)
+        assert fetcher.fetch(f"{server.url}/a").body == b"a"
+        assert fetcher.fetch(f"{server.url}/b").body == b"b"
         assert server.paths() == ["/robots.txt", "/a", "/b"]
 
 
 def test_a_host_is_asked_no_faster_than_its_crawl_delay() -> None:
     robots = always("User-agent: *\nCrawl-delay: 0.3\n")
     with site(robots=robots, a=always("a")) as server:
-        visitor = Visitor(MANNERS)
+        fetcher = Fetcher(POLICY)
         began = time.monotonic()
-        threads = [Thread(target=visitor.visit, args=(f"{server.url}/a",)) for _ in range(3)]
+        threads = [Thread(target=fetcher.fetch, args=(f"{server.url}/a",)) for _ in range(3)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -66,22 +71,22 @@ def test_a_host_is_asked_no_faster_than_its_crawl_delay() -> None:
 def test_a_host_that_asks_for_too_long_a_pause_is_not_visited() -> None:
     with site(robots=always("User-agent: *\nCrawl-delay: 500\n"), a=always("a")) as server:
         with pytest.raises(DisallowedError, match="asks for 500 seconds"):
-            Visitor(MANNERS).visit(f"{server.url}/a")
+            Fetcher(POLICY).fetch(f"{server.url}/a")
         assert server.paths() == ["/robots.txt"]
 
 
 def test_what_robots_txt_forbids_is_not_asked_for() -> None:
     with site(robots=always("User-agent: newscrawl\nDisallow: /a\n"), a=always("a")) as server:
         with pytest.raises(DisallowedError):
-            Visitor(MANNERS).visit(f"{server.url}/a")
+            Fetcher(POLICY).fetch(f"{server.url}/a")
         assert server.paths() == ["/robots.txt"]
 
 
 def test_a_host_that_does_not_answer_is_asked_once() -> None:
-    visitor = Visitor(MANNERS)
+    fetcher = Fetcher(POLICY)
     for _ in range(2):
         with pytest.raises(FetchError, match="Connection refused"):
-            visitor.visit("http://127.0.0.1:1/a")
+            fetcher.fetch("http://127.0.0.1:1/a")
 
 
 @pytest.mark.parametrize(
@@ -105,62 +110,62 @@ def test_a_robots_txt_that_cannot_be_read_forbids_all(
     robots: Callable[[int], Answer], cause: str
 ) -> None:
     with site(robots=robots, a=always("a")) as server:
-        visitor = Visitor(replace(MANNERS, timeout=1.0))
+        fetcher = Fetcher(replace(POLICY, timeout=1.0))
         for _ in range(2):
             with pytest.raises(FetchError, match=cause):
-                visitor.visit(f"{server.url}/a")
+                fetcher.fetch(f"{server.url}/a")
         assert set(server.paths()) == {"/robots.txt"}
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
 def test_where_there_is_no_robots_txt_all_may_be_visited(status: int) -> None:
     with site(robots=always("User-agent: *\nDisallow: /\n", status=status), a=always("a")) as it:
-        assert Visitor(MANNERS).visit(f"{it.url}/a").body == b"a"
+        assert Fetcher(POLICY).fetch(f"{it.url}/a").body == b"a"
 
 
 def test_robots_txt_names_sitemaps() -> None:
     with site(robots=always("Sitemap: https://x.example/s.xml\n")) as server:
-        assert Visitor(MANNERS).sitemaps(server.url) == ("https://x.example/s.xml",)
+        assert Fetcher(POLICY).sitemaps(server.url) == ("https://x.example/s.xml",)
 
 
 @pytest.mark.parametrize(("status", "moved"), [(301, True), (308, True), (302, False)])
 def test_only_redirects_for_good_are_a_move(status: int, moved: bool) -> None:
     away = always(status=status, headers=(("Location", "/b"),))
     with site(a=away, b=always("b")) as server:
-        visit = Visitor(MANNERS).visit(f"{server.url}/a")
+        visit = Fetcher(POLICY).fetch(f"{server.url}/a")
     assert (visit.url, visit.moved) == (f"{server.url}/b", moved)
 
 
 def test_a_long_page_is_cut_where_that_is_asked_for() -> None:
     with site(a=always("x" * 5_000)) as server:
-        visit = Visitor(MANNERS).visit(f"{server.url}/a", max_bytes=1_000, cut=True)
+        visit = Fetcher(POLICY).fetch(f"{server.url}/a", max_bytes=1_000, cut=True)
         with pytest.raises(FetchError, match="is larger than"):
-            Visitor(MANNERS).visit(f"{server.url}/a", max_bytes=1_000)
+            Fetcher(POLICY).fetch(f"{server.url}/a", max_bytes=1_000)
     assert len(visit.body) == 1_000
 
 
 def test_private_addresses_are_asked_where_they_were_named() -> None:
     with site(a=always("a")) as server:
-        careful = replace(MANNERS, allow_private=False)
+        careful = replace(POLICY, allow_private=False)
         with pytest.raises(PrivateAddressError):
-            Visitor(careful).visit(f"{server.url}/a")
+            Fetcher(careful).fetch(f"{server.url}/a")
         assert server.visits == []
         for permitted in (
-            Permitted(["127.0.0.0/8"]),
-            Permitted(named=[("127.0.0.1", server.port)]),
+            AllowedAddresses(["127.0.0.0/8"]),
+            AllowedAddresses(named=[("127.0.0.1", server.port)]),
         ):
-            visitor = Visitor(replace(careful, permitted=permitted))
-            assert visitor.visit(f"{server.url}/a").status == 200
+            fetcher = Fetcher(replace(careful, permitted=permitted))
+            assert fetcher.fetch(f"{server.url}/a").status == 200
 
 
 def test_a_redirect_to_a_private_address_is_refused() -> None:
     with site(secret=always("s")) as inner:
         away = always(status=302, headers=(("Location", f"{inner.url}/secret"),))
         with site(a=away) as server:
-            named = Permitted(named=[("127.0.0.1", server.port)])
-            visitor = Visitor(replace(MANNERS, allow_private=False, permitted=named))
+            named = AllowedAddresses(named=[("127.0.0.1", server.port)])
+            fetcher = Fetcher(replace(POLICY, allow_private=False, permitted=named))
             with pytest.raises(PrivateAddressError):
-                visitor.visit(f"{server.url}/a")
+                fetcher.fetch(f"{server.url}/a")
         assert inner.visits == []
 
 
@@ -173,13 +178,13 @@ def test_a_slow_server_is_left_in_time() -> None:
 
     with site(a=answer) as server:
         with pytest.raises(FetchError, match="no whole answer"):
-            Visitor(replace(MANNERS, timeout=0.3)).visit(f"{server.url}/a")
+            Fetcher(replace(POLICY, timeout=0.3)).fetch(f"{server.url}/a")
         over.set()
 
 
 def test_credentials_are_not_sent_and_not_shown() -> None:
     with pytest.raises(FetchError) as caught:
-        Visitor(MANNERS).visit("https://me:secret@news.example/")
+        Fetcher(POLICY).fetch("https://me:secret@news.example/")
     assert "secret" not in str(caught.value)
 
 
@@ -200,6 +205,6 @@ def test_a_server_that_drips_its_handshake_is_left_in_time() -> None:
         thread.start()
         url = f"https://127.0.0.1:{listening.getsockname()[1]}/"
         with pytest.raises(FetchError, match="no whole answer"):
-            connection.get(url, replace(MANNERS, timeout=0.4), 1_000)
+            fetcher_module.get(url, replace(POLICY, timeout=0.4), 1_000)
         thread.join()
     assert not whole.is_set()

@@ -11,7 +11,7 @@ import pytest
 
 from newscrawl import settings
 from newscrawl.sources import Source
-from newscrawl.sources.own_file import add_source
+from newscrawl.sources.registry import add_source
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.health import Checkup, last_checkups, record_checkups
 from tests.conftest import Newscrawl

@@ -9,8 +9,16 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from newscrawl.sources.home import MAX_LINKS, Link, links, parse
-from newscrawl.sources.links import ARTICLE, MAX_SECTIONS, article_points, judge_page
+from newscrawl.sources.front_pages import (
+    ARTICLE,
+    MAX_LINKS,
+    MAX_SECTIONS,
+    Link,
+    article_points,
+    classify_links,
+    links,
+    parse,
+)
 
 AT = "https://pier.example"
 
@@ -109,7 +117,7 @@ PAGE = """<html><body><nav><a href="/">Home</a><a href="/politics/">Politics</a>
 
 
 def test_the_links_of_a_page_are_parted() -> None:
-    judged = judge_page(PAGE.encode(), f"{AT}/")
+    judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.url for entry in judged.articles] == [
         f"{AT}/politics/council-votes-for-new-bridge",
         f"{AT}/economy/crane-maker-finds-a-buyer-77412",
@@ -119,7 +127,7 @@ def test_the_links_of_a_page_are_parted() -> None:
 
 
 def test_a_headline_travels_as_a_hint() -> None:
-    judged = judge_page(PAGE.encode(), f"{AT}/")
+    judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.hints.title for entry in judged.articles] == [
         "Council votes for new bridge",
         "Crane maker finds a buyer",
@@ -129,19 +137,19 @@ def test_a_headline_travels_as_a_hint() -> None:
 
 def test_relative_links_are_made_absolute_against_the_page() -> None:
     html = b'<a href="bridge-vote-in-the-council-today">The council votes for a bridge</a>'
-    (entry,) = judge_page(html, f"{AT}/politics/").articles
+    (entry,) = classify_links(html, f"{AT}/politics/").articles
     assert entry.url == f"{AT}/politics/bridge-vote-in-the-council-today"
 
 
 def test_no_more_links_and_sections_are_read_than_a_page_has() -> None:
     many = "".join(f'<a href="/{"x" * (n % 20)}/{"y" * (n // 20)}/">A</a>' for n in range(5_000))
     assert len(list(links(parse(many.encode()), AT))) == MAX_LINKS
-    assert len(judge_page(many.encode(), AT).sections) == MAX_SECTIONS
+    assert len(classify_links(many.encode(), AT).sections) == MAX_SECTIONS
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff", b"<a href=", b"<a " * 10_000, b"<div>" * 10_000])
 def test_any_bytes_are_a_page(body: bytes) -> None:
-    assert judge_page(body, AT).articles == ()
+    assert classify_links(body, AT).articles == ()
 
 
 # --- Real pages ---------------------------------------------------------------------------------
@@ -187,7 +195,7 @@ def test_hostile_home_page_is_read_in_linear_time(head: bytes) -> None:
         b"<h2><a href='/2026/11/22/council-votes-on-tram-line'>Council votes on tram line</a></h2>"
     )
     started = time.process_time()
-    judged = judge_page(link + head, "https://n.example/", "text/html")
+    judged = classify_links(link + head, "https://n.example/", "text/html")
     assert time.process_time() - started < 20
     assert "https://n.example/2026/11/22/council-votes-on-tram-line" in {
         entry.url for entry in judged.articles

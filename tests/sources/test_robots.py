@@ -81,7 +81,7 @@ def test_what_is_cut_off_ends_with_a_whole_line() -> None:
     ],
 )
 def test_a_copy_stands_in_for_a_day(status: int, age: timedelta, stands_in: bool) -> None:
-    assert robots.may_stand_in(policy(status, age=age), NOW) is stands_in
+    assert robots.is_usable_copy(policy(status, age=age), NOW) is stands_in
 
 
 AGENTS = ["*", "newscrawl", "NewsCrawl", "news", "crawl", "newscrawl*", "*newscrawl", "other", ""]

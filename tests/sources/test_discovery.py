@@ -11,9 +11,8 @@ import pytest
 
 from newscrawl import settings
 from newscrawl.sources import Source, SourceError, load_sources
-from newscrawl.sources.home import country_of, read_home
-from newscrawl.sources.own_file import add_source
-from newscrawl.sources.registry import load_registry
+from newscrawl.sources.front_pages import country_of, read_home
+from newscrawl.sources.registry import add_source, load_registry
 from tests.conftest import Newscrawl
 from tests.site.faults import Answer, listing
 from tests.site.server import SiteServer
@@ -221,7 +220,7 @@ def test_a_country_that_nobody_tells_is_asked_for(newscrawl: Newscrawl, site: Si
         site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
         ran = newscrawl("sources", "add", site.url, "--allow-private")
     assert ran.code == 2
-    assert "give it, as in --country gb" in ran.err
+    assert "add it, for example --country gb" in ran.err
     assert not Path("sources.csv").exists()
 
 
@@ -309,7 +308,7 @@ def test_a_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer)
         add(newscrawl, site)
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
     assert ran.code == 2
-    assert "is in the registry already, as 'salzmeerer-bote'" in ran.err
+    assert "is registered already as 'salzmeerer-bote'" in ran.err
 
 
 def test_a_persons_rows_extend_the_registry_and_take_precedence(tmp_path: Path) -> None:

@@ -1,24 +1,24 @@
-"""What a new source needs, found on the site itself: `newscrawl sources add`."""
+"""Find what a new source needs on the site itself: `newscrawl sources add`."""
 
 import re
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Literal
 from urllib.parse import urljoin, urlsplit
 
-from newscrawl.sources.connection import FetchError
 from newscrawl.sources.feeds import Entry, Feed, FeedError
-from newscrawl.sources.home import Home, read_home
-from newscrawl.sources.listings import read_apart, read_listing
-from newscrawl.sources.sitemaps import Sitemap, SitemapError
+from newscrawl.sources.fetcher import Fetcher, FetchError, FetchResult
+from newscrawl.sources.front_pages import Home, classify_links, parse, read_home
+from newscrawl.sources.registry import Source, SourceError
+from newscrawl.sources.sitemaps import Sitemap, SitemapError, parse_in_process, read_listing
 from newscrawl.sources.urls import site_name, web_url
-from newscrawl.sources.visits import Visit, Visitor
 
 ListingKind = Literal["feed", "sitemap", "news sitemap"]
 
-# Where sites keep them, the likeliest first; asked for only where the site names none itself.
+# Usual paths, the likeliest first; requested only if the site does not name a listing itself.
 FEED_PLACES = ("/feed", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml", "/feeds")
 SITEMAP_PLACES = (
     "/news-sitemap.xml",
@@ -28,10 +28,10 @@ SITEMAP_PLACES = (
     "/sitemap_index.xml",
     "/sitemap.xml.gz",
 )
-# Ours: pages that one search visits at most, and feeds that a source needs at most.
-MAX_VISITS = 30
+# Ours: maximum number of pages fetched by one search, and of feeds of a source.
+MAX_FETCHES = 30
 MAX_FEEDS = 10
-# Of a listing, the beginning tells what it is.
+# The beginning of a listing shows its type.
 _ENOUGH = 2 * 1024 * 1024
 _MAX_CHILDREN = 3
 _NEWS_CHILD = re.compile(r"news|latest|recent|today", re.IGNORECASE)
@@ -39,7 +39,7 @@ _NEWS_CHILD = re.compile(r"news|latest|recent|today", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A feed or sitemap that was read; `found` says where it was named."""
+    """A feed or sitemap that was read; `found` says where its URL was found."""
 
     url: str
     kind: ListingKind
@@ -49,53 +49,56 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a site says of itself, and the listings of it that work.
+class SiteProfile:
+    """The description of a site by its home page, and its working listings.
 
-    `refused` has a line for each listing that was named and can't be used.
+    `refused` has a line for each listing that the site names and that can't be used.
     """
 
     home: Home
-    page: Visit
+    page: FetchResult
     listings: tuple[Listing, ...]
     refused: tuple[str, ...] = ()
 
     def urls(self, kind: ListingKind) -> tuple[str, ...]:
-        """Return the listings of a kind, in the order in which they were found."""
+        """Return the URLs of the listings of a kind, in the order of discovery."""
         return tuple(listing.url for listing in self.listings if listing.kind == kind)
 
 
-def find(url: str, visitor: Visitor, *, tell: Callable[[str], None] = lambda _url: None) -> Found:
-    """Visit a site's home page, robots.txt and what they name; FetchError where there is no page.
+def find(
+    url: str, fetcher: Fetcher, *, on_fetch: Callable[[str], None] = lambda _url: None
+) -> SiteProfile:
+    """Fetch a site's home page, robots.txt and the listings that they name.
 
-    `tell` hears each URL before it is visited.
+    `on_fetch` is called with each URL before it is fetched. Raises FetchError if the home page
+    can't be fetched.
     """
-    tell(url)
-    page = visitor.visit(url)
+    on_fetch(url)
+    page = fetcher.fetch(url)
     if page.status != 200:
         raise FetchError(f"can't fetch {page.url}: the server answered {page.status}")
-    home = read_apart(read_home, page.body, page.url, page.content_type)
-    search = _Search(visitor, home, tell)
+    home = parse_in_process(read_home, page.body, page.url, page.content_type)
+    search = _Search(fetcher, home, on_fetch)
     search.all()
-    return Found(
+    return SiteProfile(
         home=home, page=page, listings=tuple(search.listings), refused=tuple(search.refused)
     )
 
 
 class _Search:
-    """One search of a site: what was found, what was refused, how many visits are left."""
+    """The state of a search: listings found and refused, number of fetches left."""
 
-    def __init__(self, visitor: Visitor, home: Home, tell: Callable[[str], None]) -> None:
-        self._visitor = visitor
+    def __init__(self, fetcher: Fetcher, home: Home, on_fetch: Callable[[str], None]) -> None:
+        self._visitor = fetcher
         self._home = home
-        self._tell = tell
-        self._left = MAX_VISITS
+        self._on_fetch = on_fetch
+        self._left = MAX_FETCHES
         self._seen: set[str] = set()
         self.listings: list[Listing] = []
         self.refused: list[str] = []
 
     def all(self) -> None:
-        """Read what the site names; look into the usual places for what it doesn't."""
+        """Read the listings that the site names, or else those at the usual paths."""
         for url in self._home.feeds:
             self._read(url, "home page")
         for url in self._sitemaps_of_robots():
@@ -125,7 +128,7 @@ class _Search:
             return False
         self._seen.add(url)
         self._left -= 1
-        self._tell(url)
+        self._on_fetch(url)
         try:
             listing, final = self._listing(url)
             self._add(listing, final, found)
@@ -138,7 +141,7 @@ class _Search:
         return True
 
     def _listing(self, url: str) -> tuple[Feed | Sitemap, str]:
-        visit = self._visitor.visit(url, max_bytes=_ENOUGH, cut=True)
+        visit = self._visitor.fetch(url, max_bytes=_ENOUGH, cut=True)
         if visit.status != 200:
             raise FetchError(f"the server answered {visit.status}")
         listing = read_listing(visit.body, visit.url, visit.content_type)
@@ -165,7 +168,7 @@ class _Search:
         return bool(entries) and 2 * ours >= len(entries)
 
     def _descend(self, index: Sitemap) -> None:
-        """Look for the news sitemap among those of an index, by their names."""
+        """Search the sitemaps of an index for a news sitemap, by their names."""
         named = (child.url for child in index.children if _NEWS_CHILD.search(child.url))
         for url in islice(named, _MAX_CHILDREN):
             if self._has("news sitemap"):
@@ -177,11 +180,11 @@ class _Search:
             return
         self._seen.add(url)
         self._left -= 1
-        self._tell(url)
+        self._on_fetch(url)
         try:
             listing, final = self._listing(url)
         except (FetchError, FeedError, SitemapError):
-            return  # the index remains, and with it what can be read of it
+            return  # the index itself remains usable
         if _kind(listing) == "news sitemap":
             self._add(listing, final, "sitemap index")
 
@@ -204,10 +207,105 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def home_of(url: str) -> str:
-    """Return a site's home page as it is to be asked for; UrlError for what is no web address.
+    """Return the URL of a site's home page; a host without a scheme gets https.
 
-    A bare host is meant as https.
+    Raises UrlError for anything else than a web address.
     """
     text = url.strip()
     home = web_url(text if "://" in text else f"https://{text}")
     return home if urlsplit(home).path else f"{home}/"
+
+
+# Ours: minimum number of characters to detect the language of a text.
+_ENOUGH = 200
+# Returns the language of a text, or None.
+LanguageDetector = Callable[[str], str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenFields:
+    """The fields that the user gives; None is taken from the site."""
+
+    slug: str | None = None
+    name: str | None = None
+    country: str | None = None
+    languages: tuple[str, ...] = ()
+
+
+def propose(
+    found: SiteProfile,
+    stated: GivenFields,
+    registry: Collection[Source],
+    *,
+    detect_language: LanguageDetector,
+) -> Source:
+    """Return the source of a site, from the given fields and its profile.
+
+    `detect_language` is called if neither gives a language. Raises SourceError if a field is
+    missing or the site is registered already.
+    """
+    home = found.home.url
+    _refuse_known(home, stated, registry)
+    sections: tuple[str, ...] = ()
+    if not found.listings:
+        page = found.page
+        judged = parse_in_process(classify_links, page.body, page.url, page.content_type)
+        sections = judged.sections or (home,)
+    name = stated.name or found.home.name or (site_name(home) or _host(home)).title()
+    return Source(
+        slug=stated.slug or _free_slug(home, name, {source.slug for source in registry}),
+        name=name,
+        country=stated.country or found.home.country or _missing("country", "--country gb"),
+        languages=stated.languages or (_language(found, detect_language),),
+        home=home,
+        feeds=found.urls("feed"),
+        sitemaps=found.urls("sitemap"),
+        news_sitemaps=found.urls("news sitemap"),
+        sections=sections,
+    )
+
+
+def _refuse_known(home: str, stated: GivenFields, registry: Collection[Source]) -> None:
+    for source in registry:
+        if _host(source.home) == _host(home) and _path(source.home) == _path(home):
+            raise SourceError(
+                f"{home} is registered already as {source.slug!r}: "
+                f"newscrawl sources show {source.slug}"
+            )
+        if source.slug == stated.slug:
+            raise SourceError(f"--slug {stated.slug} is taken by {source.name!r}; choose another")
+
+
+def _language(found: SiteProfile, detect_language: LanguageDetector) -> str:
+    if found.home.language:
+        return found.home.language
+    body = parse(found.page.body, found.page.content_type).body
+    text = " ".join((body.text(separator=" ") if body else "").split())
+    detected = detect_language(text) if len(text) >= _ENOUGH else None
+    return detected or _missing("language", "--language en")
+
+
+def _missing(what: str, option: str) -> str:
+    raise SourceError(f"the site doesn't state its {what}: add it, for example {option}")
+
+
+def _free_slug(home: str, name: str, taken: Collection[str]) -> str:
+    wanted = _slug(site_name(home) or "") or _slug(name) or _slug(_host(home))
+    slug, number = wanted, 2
+    while slug in taken:
+        slug, number = f"{wanted}-{number}", number + 1
+    return slug
+
+
+def _slug(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.netloc.lower().removeprefix("www.")
+
+
+def _path(url: str) -> str:
+    return urlsplit(url).path.rstrip("/")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.sources import canonical_url
-from newscrawl.sources.twins import main_addresses
+from newscrawl.sources.urls import main_addresses
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from newscrawl.items import Hints, RobotsPolicy
 from newscrawl.mentions import load_companies
 from newscrawl.monitoring import robots_audit
 from newscrawl.monitoring.robots_audit import Audit, Rules
-from newscrawl.sources.robots import Rulebook
+from newscrawl.sources.robots import RobotsRules
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
@@ -41,7 +41,7 @@ from tests.site.faults import Answer
 from tests.site.server import SiteServer
 from tests.worlds import LONG, body, document, headline, register
 
-COMPANIES = Path(__file__).parent / "site" / "companies.toml"
+COMPANIES = Path(__file__).parent.parent / "site" / "companies.toml"
 COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
 SCHEDULE = Schedule(
     revisits=(timedelta(hours=1),),
@@ -62,7 +62,7 @@ def policy(rules: bytes, host: str = "https://ft.example", status: int = 200) ->
 
 def audited(database: Database, *policies: RobotsPolicy) -> Audit:
     rules = Rules(
-        rulebooks={one.origin: Rulebook(one, "newscrawl") for one in policies},
+        rulebooks={one.origin: RobotsRules(one, "newscrawl") for one in policies},
         policies={one.origin: one for one in policies},
     )
     return robots_audit.audit(database, None, rules, ignore)
@@ -125,7 +125,7 @@ Allow: /a/b
     ],
 )
 def test_the_line_that_forbids_is_found(path: str, line: str | None) -> None:
-    rules = Rulebook(policy(RULES.encode()), "newscrawl")
+    rules = RobotsRules(policy(RULES.encode()), "newscrawl")
     assert rules.line_against(f"https://ft.example{path}") == line
 
 

@@ -1,4 +1,4 @@
-"""Whether sources can be crawled today: `newscrawl sources check`."""
+"""Check whether sources can be crawled today: `newscrawl sources check`."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -8,29 +8,27 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 from urllib.parse import urlsplit
 
-from newscrawl.sources.connection import FetchError
 from newscrawl.sources.feeds import FeedError
-from newscrawl.sources.listings import read_listing
+from newscrawl.sources.fetcher import DisallowedError, Fetcher, FetchError, FetchResult
 from newscrawl.sources.registry import Source
-from newscrawl.sources.sitemaps import Sitemap, SitemapError
-from newscrawl.sources.visits import DisallowedError, Visit, Visitor
+from newscrawl.sources.sitemaps import Sitemap, SitemapError, read_listing
 
 State = Literal["reachable", "moved", "stale", "no feed", "blocked", "unreachable"]
-# Those in which a crawl finds what it comes for.
-IN_ORDER: tuple[State, ...] = ("reachable", "moved")
+# States in which a crawl finds articles.
+HEALTHY: tuple[State, ...] = ("reachable", "moved")
 
-# Answers that mean us, and no fault of the page.
+# Statuses that refuse us, in contrast to faults of the page.
 _REFUSALS = frozenset({401, 402, 403, 407, 429, 451})
-# Of a listing, the beginning tells what it is; news sitemaps and feeds begin with the newest.
+# The beginning of a listing shows its type, and usually the newest entries.
 _ENOUGH = 2 * 1024 * 1024
-# Ours: listings of a source that one check visits; what twelve didn't tell, no more will.
+# Ours: maximum number of listings that a check fetches of one source.
 MAX_LISTINGS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """What came of a visit to a source: `working` of its `listings` could be read, `newest` is
-    their youngest article, `moved_to` where the home page has moved for good."""
+class SourceCheck:
+    """The result of a check: `working` of the `listings` could be read, `newest` is the time of
+    their newest article, `moved_to` the new address of a home page that has moved permanently."""
 
     slug: str
     state: State
@@ -41,14 +39,14 @@ class Health:
     moved_to: str | None = None
 
     @property
-    def in_order(self) -> bool:
-        """Whether a crawl would find what it comes for."""
-        return self.state in IN_ORDER
+    def is_healthy(self) -> bool:
+        """Return whether a crawl would find articles."""
+        return self.state in HEALTHY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """What one visit told: `trouble` is None where the page, or listing, could be read."""
+class _Probe:
+    """The result of one fetch; `trouble` is None if the page or listing could be read."""
 
     trouble: str | None = None
     refused: bool = False
@@ -57,40 +55,41 @@ class _Seen:
     newest: datetime | None = None
 
 
-def check_all(
+def check_sources(
     sources: Sequence[Source],
-    visitor: Visitor,
+    fetcher: Fetcher,
     *,
     recent: timedelta,
     workers: int,
-    told: Callable[[Health], None] = lambda _health: None,
-) -> list[Health]:
-    """Return each source's health, in the order of `sources`; many are visited at once.
+    on_result: Callable[[SourceCheck], None] = lambda _health: None,
+) -> list[SourceCheck]:
+    """Check sources concurrently and return the results in the order of `sources`.
 
-    No host is asked twice at a time. `told` hears of each source as soon as it is done.
+    Requests to one host are sequential. `on_result` is called with each result as soon as it is
+    there.
     """
     with ThreadPoolExecutor(workers, "check") as pool:
-        waiting = [pool.submit(check, source, visitor, recent=recent) for source in sources]
+        waiting = [pool.submit(check, source, fetcher, recent=recent) for source in sources]
         try:
             for done in as_completed(waiting):
-                told(done.result())
+                on_result(done.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         return [one.result() for one in waiting]
 
 
-def check(source: Source, visitor: Visitor, *, recent: timedelta) -> Health:
-    """Visit a source's home page and listings; newest articles older than `recent` are stale."""
-    home = _home(source.home, visitor)
+def check(source: Source, fetcher: Fetcher, *, recent: timedelta) -> SourceCheck:
+    """Fetch a source's home page and listings; stale if all articles are older than `recent`."""
+    home = _home(source.home, fetcher)
     urls = _listings(source)
-    seen = [_listing(url, visitor) for url in urls]
+    seen = [_listing(url, fetcher) for url in urls]
     if source.sections and not seen:
         urls, seen = (source.home,), [home]
     working = [one for one in seen if one.trouble is None]
     newest = max((one.newest for one in working if one.newest), default=None)
     state, note = _judge(home, seen, newest, recent)
-    return Health(
+    return SourceCheck(
         slug=source.slug,
         state=state,
         note=note,
@@ -102,14 +101,14 @@ def check(source: Source, visitor: Visitor, *, recent: timedelta) -> Health:
 
 
 def _listings(source: Source) -> tuple[str, ...]:
-    """Return what an ordinary crawl would ask for today."""
+    """Return the listings that a crawl would request today."""
     today = source.on(datetime.now(UTC).date())
     short = (*today.feeds, *today.news_sitemaps)
     return (short or today.sitemaps)[:MAX_LISTINGS]
 
 
 def _judge(
-    home: _Seen, seen: Sequence[_Seen], newest: datetime | None, recent: timedelta
+    home: _Probe, seen: Sequence[_Probe], newest: datetime | None, recent: timedelta
 ) -> tuple[State, str]:
     working = [one for one in seen if one.trouble is None]
     if not working:
@@ -123,7 +122,7 @@ def _judge(
     return "reachable", next((one.trouble for one in (home, *seen) if one.trouble), "")
 
 
-def _why_nothing_works(home: _Seen, seen: Sequence[_Seen]) -> tuple[State, str]:
+def _why_nothing_works(home: _Probe, seen: Sequence[_Probe]) -> tuple[State, str]:
     everything = (home, *seen)
     troubled = [one for one in everything if one.trouble]
     if not any(one.answered for one in everything):
@@ -134,54 +133,54 @@ def _why_nothing_works(home: _Seen, seen: Sequence[_Seen]) -> tuple[State, str]:
     return "no feed", next((one.trouble for one in seen if one.trouble), "none is known")
 
 
-def _home(url: str, visitor: Visitor) -> _Seen:
-    visit = _visit(url, visitor)
-    if isinstance(visit, _Seen):
+def _home(url: str, fetcher: Fetcher) -> _Probe:
+    visit = _visit(url, fetcher)
+    if isinstance(visit, _Probe):
         return visit
-    moved = visit.moved and _place(visit.url) != _place(url)
-    return _Seen(moved_to=visit.url if moved else None)
+    moved = visit.moved and _address_key(visit.url) != _address_key(url)
+    return _Probe(moved_to=visit.url if moved else None)
 
 
-def _listing(url: str, visitor: Visitor) -> _Seen:
-    visit = _visit(url, visitor)
-    if isinstance(visit, _Seen):
+def _listing(url: str, fetcher: Fetcher) -> _Probe:
+    visit = _visit(url, fetcher)
+    if isinstance(visit, _Probe):
         return visit
     try:
         read = read_listing(visit.body, visit.url, visit.content_type)
     except (FeedError, SitemapError) as error:
-        return _Seen(trouble=f"{url} {error}")
+        return _Probe(trouble=f"{url} {error}")
     entries = (*read.entries, *read.children) if isinstance(read, Sitemap) else read.entries
     if not entries:
-        return _Seen(trouble=f"{url} lists nothing")
+        return _Probe(trouble=f"{url} lists nothing")
     moments = [entry.moment for entry in entries if entry.moment]
-    moved = visit.moved and _place(visit.url) != _place(url)
-    return _Seen(newest=max(moments, default=None), moved_to=visit.url if moved else None)
+    moved = visit.moved and _address_key(visit.url) != _address_key(url)
+    return _Probe(newest=max(moments, default=None), moved_to=visit.url if moved else None)
 
 
-def _visit(url: str, visitor: Visitor) -> Visit | _Seen:
+def _visit(url: str, fetcher: Fetcher) -> FetchResult | _Probe:
     try:
-        visit = visitor.visit(url, max_bytes=_ENOUGH, cut=True)
+        visit = fetcher.fetch(url, max_bytes=_ENOUGH, cut=True)
     except DisallowedError as error:
-        return _Seen(trouble=_one_line(error), refused=True)
+        return _Probe(trouble=_one_line(error), refused=True)
     except FetchError as error:
-        return _Seen(trouble=_one_line(error), answered=False)
+        return _Probe(trouble=_one_line(error), answered=False)
     if visit.status != 200:
         trouble = f"{url}: the server answered {visit.status}"
-        return _Seen(trouble=trouble, refused=visit.status in _REFUSALS)
+        return _Probe(trouble=trouble, refused=visit.status in _REFUSALS)
     return visit
 
 
 def _one_line(error: FetchError) -> str:
-    # The advice that stands behind it is for whoever wants this very page.
+    # The advice in the message concerns a single page, not a source.
     return re.sub(r"^can't fetch |: save the page .*$|: --allow-private .*$", "", str(error))
 
 
-def _place(url: str) -> tuple[str, str]:
-    """Return what matters of an address: http and https, with www or without, are one place."""
+def _address_key(url: str) -> tuple[str, str]:
+    """Return host without www and path, which are equal for http and https."""
     parts = urlsplit(url)
     return (parts.netloc.lower().removeprefix("www."), parts.path.rstrip("/"))
 
 
-def chosen(sources: Iterable[Source]) -> tuple[Source, ...]:
-    """Return those that are worth a check when none is named: not the deprecated ones."""
+def active_sources(sources: Iterable[Source]) -> tuple[Source, ...]:
+    """Return the sources that are checked by default: all but deprecated ones."""
     return tuple(source for source in sources if source.status == "active")

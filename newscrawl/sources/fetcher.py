@@ -1,0 +1,397 @@
+"""Fetch single pages outside a crawl: politely, within limits, and from public addresses only.
+
+robots.txt and Crawl-delay are obeyed, and the user agent names us. Crawls use Scrapy; this fetcher
+serves `extract URL`, `explain URL`, `sources add` and `check`, and the dashboard, which run in
+threads or beside another event loop, where a Twisted reactor can't be started or restarted. Both
+share the rules of addresses.py and robots.py. It connects to the very address that was checked.
+"""
+
+import http.client
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.message import Message
+from urllib.parse import urljoin, urlsplit
+
+from protego import Protego
+
+from newscrawl.items import RobotsPolicy
+from newscrawl.sources import robots
+from newscrawl.sources.addresses import AllowedAddresses, is_public
+from newscrawl.sources.robots import UnreachableRobotsError
+from newscrawl.sources.urls import UrlError, web_url
+
+_CHUNK = 64 * 1024
+
+
+class FetchError(ValueError):
+    """A page can't or must not be fetched; the message is one line with URL and reason."""
+
+
+class PrivateAddressError(FetchError):
+    """An address is not public."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPolicy:
+    """How pages are fetched.
+
+    `max_bytes` limits a decompressed page, `timeout` is the maximum of seconds for a whole request,
+    `pause` the seconds between two requests to a host, and `longest_pause` the longest Crawl-delay
+    that is obeyed: a host that asks for more is not fetched.
+    """
+
+    user_agent: str
+    robots_name: str
+    max_bytes: int
+    timeout: float
+    allow_private: bool = False
+    permitted: AllowedAddresses = field(default_factory=AllowedAddresses)
+    pause: float = 0.0
+    longest_pause: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The response to one request; `body` is decompressed."""
+
+    status: int
+    headers: Message
+    body: bytes
+
+
+class _Deadline:
+    """Shut a connection down after a total time.
+
+    A server that sends a byte now and then would never exceed the timeout of the socket.
+    """
+
+    def __init__(self, seconds: float, sock: socket.socket) -> None:
+        self._end = time.monotonic() + seconds
+        self._sock = sock
+        self._timer = threading.Timer(seconds, self._shut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def watch(self, sock: socket.socket) -> None:
+        """Watch another socket: TLS replaces the first one."""
+        self._sock = sock
+
+    @property
+    def passed(self) -> bool:
+        return time.monotonic() >= self._end
+
+    def close(self) -> None:
+        self._timer.cancel()
+        self._sock.close()
+
+    def _shut(self) -> None:
+        try:
+            self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # it is closed already
+
+
+def get(url: str, policy: FetchPolicy, limit: int, *, cut: bool = False) -> Answer:
+    """Send one request without following redirects; a body over `limit` bytes is an error or cut.
+
+    Raises FetchError.
+    """
+    parts = urlsplit(url)
+    sock = _connected(url, policy)
+    deadline = _Deadline(policy.timeout, sock)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    try:
+        if parts.scheme == "https":
+            context = ssl.create_default_context()
+            secured = context.wrap_socket(
+                sock, server_hostname=parts.hostname, do_handshake_on_connect=False
+            )
+            deadline.watch(secured)
+            secured.do_handshake()
+            sock = secured
+        connection.sock = sock
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        connection.putrequest("GET", path, skip_host=True, skip_accept_encoding=True)
+        for name, value in _headers(parts.netloc, policy):
+            connection.putheader(name, value)
+        connection.endheaders()
+        with connection.getresponse() as response:
+            body = _body(response, url, limit, cut=cut)
+        if deadline.passed:
+            raise TimeoutError("timed out")
+        return Answer(response.status, response.headers, body)
+    except (OSError, http.client.HTTPException) as error:
+        cause = (
+            f"no whole answer in {policy.timeout:g} seconds" if deadline.passed else _cause(error)
+        )
+        raise FetchError(f"can't fetch {url}: {cause}") from error
+    finally:
+        connection.close()
+        deadline.close()
+
+
+def _headers(host: str, policy: FetchPolicy) -> list[tuple[str, str]]:
+    return [
+        ("Host", host),
+        ("User-Agent", policy.user_agent),
+        ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+        ("Accept-Encoding", "gzip"),
+        ("Connection", "close"),
+    ]
+
+
+def _body(response: http.client.HTTPResponse, url: str, limit: int, *, cut: bool) -> bytes:
+    """Return the decompressed body, up to the limit."""
+    packed = (response.headers.get("Content-Encoding") or "identity").strip().lower()
+    if packed not in {"identity", "gzip", "x-gzip"}:
+        raise FetchError(f"can't read {url}: packed as {packed!r}, which nobody asked for")
+    unpacker = None if packed == "identity" else zlib.decompressobj(wbits=31)
+    body = bytearray()
+    while len(body) <= limit and (chunk := response.read(_CHUNK)):
+        try:
+            body += unpacker.decompress(chunk, limit + 1 - len(body)) if unpacker else chunk
+        except zlib.error as error:
+            raise FetchError(f"can't unpack {url}: {error}") from error
+    if response.length and len(body) <= limit:
+        raise FetchError(f"can't fetch {url}: the connection was dropped midway")
+    if len(body) > limit and not cut:
+        raise FetchError(f"{url} is larger than {limit / 2**20:g} MiB: not an article's page")
+    return bytes(body[:limit])
+
+
+def _connected(url: str, policy: FetchPolicy) -> socket.socket:
+    """Return a connection to a public address of the host."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise FetchError(f"can't fetch {url}: no address for the host {host!r}") from error
+    addresses = [str(entry[4][0]) for entry in found]
+    named = policy.allow_private or policy.permitted.host(host, port)
+    if not named and not all(_is_allowed(address, policy) for address in addresses):
+        raise PrivateAddressError(
+            f"{host} is a private address: --allow-private fetches from it all the same"
+        )
+    failure: OSError | None = None
+    for address in dict.fromkeys(addresses):
+        try:
+            return socket.create_connection((address, port), timeout=policy.timeout)
+        except OSError as error:
+            failure = error
+    raise FetchError(f"can't fetch {url}: {_cause(failure)}") from failure
+
+
+def _is_allowed(text: str, policy: FetchPolicy) -> bool:
+    address = ipaddress.ip_address(text.partition("%")[0])
+    return is_public(address) or policy.permitted.address(address)
+
+
+def _cause(error: BaseException | None) -> str:
+    cause = str(getattr(error, "strerror", None) or error or type(error).__name__)
+    return " ".join(cause.split()).rstrip(".")
+
+
+_MAX_REDIRECTS = 5
+_REDIRECTS = {301, 302, 303, 307, 308}
+_PERMANENT = {301, 308}
+
+
+class DisallowedError(FetchError):
+    """robots.txt forbids the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedPage:
+    """The bytes of a page, its URL after redirects, and the charset of its HTTP header."""
+
+    url: str
+    body: bytes
+    encoding: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchResult:
+    """The response for the URL `asked`, received from `url` after redirects.
+
+    `moved` is true where all redirects on the way said that they are for good.
+    """
+
+    asked: str
+    url: str
+    status: int
+    headers: Message
+    body: bytes
+    moved: bool = False
+
+    @property
+    def content_type(self) -> str | None:
+        """Return the Content-Type header as it was sent."""
+        return self.headers.get("Content-Type")
+
+
+@dataclass(slots=True)
+class _Host:
+    """The state of a host: a lock for its requests, and its robots.txt."""
+
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    free_at: float = 0.0
+    policy: RobotsPolicy | None = None
+    rules: Protego | None = None
+    failure: FetchError | None = None
+
+
+class Fetcher:
+    """Fetch pages; thread-safe, with one request to a host at a time."""
+
+    def __init__(self, policy: FetchPolicy, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._policy = policy
+        self._sleep = sleep
+        self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
+        self._lock = threading.Lock()
+
+    def fetch(self, url: str, *, max_bytes: int | None = None, cut: bool = False) -> FetchResult:
+        """Fetch a page, following redirects, whatever its status.
+
+        `max_bytes` stands for that of the policy; a longer page is cut there or an error. Raises
+        DisallowedError where robots.txt forbids it, else FetchError.
+        """
+        limit = max_bytes or self._policy.max_bytes
+        try:
+            return self._follow(web_url(url), limit, cut=cut)
+        except UrlError as error:
+            shown = re.sub(r"//[^/]*@", "//***@", url)
+            raise FetchError(f"can't fetch {shown}: {error}") from error
+
+    def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps in the robots.txt of a URL's host. Raises FetchError."""
+        host = self._host(url)
+        with host.turn:
+            rules = self._rules(url, host)
+        return tuple(dict.fromkeys(rules.sitemaps)) if rules else ()
+
+    def robots_policy(self, url: str) -> RobotsPolicy:
+        """Return the robots policy of a URL's host. Raises FetchError if it can't be read."""
+        host = self._host(url)
+        with host.turn:
+            self._rules(url, host)
+        if host.policy is None:
+            raise FetchError(f"can't fetch {url}: its robots.txt was not read")
+        return host.policy
+
+    def _follow(self, url: str, limit: int, *, cut: bool) -> FetchResult:
+        current, moved = url, True
+        for hop in range(_MAX_REDIRECTS + 1):
+            answer = self._ask(current, limit, cut=cut)
+            target = answer.headers.get("Location")
+            if answer.status not in _REDIRECTS or not target:
+                return FetchResult(
+                    asked=url,
+                    url=current,
+                    status=answer.status,
+                    headers=answer.headers,
+                    body=answer.body,
+                    moved=moved and hop > 0,
+                )
+            moved = moved and answer.status in _PERMANENT
+            current = web_url(urljoin(current, target))
+        raise FetchError(f"can't fetch {url}: more than {_MAX_REDIRECTS} redirects")
+
+    def _ask(self, url: str, limit: int, *, cut: bool) -> Answer:
+        host = self._host(url)
+        with host.turn:
+            delay = self._allowed_after(url, self._rules(url, host))
+            self._sleep(max(0.0, host.free_at - time.monotonic()))
+            try:
+                return get(url, self._policy, limit, cut=cut)
+            finally:
+                host.free_at = time.monotonic() + delay
+
+    def _allowed_after(self, url: str, rules: Protego | None) -> float:
+        """Return the delay between requests to the host. Raises DisallowedError."""
+        policy = self._policy
+        if rules is None:
+            return policy.pause
+        if not rules.can_fetch(url, policy.robots_name):
+            raise DisallowedError(
+                f"robots.txt forbids {url}: save the page with your browser and give the file"
+            )
+        delay = float(rules.crawl_delay(policy.robots_name) or 0.0)
+        if delay > policy.longest_pause:
+            raise DisallowedError(
+                f"can't fetch {url}: robots.txt asks for {delay:g} seconds between pages, more "
+                "than NEWSCRAWL_CRAWL_DELAY_MAX"
+            )
+        return max(delay, policy.pause)
+
+    def _host(self, url: str) -> _Host:
+        with self._lock:
+            return self._hosts[robots.origin_of(url)]
+
+    def _rules(self, url: str, host: _Host) -> Protego | None:
+        """Return the rules of a host, read once; the caller holds the host's lock."""
+        if host.failure is None and host.rules is None:
+            try:
+                host.policy = self._fetch_robots(url)
+            except FetchError as error:
+                host.failure = error
+            else:
+                host.rules = Protego.parse(robots.rules_for(host.policy, self._policy.robots_name))
+        if host.failure is not None:
+            raise host.failure
+        return host.rules
+
+    def _fetch_robots(self, url: str) -> RobotsPolicy:
+        """Fetch robots.txt. Raises FetchError if it can't be read, which forbids all pages too."""
+        try:
+            answer = self._robots_answer(urljoin(url, "/robots.txt"))
+            return robots.policy_of(
+                robots.origin_of(url), answer.status, answer.body, datetime.now(UTC)
+            )
+        except UnreachableRobotsError as error:
+            raise DisallowedError(
+                f"can't fetch {url}: its robots.txt is out of order ({error}), which forbids all; "
+                "try later"
+            ) from error
+
+    def _robots_answer(self, url: str) -> Answer:
+        """Return the response after at most five redirects, whatever its status."""
+        longest = robots.MAX_ANSWER_BYTES
+        for _ in range(robots.MAX_REDIRECTS + 1):
+            answer = get(url, self._policy, longest + 1, cut=True)
+            if len(answer.body) > longest:
+                raise UnreachableRobotsError(f"larger than {longest // 1024} KiB")
+            target = answer.headers.get("Location")
+            if answer.status not in _REDIRECTS or not target:
+                return answer
+            try:
+                url = web_url(urljoin(url, target))
+            except ValueError as error:
+                raise UnreachableRobotsError(f"it redirects to no URL: {error}") from error
+        raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
+
+
+def fetch(url: str, policy: FetchPolicy) -> FetchedPage:
+    """Return the page at the URL. Raises FetchError, also for responses other than HTML."""
+    visit = Fetcher(replace(policy, pause=0.0)).fetch(url)
+    if visit.status != 200:
+        raise FetchError(f"can't fetch {visit.url}: the server answered {visit.status}")
+    kind = visit.headers.get_content_type()
+    if visit.content_type and kind not in {
+        "text/html",
+        "application/xhtml+xml",
+        "text/plain",
+        "application/xml",
+        "text/xml",
+    }:
+        raise FetchError(f"can't read {visit.url}: it is {kind}, not HTML")
+    return FetchedPage(url=visit.url, body=visit.body, encoding=visit.headers.get_content_charset())

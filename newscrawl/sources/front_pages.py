@@ -1,0 +1,384 @@
+"""Home and section pages: what they say of their site, and which links lead to articles.
+
+A link is judged by its address and its text. The points are ours: reasoned from how content systems
+build addresses, then checked on links of real pages (docs/sources.md has figures and command).
+
+Pages are parsed with Lexbor within the limits of article pages: a home page is just as untrusted.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+from w3lib.encoding import html_to_unicode
+
+from newscrawl.extraction.html import parse as parse_page
+from newscrawl.items import Hints
+from newscrawl.sources.feeds import Entry, plain_text
+from newscrawl.sources.urls import UrlError, web_url
+
+# Home pages of large sites have some hundred links; more is a sitemap, or hostile.
+MAX_LINKS = 2_000
+_MAX_TEXT = 300
+# Maximum distance of ancestors that say something about a link.
+_MAX_DEPTH = 12
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
+_NAVIGATION = frozenset({"nav", "footer", "menu"})
+_MAX_NAME = 80
+_FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/rdf+xml"}
+# Paths of feeds: /rss, /feed.xml, /rss/world.xml, but not /feedback.
+_FEED_PATH = re.compile(r"/(?:rss|feeds?|atom)(?:[/._-]|$)|\.(?:rss|atom|rdf)$", re.IGNORECASE)
+_COMMENTS = re.compile(r"comment|kommentar", re.IGNORECASE)
+_PUBLISHERS = {"organization", "newsmediaorganization", "website"}
+_TITLE_PARTS = re.compile(r"\s+[|–—·-]\s+|\s*[|:]\s+")
+# Words in titles of home pages besides the name.
+_HOME_WORDS = frozenset(
+    {"home", "homepage", "home page", "startseite", "accueil", "inicio", "portada", "início"}
+    | {"главная", "strona główna", "forside", "etusivu", "news", "nachrichten", "首页", "ホーム"}
+)
+_LOCALE = re.compile(r"([a-z]{2,3})(?:[-_](?:[a-z]{4}[-_])?([a-z]{2}))?(?![a-z])", re.IGNORECASE)
+# Codes outside ISO 639-1 that sites use.
+_LANGUAGES = {"iw": "he", "in": "id", "ji": "yi", "nb": "no", "nn": "no"}
+# Country domains that are sold worldwide (ours, from the IANA root zone).
+_WORLDWIDE = frozenset(
+    {"ai", "am", "cc", "cd", "co", "eu", "fm", "gg", "io", "la", "ly", "me", "nu", "sh"}
+    | {"so", "st", "to", "tv", "vc", "ws"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link: URL, text, and whether it is in or around a headline (h1 to h4), or in the page's
+    navigation or footer."""
+
+    url: str
+    text: str
+    headline: bool = False
+    navigation: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """The facts on a home page. `language` is ISO 639-1, `country` ISO 3166, both in lower case;
+    `feeds` and `sitemaps` are URLs that have not been fetched."""
+
+    url: str
+    name: str | None
+    language: str | None
+    country: str | None
+    feeds: tuple[str, ...]
+    sitemaps: tuple[str, ...]
+
+
+def read_home(body: bytes, url: str, content_type: str | None = None) -> Home:
+    """Parse a home page; facts that it doesn't state are None or empty."""
+    tree = parse(body, content_type)
+    language, region = _locale(_attribute(tree, "html", "lang"))
+    if language is None or region is None:
+        stated, other = _locale(_meta(tree, "og:locale"))
+        language, region = language or stated, region or other
+    return Home(
+        url=url,
+        name=_name(tree, url),
+        language=language,
+        country=country_of(url) or region,
+        feeds=tuple(dict.fromkeys(_feeds(tree, url))),
+        sitemaps=tuple(dict.fromkeys(_hrefs(tree, 'link[rel~="sitemap"]', url))),
+    )
+
+
+def parse(body: bytes, content_type: str | None = None) -> LexborHTMLParser:
+    """Return the tree of a page, decoded by its header, its declared charset or as UTF-8."""
+    _, text = html_to_unicode(content_type, body, default_encoding="utf-8")
+    return parse_page(text.replace("\0", "").encode("utf-8", "replace"))
+
+
+def country_of(url: str) -> str | None:
+    """Return the country of a host's country domain, or None for .com and the like."""
+    label = (urlsplit(url).hostname or "").rpartition(".")[2]
+    if len(label) != 2 or not label.isalpha() or label in _WORLDWIDE:
+        return None
+    return "gb" if label == "uk" else label
+
+
+def links(tree: LexborHTMLParser, url: str) -> Iterator[Link]:
+    """Yield the links of a page that can be followed, in document order."""
+    for number, node in enumerate(tree.css("a[href]")):
+        if number == MAX_LINKS:
+            return
+        try:
+            target = web_url(node.attributes.get("href") or "", url)
+        except UrlError:
+            continue
+        around = _ancestors(node)
+        yield Link(
+            url=target.partition("#")[0],
+            text=plain_text(node.text(separator=" "), _MAX_TEXT) or "",
+            headline=bool(around & _HEADINGS) or node.css_first("h1,h2,h3,h4") is not None,
+            navigation=bool(around & _NAVIGATION),
+        )
+
+
+def _ancestors(node: LexborNode) -> frozenset[str]:
+    names, above = set(), node.parent
+    for _ in range(_MAX_DEPTH):
+        if above is None:
+            break
+        names.add("nav" if above.attributes.get("role") == "navigation" else above.tag or "")
+        above = above.parent
+    return frozenset(names)
+
+
+def _feeds(tree: LexborHTMLParser, url: str) -> Iterator[str]:
+    for node in tree.css('link[rel~="alternate"][type][href]'):
+        kind = (node.attributes.get("type") or "").partition(";")[0].strip().lower()
+        told = f"{node.attributes.get('title') or ''} {node.attributes.get('href') or ''}"
+        if kind in _FEED_TYPES and not _COMMENTS.search(told):
+            yield from _absolute(node.attributes.get("href"), url)
+    for link in links(tree, url):
+        parts = urlsplit(link.url)
+        if _FEED_PATH.search(parts.path) and not _COMMENTS.search(link.url):
+            yield link.url
+
+
+def _hrefs(tree: LexborHTMLParser, selector: str, url: str) -> Iterator[str]:
+    for node in tree.css(selector):
+        yield from _absolute(node.attributes.get("href"), url)
+
+
+def _absolute(href: str | None, url: str) -> Iterator[str]:
+    try:
+        yield web_url(href or "", url)
+    except UrlError:
+        return
+
+
+def _name(tree: LexborHTMLParser, url: str) -> str | None:
+    told = (
+        _meta(tree, "og:site_name"),
+        *_publishers(tree),
+        _meta(tree, "application-name"),
+        *_parts_of_title(tree, url),
+    )
+    names = (plain_text(name, _MAX_NAME) for name in told)
+    return next((name for name in names if name and "://" not in name), None)
+
+
+def _parts_of_title(tree: LexborHTMLParser, url: str) -> list[str]:
+    """Return the parts of the title, first those that the host name contains."""
+    title = tree.css_first("title")
+    parts = [part for part in _TITLE_PARTS.split(title.text().strip() if title else "") if part]
+    host = _squeezed(urlsplit(url).hostname or "")
+    named = [part for part in parts if part.casefold().strip() not in _HOME_WORDS] or parts
+    return sorted(named, key=lambda part: not _squeezed(part) or _squeezed(part) not in host)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+def _publishers(tree: LexborHTMLParser) -> Iterator[str]:
+    for node in tree.css('script[type="application/ld+json"]'):
+        try:
+            stated = json.loads(node.text())
+        except (ValueError, RecursionError):
+            continue
+        for thing in _things(stated):
+            kinds = thing.get("@type")
+            kinds = kinds if isinstance(kinds, list) else [kinds]
+            known = {str(kind).lower() for kind in kinds} & _PUBLISHERS
+            if known and isinstance(thing.get("name"), str):
+                yield thing["name"]
+
+
+def _things(stated: Any) -> Iterator[dict[str, Any]]:
+    for thing in stated if isinstance(stated, list) else [stated]:
+        if isinstance(thing, dict):
+            yield thing
+            graph = thing.get("@graph")
+            for one in graph if isinstance(graph, list) else ():
+                if isinstance(one, dict):
+                    yield one
+
+
+def _locale(text: str | None) -> tuple[str | None, str | None]:
+    found = _LOCALE.match((text or "").strip())
+    if not found:
+        return None, None
+    language, region = found[1].lower(), (found[2] or "").lower() or None
+    language = _LANGUAGES.get(language, language)
+    return (language if len(language) == 2 else None), region
+
+
+def _meta(tree: LexborHTMLParser, name: str) -> str | None:
+    return _attribute(tree, f'meta[property="{name}"],meta[name="{name}"]', "content")
+
+
+def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
+    node = tree.css_first(selector)
+    return node.attributes.get(name) if node else None
+
+
+# Minimum points of a link to an article.
+ARTICLE = 3
+# Maximum number of section pages of a source.
+MAX_SECTIONS = 20
+# Maximum number of articles of a page; home pages link to a few hundred.
+MAX_ARTICLES = 500
+
+_DATE = re.compile(r"/(?:19|20)\d\d[/-]?(?:0[1-9]|1[0-2])(?:[/-]?(?:0[1-9]|[12]\d|3[01]))?(?!\d)")
+_NUMBER = re.compile(r"\d{5,}")
+_HEX = re.compile(r"(?=[0-9a-f-]*\d)[0-9a-f]{8}-?[0-9a-f-]{8,}", re.IGNORECASE)
+_MIXED_ID = re.compile(r"[a-z]{1,3}[0-9][0-9a-z]{6,}|[a-z]\d{4,}", re.IGNORECASE)
+_PARTING = re.compile(r"[-_+\s]+")
+_EXTENSION = re.compile(r"\.(?:s?html?|php|aspx?|jsp|ece|cms|story)$", re.IGNORECASE)
+_FILES = re.compile(
+    r"\.(?:jpe?g|png|gif|webp|svg|pdf|mp[34]|m3u8|zip|xml|rss|atom|js|css|json|apk|ics)$",
+    re.IGNORECASE,
+)
+_PAGE_NUMBER = re.compile(r"(?:^|[/?&])(?:page|seite|pagina|p)[=/-]?\d{1,4}$", re.IGNORECASE)
+_WORDS = tomllib.loads(
+    files("newscrawl.sources").joinpath("link_words.toml").read_text(encoding="utf-8")
+)
+_ARTICLE_WORDS = frozenset(_WORDS["article"].split())
+_OTHER_WORDS = frozenset(_WORDS["other"].split())
+# Scripts without spaces between words: kana, ideographs; in URLs all scripts of Asia.
+_NO_BLANKS = re.compile("[\u3040-\u9fff]")
+_ASIAN = re.compile("[\u0e00-\uffff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedLinks:
+    """The links of a page: entries of articles, and URLs of sections."""
+
+    articles: tuple[Entry, ...]
+    sections: tuple[str, ...]
+
+
+def classify_links(body: bytes, url: str, content_type: str | None = None) -> ClassifiedLinks:
+    """Classify the links of a section or home page, each URL by the best of its links.
+
+    Links to other hosts are included: the caller knows which hosts belong to the site.
+    """
+    best: dict[str, tuple[int, Link]] = {}
+    for link in links(parse(body, content_type), url):
+        points = article_points(link)
+        if link.url not in best or points > best[link.url][0]:
+            best[link.url] = (points, link)
+    articles = [link for points, link in best.values() if points >= ARTICLE]
+    rest = [link for points, link in best.values() if points < ARTICLE]
+    return ClassifiedLinks(
+        articles=tuple(map(_entry, articles[:MAX_ARTICLES])), sections=sections_of(rest, url)
+    )
+
+
+def article_points(link: Link) -> int:
+    """Return the points of a link; ARTICLE points or more mean an article."""
+    parts = urlsplit(link.url)
+    path = unquote(parts.path)
+    segments = [segment for segment in path.split("/") if segment]
+    if not segments and not parts.query:
+        return -10
+    if _FILES.search(path) or _PAGE_NUMBER.search(link.url):
+        return -10
+    return (
+        _points_of_path(path, segments)
+        + _points_of_query(parts.query)
+        + _points_of_words(link.text)
+        + (1 if link.headline else 0)
+        - (2 if link.navigation else 0)
+    )
+
+
+def sections_of(found: Iterable[Link], url: str) -> tuple[str, ...]:
+    """Return the URLs of sections among the links that are not articles, navigation first."""
+    host = urlsplit(url).hostname
+    sections = [link for link in found if _is_section(link, host)]
+    ordered = sorted(sections, key=lambda link: not link.navigation)
+    return tuple(dict.fromkeys(link.url for link in ordered if link.url != url))[:MAX_SECTIONS]
+
+
+def _points_of_path(path: str, segments: list[str]) -> int:
+    last = _EXTENSION.sub("", segments[-1]) if segments else ""
+    # A number at the end follows the headline, as in /harbour-gets-a-bridge/497533355.
+    slug = segments[-2] if last.isdigit() and len(segments) > 1 else last
+    words = [word for word in _PARTING.split(slug) if word]
+    points = 0
+    if _DATE.search(path):
+        points += 2
+    if len(words) >= 4 or _is_long_without_blanks(slug):
+        points += 3
+    elif len(words) == 3:
+        points += 1
+    if _NUMBER.search(last) or _HEX.search(last) or any(map(_MIXED_ID.fullmatch, words)):
+        points += 3
+    elif any(_NUMBER.search(segment) or _HEX.fullmatch(segment) for segment in segments[:-1]):
+        points += 1
+    if last != (segments[-1] if segments else ""):
+        points += 1
+    if any(segment.lower() in _ARTICLE_WORDS for segment in segments[:-1]):
+        points += 1
+    return points - 3 * _is_other_kind(segments)
+
+
+def _points_of_query(query: str) -> int:
+    return 2 if re.search(r"(?:^|&)\w*(?:id|p|no|art|story)=\w*\d{4,}", query, re.IGNORECASE) else 0
+
+
+def _points_of_words(text: str) -> int:
+    """Return points for a text's length: headlines are sentences, section names a word or two."""
+    count = word_count(text)
+    if count >= 5:
+        return 2
+    if count >= 4:
+        return 1
+    return -1 if 0 < count <= 2 else 0
+
+
+def word_count(text: str) -> int:
+    """Return the number of words; in scripts without spaces, two characters count as one."""
+    words = text.split()
+    if len(text) > 12 * max(len(words), 1) or any(
+        "\u3040" <= letter <= "\u9fff" for letter in text
+    ):
+        return max(len(words), len(text) // 2)
+    return len(words)
+
+
+def _is_long_without_blanks(last: str) -> bool:
+    return len(_ASIAN.findall(last)) >= 8
+
+
+def _is_other_kind(segments: list[str]) -> bool:
+    """Return whether a folder, or a last segment of up to two words, names another kind of page."""
+    folders = {segment.lower() for segment in segments[:-1]}
+    last = (
+        [word.lower() for word in _PARTING.split(_EXTENSION.sub("", segments[-1]))]
+        if segments
+        else []
+    )
+    return bool(folders & _OTHER_WORDS) or (len(last) <= 2 and bool(_OTHER_WORDS & set(last)))
+
+
+def _is_section(link: Link, host: str | None) -> bool:
+    parts = urlsplit(link.url)
+    segments = [segment for segment in unquote(parts.path).split("/") if segment]
+    if parts.hostname != host or parts.query or not 1 <= len(segments) <= 3:
+        return False
+    if _FILES.search(parts.path) or _PAGE_NUMBER.search(link.url) or _is_other_kind(segments):
+        return False
+    short = all(len(_PARTING.split(segment)) <= 3 and len(segment) <= 30 for segment in segments)
+    digits = any(letter.isdigit() for letter in parts.path)
+    return short and not digits and 0 < word_count(link.text) <= 4
+
+
+def _entry(link: Link) -> Entry:
+    # What a headline says may stand for the article where that is kept from us.
+    title = link.text if link.headline and word_count(link.text) >= 4 else None
+    return Entry(url=link.url, hints=Hints(title=title))
