@@ -17,6 +17,7 @@ from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database
 from tests.newsroom import News, fill
+from tests.worlds import save_document
 
 # What a hostile site would write into whatever it can.
 SCRIPT = "<script>window.hacked = 1</script>"
@@ -67,20 +68,21 @@ def revise(database: Database) -> None:
         moment,
     )
     first = replace(first, boilerplate=(("Vodafone", 2), ("Yahoo", 1)))
-    database.save(first, run)
+    save_document(database, first, run)
     wire = replace(
         first,
         page=replace(first.page, url=WIRE, source="northern-ledger"),
         article=replace(first.article, url=WIRE, title="A tram for the harbour, by Siemens"),
     )
-    database.save(
+    save_document(
+        database,
         matched(wire.article, moment, source="northern-ledger"),
         database.start_run("northern-ledger"),
     )
     text = first.article.text.replace("nine", "twelve").replace("spring", "autumn, with Bosch")
     second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
     again = matched(second, moment + timedelta(hours=3))
-    database.save(replace(again, boilerplate=first.boilerplate), run)
+    save_document(database, replace(again, boilerplate=first.boilerplate), run)
 
 
 def add_hostile(database: Database) -> None:
@@ -101,9 +103,11 @@ def add_hostile(database: Database) -> None:
             site_name=EVIL,
         )
         found = matched(article, moment, source=EVIL_SOURCE)
-        database.save(found, run)
+        save_document(database, found, run)
         changed = replace(article, text=article.text + f"\n\nMore: {EVIL}", title=f"{title}!")
-        database.save(matched(changed, moment + timedelta(minutes=2), source=EVIL_SOURCE), run)
+        save_document(
+            database, matched(changed, moment + timedelta(minutes=2), source=EVIL_SOURCE), run
+        )
 
 
 def matched(article: Article, moment: datetime, *, source: str = "harbour-courier") -> Document:

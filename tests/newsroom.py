@@ -14,6 +14,7 @@ from pathlib import Path
 from newscrawl.items import Access, Article, Document, Page
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.storage import Database
+from tests.worlds import save_documents
 
 PAPERS = (
     ("harbour-courier", "Harbour Courier", "gb", "en", 5),
@@ -56,7 +57,7 @@ def fill(database: Database, news: News) -> None:
             for day in [day for day in leads if day.toordinal() % 3 == 0]:
                 written[day].append(_reprint(leads[day], slug, day))
         documents = [_matched(item, companies) for found in written.values() for item in found]
-        database.save_all(documents, run)
+        save_documents(database, documents, run)
         for day, found in written.items():
             down = _is_down(slug, day, news)
             state, note = ("failed", "timed out") if down else ("ok", "")

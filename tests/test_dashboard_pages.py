@@ -20,7 +20,7 @@ from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.incidents import Incident, record_incidents
 from tests.dashboards import TODAY, config_of
-from tests.worlds import LONG, NOON, body, document, headline
+from tests.worlds import LONG, NOON, body, document, headline, save_document
 
 Texts = list[str]
 
@@ -70,7 +70,7 @@ def save(
         source, source.upper(), country, language, f"https://{source}.example/"
     )
     run = database.start_run(source)
-    database.save(item, run)
+    save_document(database, item, run)
     database.record_coverage(source, moment.date(), "ok", 1, 1)
 
 
@@ -116,7 +116,7 @@ def test_days_are_those_of_a_zone(client: TestClient, database: Database) -> Non
     late = noon.replace(hour=23) - timedelta(days=3)
     found = document("a", text="Siemens", mentions=[headline("Siemens")], published=late)
     database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
-    database.save(found, database.start_run("ft"))
+    save_document(database, found, database.start_run("ft"))
     for back in range(10):
         database.record_coverage("ft", TODAY - timedelta(days=back), "ok", 1, 1)
     span = f"since={TODAY - timedelta(days=6)}&until={TODAY}"

@@ -13,7 +13,7 @@ from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.saving import LostArticle
 from tests.dashboards import EVIL, SCRIPT, TODAY
 from tests.test_storage_quarantine import SHELL, TEXT, URL, good, shell
-from tests.worlds import body, moment, register
+from tests.worlds import body, moment, register, save_document, save_documents
 
 PAGE = f"/article?url={quote(URL, safe='')}"
 LOST_URL = "https://ft.example/lost"
@@ -25,8 +25,10 @@ def database(database_url: str) -> Iterator[Database]:
     upgrade_database(database_url)
     with open_database(database_url) as opened:
         run = register(opened)
-        opened.save_all([good(), good("Another. " + TEXT[::-1], path="lost")], run)
-        opened.save(shell(f"{SHELL} {EVIL}", fetched_at=moment(1), mentions=[body("Nokia")]), run)
+        save_documents(opened, [good(), good("Another. " + TEXT[::-1], path="lost")], run)
+        save_document(
+            opened, shell(f"{SHELL} {EVIL}", fetched_at=moment(1), mentions=[body("Nokia")]), run
+        )
         lost = LostArticle(url=LOST_URL, seen_at=moment(2), kind="Empty", note=f"no text {EVIL}")
         write_batch(opened, run, [FinishedPage(lost=lost)])
         opened.record_coverage("ft", TODAY, "ok", 2, 2)

@@ -22,7 +22,7 @@ from newscrawl.storage.frontier import (
     open_frontier,
     publishing_interval,
 )
-from tests.worlds import document, register
+from tests.worlds import document, known_urls, register, save_document
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 SCHEDULE = Schedule(
@@ -124,7 +124,7 @@ def test_an_offer_is_queued_once(frontier: Frontier) -> None:
 
 
 def test_what_is_stored_already_is_not_queued(database: Database, frontier: Frontier) -> None:
-    database.save(document("a"), frontier.run_id)
+    save_document(database, document("a"), frontier.run_id)
     assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["b"]
 
@@ -139,10 +139,10 @@ def twin(url: str = TWIN) -> FrontierEntry:
 def test_a_twin_of_a_stored_article_is_an_address_of_it(
     database: Database, frontier: Frontier
 ) -> None:
-    database.save(document("a"), frontier.run_id)
+    save_document(database, document("a"), frontier.run_id)
     assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
     assert frontier.dequeue(10) == []
-    assert database.known([TWIN]) == {TWIN}
+    assert known_urls(database, [TWIN]) == {TWIN}
 
 
 def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> None:

@@ -13,7 +13,7 @@ import newscrawl
 from newscrawl import query
 from newscrawl.query import Scope
 from newscrawl.storage import Database, StorageError, open_database, queries
-from tests.worlds import body, day, document, headline, register
+from tests.worlds import body, day, document, headline, register, save_document
 
 WEEK = Scope(since=day(-1), until=day(0))
 
@@ -24,7 +24,7 @@ def news(tmp_path: Path) -> Iterator[Database]:
     with open_database(url) as database:
         run = register(database)
         mentions = [headline("Siemens"), body("Siemens"), body("Bosch")]
-        database.save(document(text="Siemens has a plant.", mentions=mentions), run)
+        save_document(database, document(text="Siemens has a plant.", mentions=mentions), run)
         database.record_coverage("ft", day(0), "ok", 1, 1)
     with query.open_news(url) as opened:
         yield opened

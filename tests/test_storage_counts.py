@@ -1,7 +1,8 @@
 """Counts by day, stories and search stay in step with the articles, whatever is written."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from newscrawl.items import Document, Mention
-from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage import Database, open_database, progress, queries
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -21,7 +22,20 @@ from newscrawl.storage.models import (
     DailyTotal,
     Sketch,
 )
-from tests.worlds import LONG, body, day, document, empty, headline, moment, register
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.rematching import text_batches, write_mentions
+from tests.worlds import (
+    LONG,
+    body,
+    day,
+    document,
+    empty,
+    headline,
+    moment,
+    register,
+    save_document,
+    save_documents,
+)
 
 COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
 SLUGS = ("ft", "faz")
@@ -87,12 +101,20 @@ def _carry_out(database: Database, steps: list[Step]) -> None:
         for slug in SLUGS:
             of_one_run = [made for made in step.documents if made.page.source == slug]
             if of_one_run:
-                database.save_all(of_one_run, runs[slug])
+                save_documents(database, of_one_run, runs[slug])
         if step.rematched is not None:
             with database.reading() as session:
                 numbers = session.scalars(select(Article.id).order_by(Article.id)).all()
             if step.rematched < len(numbers):
-                database.replace_mentions({numbers[step.rematched]: step.mentions})
+                rematch(database, numbers[step.rematched], step.mentions)
+
+
+def rematch(database: Database, number: int, mentions: Sequence[Mention]) -> None:
+    """Give an article other mentions, as `newscrawl rematch` does."""
+    batches = chain.from_iterable(text_batches(database, Scope()))
+    (text,) = [one for one in batches if one.number == number]
+    step = progress.Step(task="test", position=number, counts={})
+    write_mentions(database, [text], {number: mentions}, step)
 
 
 def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
@@ -111,8 +133,12 @@ def found_by_search(database: Database) -> list[str]:
 
 def test_a_revision_moves_what_iscounted(database: Database) -> None:
     run = register(database)
-    database.save(document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run)
-    database.save(document(text="Second.", mentions=[body("Bosch"), body("Bosch", 9)]), run)
+    save_document(
+        database, document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run
+    )
+    save_document(
+        database, document(text="Second.", mentions=[body("Bosch"), body("Bosch", 9)]), run
+    )
     with database.reading() as session:
         rows = session.execute(select(DailyTotal.read, DailyTotal.articles, DailyTotal.in_body))
         assert rows.all() == [(1, 1, 2)]
@@ -121,11 +147,11 @@ def test_a_revision_moves_what_iscounted(database: Database) -> None:
 
 def test_rematched_articles_count_for_their_new_companies(database: Database) -> None:
     run = register(database)
-    database.save(document("a", text=LONG, mentions=[body("Siemens")]), run)
+    save_document(database, document("a", text=LONG, mentions=[body("Siemens")]), run)
     with database.reading() as session:
         number = session.scalar(select(Article.id))
     assert number is not None
-    database.replace_mentions({number: [headline("Bosch"), body("Bosch")]})
+    rematch(database, number, [headline("Bosch"), body("Bosch")])
     (row,) = queries.company_ranking(database)
     assert (row.company, row.hits.in_title, row.hits.in_body) == ("Bosch", 1, 1)
 
@@ -134,18 +160,20 @@ def test_documents_stored_at_once_are_all_stored_or_none(database: Database) -> 
     run = register(database)
     unknown = document("b", source="nowhere", text="Other.")
     with pytest.raises(Exception, match="no source 'nowhere'"):
-        database.save_all([document("a"), unknown], run)
+        save_documents(database, [document("a"), unknown], run)
     assert queries.articles(database) == []
-    saved = database.save_all([document("a"), document("b", text="Other.")], run)
+    saved = save_documents(database, [document("a"), document("b", text="Other.")], run)
     assert [one.outcome for one in saved] == ["new", "new"]
 
 
 def test_stories_found_anew_are_the_same(database: Database) -> None:
     ft, faz = register(database, "ft"), register(database, "faz")
     copy = " ".join(WORDS)
-    database.save(document("a", text=copy), ft)
-    database.save(document("b", source="faz", text=copy + " And a word more."), faz)
-    database.save(document("c", text=copy.replace("alpha", "delta").replace("beta", "eta")), ft)
+    save_document(database, document("a", text=copy), ft)
+    save_document(database, document("b", source="faz", text=copy + " And a word more."), faz)
+    save_document(
+        database, document("c", text=copy.replace("alpha", "delta").replace("beta", "eta")), ft
+    )
     told = [row.articles for row in queries.stories(database)]
     database.rebuild(stories=True)
     assert [row.articles for row in queries.stories(database)] == told == [2, 1]
@@ -155,7 +183,7 @@ def test_stories_found_anew_are_the_same(database: Database) -> None:
 
 def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
     run = register(database)
-    database.save_all([document(str(path), text=f"Text {path}.") for path in range(3)], run)
+    save_documents(database, [document(str(path), text=f"Text {path}.") for path in range(3)], run)
     said: list[tuple[int, int]] = []
     assert database.rebuild(progress=lambda done, of: said.append((done, of))) == 3
     assert said == [(3, 3)]

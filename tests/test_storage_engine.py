@@ -18,7 +18,7 @@ from newscrawl.storage import (
     queries,
     upgrade_database,
 )
-from tests.worlds import document, register
+from tests.worlds import document, known_urls, register, save_document
 
 
 def message(url: str, *, create: bool = True) -> str:
@@ -85,18 +85,18 @@ def test_a_new_file_gets_its_tables_in_wal_mode_with_foreign_keys(file: Path) ->
 
 def test_what_was_written_is_there_when_it_is_opened_again(file: Path) -> None:
     with open_database(f"sqlite:///{file}") as opened:
-        opened.save(document(), register(opened))
+        save_document(opened, document(), register(opened))
     with open_database(f"sqlite:///{file}", create=False) as opened:
-        assert opened.known(["https://ft.example/a"])
+        assert known_urls(opened, ["https://ft.example/a"])
 
 
 def test_a_database_in_memory_is_one_for_all_threads() -> None:
     with open_database("sqlite://") as opened:
         run = register(opened)
-        worker = threading.Thread(target=opened.save, args=(document(), run))
+        worker = threading.Thread(target=save_document, args=(opened, document(), run))
         worker.start()
         worker.join()
-        assert opened.known(["https://ft.example/a"])
+        assert known_urls(opened, ["https://ft.example/a"])
 
 
 def test_a_reader_is_told_that_there_is_no_file(file: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_wait_that_is_no_number_is_refused(file: Path) -> None:
 
 def test_readers_are_not_stopped_by_a_writer(file: Path, locked: sqlite3.Connection) -> None:
     with open_database(f"sqlite:///{file}?timeout=0") as opened:
-        assert opened.known(["https://ft.example/a"]) == set()
+        assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
 def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> None:
@@ -226,7 +226,7 @@ def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> 
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-        assert opened.known(["https://ft.example/a"]) == set()
+        assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
 def test_a_file_that_is_gone_is_named_and_not_made_anew(file: Path) -> None:

@@ -30,7 +30,17 @@ from newscrawl.storage.revisions import (
 )
 from newscrawl.storage.saving import LostArticle
 from tests.test_storage_counts import counted, found_by_search
-from tests.worlds import NOON, body, document, empty, headline, moment, register
+from tests.worlds import (
+    NOON,
+    body,
+    document,
+    empty,
+    headline,
+    moment,
+    register,
+    save_document,
+    save_documents,
+)
 
 URL = "https://ft.example/a"
 TEXT = " ".join(
@@ -51,7 +61,7 @@ def shell(text: str = SHELL, **given: Any) -> Document:
 @pytest.fixture
 def run(database: Database) -> int:
     run = register(database)
-    database.save(good(), run)
+    save_document(database, good(), run)
     return run
 
 
@@ -83,7 +93,7 @@ def ranking(database: Database) -> dict[str, int]:
 
 
 def test_a_worse_version_is_held_and_the_article_stays(database: Database, run: int) -> None:
-    saved = database.save(shell(fetched_at=moment(1)), run)
+    saved = save_document(database, shell(fetched_at=moment(1)), run)
     assert saved == Saved("quarantined", 0, "text_shrank")
     assert stored(database) == ("A headline", TEXT, 1)
     assert mentions(database) == 3
@@ -95,9 +105,9 @@ def test_a_worse_version_is_held_and_the_article_stays(database: Database, run: 
 
 
 def test_revisits_in_a_row_are_one_row_with_the_newest_text(database: Database, run: int) -> None:
-    first = database.save(shell(fetched_at=moment(1)), run)
-    again = database.save(shell(fetched_at=moment(2)), run)
-    other = database.save(shell("Something went wrong.", fetched_at=moment(3)), run)
+    first = save_document(database, shell(fetched_at=moment(1)), run)
+    again = save_document(database, shell(fetched_at=moment(2)), run)
+    other = save_document(database, shell("Something went wrong.", fetched_at=moment(3)), run)
     assert [one.again for one in (first, again, other)] == [False, True, False]
     (row,) = held(database)
     assert (row.text, row.times) == ("Something went wrong.", 3)
@@ -106,8 +116,8 @@ def test_revisits_in_a_row_are_one_row_with_the_newest_text(database: Database, 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT + " A correction."])
 def test_a_good_version_ends_what_is_pending(database: Database, run: int, text: str) -> None:
-    database.save(shell(), run)
-    saved = database.save(good(text), run)
+    save_document(database, shell(), run)
+    saved = save_document(database, good(text), run)
     assert saved.outcome == ("unchanged" if text == TEXT else "revised")
     assert queries.quarantined(database) == []
     (row,) = held(database)
@@ -144,9 +154,9 @@ def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(
     teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
     own = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
     consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
-    assert database.save(own, run) == Saved("unchanged", 0)
-    assert database.save(teaser, run) == Saved("unchanged", 0)
-    assert database.save(consent, run) == Saved("quarantined", 0, "no_article")
+    assert save_document(database, own, run) == Saved("unchanged", 0)
+    assert save_document(database, teaser, run) == Saved("unchanged", 0)
+    assert save_document(database, consent, run) == Saved("quarantined", 0, "no_article")
     assert stored(database) == ("A headline", TEXT, 1)
     (row,) = queries.quarantined(database)
     assert (row.new_title, row.note) == ("Your privacy", "the page is of the kind 'consent'")
@@ -159,10 +169,10 @@ def test_while_layout_changed_is_open_revisions_wait(database: Database, run: in
         now = session.scalars(select(func.max(Article.last_seen_at))).one() + timedelta(days=9999)
     later = good(TEXT + " More.", fetched_at=now)
     # What was fetched before it was found is judged by itself.
-    assert database.save(good(TEXT + " Less."), run).outcome == "revised"
-    assert database.save(later, run) == Saved("quarantined", 0, "layout_changed")
+    assert save_document(database, good(TEXT + " Less."), run).outcome == "revised"
+    assert save_document(database, later, run) == Saved("quarantined", 0, "layout_changed")
     record_incidents(database, [], {incident.cause})
-    assert database.save(later, run).outcome == "revised"
+    assert save_document(database, later, run).outcome == "revised"
     assert queries.quarantined(database) == []
 
 
@@ -187,7 +197,7 @@ def test_archives_make_no_article_worse(database: Database, run: int) -> None:
 def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database, run: int) -> None:
     assert ranking(database) == {"Siemens": 2, "Bosch": 1}
     late = shell(fetched_at=moment(1), mentions=[body("Nokia")], language="de", section="Home")
-    database.save(late, run)
+    save_document(database, late, run)
     assert ranking(database) == {"Siemens": 2, "Bosch": 1}
     (row,) = queries.quarantined(database)
     assert apply_revision(database, row.id) == URL
@@ -203,12 +213,12 @@ def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database
 
 
 def test_what_is_discarded_is_not_listed_again(database: Database, run: int) -> None:
-    database.save(shell(), run)
+    save_document(database, shell(), run)
     (row,) = queries.quarantined(database)
     assert decide_all(database, [row.id, row.id, 9999], discard_revision)[0] == [URL]
-    assert database.save(shell(fetched_at=moment(2)), run) == Saved("unchanged", 0)
+    assert save_document(database, shell(fetched_at=moment(2)), run) == Saved("unchanged", 0)
     assert queries.quarantined(database) == []
-    assert database.save(shell("Another shell."), run).outcome == "quarantined"
+    assert save_document(database, shell("Another shell."), run).outcome == "quarantined"
     assert stored(database) == ("A headline", TEXT, 1)
 
 
@@ -218,7 +228,7 @@ def restore(database: Database, number: int, found: Sequence[Mention] = GOOD) ->
 
 
 def test_an_earlier_version_is_restored_with_all_its_facts(database: Database, run: int) -> None:
-    database.save(shell(language="de", section="Home", mentions=[body("Nokia")]), run)
+    save_document(database, shell(language="de", section="Home", mentions=[body("Nokia")]), run)
     apply_revision(database, queries.quarantined(database)[0].id)
     assert restore(database, 1) == 3
     assert stored(database) == ("A headline", TEXT, 3)
@@ -233,15 +243,15 @@ def test_an_earlier_version_is_restored_with_all_its_facts(database: Database, r
 
 def test_what_was_restored_is_not_taken_back(database: Database, run: int) -> None:
     corrected = good(TEXT + " A correction that is none.")
-    assert database.save(corrected, run).outcome == "revised"
+    assert save_document(database, corrected, run).outcome == "revised"
     restore(database, 1)
-    assert database.save(corrected, run) == Saved("unchanged", 0)
+    assert save_document(database, corrected, run) == Saved("unchanged", 0)
     assert stored(database) == ("A headline", TEXT, 3)
     assert queries.quarantined(database) == []
     # Until the operator wants it after all.
     restore(database, 2)
     assert stored(database)[1] == corrected.article.text
-    assert database.save(good(), run) == Saved("unchanged", 0)
+    assert save_document(database, good(), run) == Saved("unchanged", 0)
     assert stored(database)[1] == corrected.article.text
 
 
@@ -256,7 +266,7 @@ def test_a_version_that_is_none_is_named(database: Database, run: int) -> None:
 def test_a_version_that_broke_off_is_not_applied_in_part(
     database: Database, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database.save(shell(mentions=[body("Nokia")]), run)
+    save_document(database, shell(mentions=[body("Nokia")]), run)
     (row,) = queries.quarantined(database)
     before = ranking(database)
     with monkeypatch.context() as patch:
@@ -282,9 +292,9 @@ def _broken(_: object) -> None:
 def test_what_has_left_the_quarantine_is_forgotten_after_a_while(
     database: Database, run: int
 ) -> None:
-    database.save(shell(), run)
+    save_document(database, shell(), run)
     discard_revision(database, queries.quarantined(database)[0].id)
-    database.save(shell("Another shell."), run)
+    save_document(database, shell("Another shell."), run)
     keep = timedelta(days=20)
     now = held(database)[0].closed_at
     assert now is not None
@@ -325,10 +335,10 @@ _STEPS = st.lists(
 
 def _carry_out(database: Database, steps: Sequence[Any]) -> None:
     run = register(database)
-    database.save_all([good(f"{path} {TEXT}", path=path) for path in "ab"], run)
+    save_documents(database, [good(f"{path} {TEXT}", path=path) for path in "ab"], run)
     for step in steps:
         if isinstance(step, Document):
-            database.save(step, run)
+            save_document(database, step, run)
         elif callable(step):
             decide_all(database, [row.id for row in queries.quarantined(database)], step)
         else:

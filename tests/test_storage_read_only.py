@@ -11,7 +11,7 @@ import pytest
 from newscrawl.storage import StorageError, open_database
 from newscrawl.storage import engine as engines
 from tests.site.crawling import PROJECT, crawl_environment
-from tests.worlds import document, register
+from tests.worlds import document, known_urls, register, save_document
 
 # A folder is made read-only for one command, by a mount of its own that root can't write to either.
 _MOUNT = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     if read_only(folder, "touch", str(folder / "x")).returncode != 1 or (folder / "x").exists():
         pytest.skip("this user may not mount a folder read-only")
     with open_database(f"sqlite:///{folder}/news.sqlite") as opened:
-        opened.save(document("a"), register(opened))
+        save_document(opened, document("a"), register(opened))
     return folder
 
 
@@ -72,7 +72,7 @@ def test_who_must_write_says_so_in_a_line(folder: Path) -> None:
 
 def test_changes_that_can_not_be_read_are_told_of(folder: Path) -> None:
     with open_database(f"sqlite:///{folder}/news.sqlite") as opened:
-        opened.save(document("b"), register(opened))
+        save_document(opened, document("b"), register(opened))
         # As a program leaves it that was killed.
         shutil.copytree(folder, folder / "copy")
     copy = folder / "copy"
@@ -91,8 +91,8 @@ def test_a_database_beside_a_writer_is_read_as_it_is_now(
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as writer, open_database(url, create=False) as reader:
         for name in ("a", "b"):
-            writer.save(document(name), register(writer))
+            save_document(writer, document(name), register(writer))
             found = {f"https://ft.example/{name}"}
-            assert reader.known(found) == found
+            assert known_urls(reader, found) == found
         with pytest.raises(StorageError, match=r"can't write to the database .*readonly"):
             register(reader)

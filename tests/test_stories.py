@@ -22,7 +22,7 @@ from newscrawl.storage.sketching import (
 )
 from newscrawl.storage.stories import MOST_UNDER_A_VALUE
 from newscrawl.storage.words import folded_words
-from tests.worlds import body, day, document, moment, register
+from tests.worlds import body, day, document, moment, register, save_document, save_documents
 
 AGENCY = """Siemens has won an order worth 1.2 billion euros to build forty regional trains for the
 northern states, the company said on Tuesday. The trains are to be assembled in Krefeld
@@ -228,7 +228,7 @@ def save(database: Database) -> Save:
         made = document(
             path, source=source, text=text, published=moment(on), mentions=[body("Siemens")]
         )
-        database.save(made, runs[source])
+        save_document(database, made, runs[source])
 
     return save
 
@@ -255,7 +255,7 @@ def test_copies_stored_together_are_one_story(database: Database) -> None:
     run = register(database)
     texts = [AGENCY, OTHER, edited(AGENCY), f"{OTHER}\n\n{BOILERPLATE}"]
     made: list[Document] = [document(str(n), text=text) for n, text in enumerate(texts)]
-    database.save_all(made, run)
+    save_documents(database, made, run)
     assert [row.articles for row in queries.stories(database)] == [2, 2]
 
 
@@ -325,6 +325,6 @@ def test_a_text_that_floods_is_found_by_its_first_copies(database: Database) -> 
             document(str(n), source=slug, title=f"{n}", text=f"{AGENCY} {slug}{n}.")
             for n in range(many // 4 + 1)
         ]
-        database.save_all(made, run)
+        save_documents(database, made, run)
     (story,) = queries.stories(database)
     assert story.articles == len(runs) * (many // 4 + 1)

@@ -1,12 +1,14 @@
 """Documents for storage and queries, as short as a test can say what matters to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 import psycopg
 
 from newscrawl.items import Access, Article, Document, Kind, Mention, Page
-from newscrawl.storage import Database
+from newscrawl.storage import Database, Saved, UnstorableDocument
+from newscrawl.storage.addresses import stored_urls
+from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.models import Base
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -85,3 +87,27 @@ def empty(postgres_url: str) -> None:
     with psycopg.connect(postgres_url) as connection:
         for table in reversed(Base.metadata.sorted_tables):
             connection.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our own names
+
+
+def save_documents(database: Database, documents: Sequence[Document], run_id: int) -> list[Saved]:
+    """Store documents as a crawl does, in one transaction; raise UnstorableDocument for one."""
+    pages = [FinishedPage(document=one) for one in documents]
+    outcomes = []
+    for outcome in write_batch(database, run_id, pages):
+        if isinstance(outcome, UnstorableDocument):
+            raise outcome
+        assert outcome is not None
+        outcomes.append(outcome)
+    return outcomes
+
+
+def save_document(database: Database, document: Document, run_id: int) -> Saved:
+    """Store a document as a crawl does."""
+    (saved,) = save_documents(database, [document], run_id)
+    return saved
+
+
+def known_urls(database: Database, urls: Iterable[str]) -> set[str]:
+    """Return those of the canonical URLs that are stored, as an article's own or as an alias."""
+    with database.reading() as session:
+        return stored_urls(session.connection(), urls)

@@ -25,6 +25,7 @@ from benchmarks.query.news_year import DAYS, FIRST, LAST, NewsYear, companies, s
 from benchmarks.query.postgres import copy_to_postgres
 from newscrawl.items import Document
 from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.queries import Scope
 
 # The limits of our issue: milliseconds at the 95th percentile, articles a second.
@@ -123,7 +124,7 @@ def store(database: Database, documents: Iterator[Document]) -> tuple[int, float
     number, seconds = 0, 0.0
     while batch := list(islice(documents, BATCH)):
         began = time.perf_counter()
-        database.save_all(batch, run)
+        write_batch(database, run, [FinishedPage(document=one) for one in batch])
         seconds += time.perf_counter() - began
         number += len(batch)
     return number, seconds

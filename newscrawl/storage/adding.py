@@ -9,31 +9,28 @@ from sqlalchemy import JSON, Connection, Table, bindparam, text
 
 from newscrawl.storage.addresses import add_urls, stored_urls
 from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.bulk import ManyRows, Numbers
+from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.documents import Record, day_of, minute_of
 from newscrawl.storage.models import Base
 from newscrawl.storage.occurrences import write_occurrences
-from newscrawl.storage.prepared import Prepared
 from newscrawl.storage.rollups import Tally, counts
 
 _ARTICLES: Table = Base.metadata.tables["articles"]
-_NUMBERS = Numbers(_ARTICLES)
-_ADD_ARTICLES = ManyRows(
+_NUMBERS = RowIds(_ARTICLES)
+_ADD_ARTICLES = BulkInsert(
     _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 )
 # Pairs, which go to each database as it takes them fastest.
-_TWINS = Prepared(
-    {
-        "sqlite": text(
-            "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
-            "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
-        ).bindparams(bindparam("texts", type_=JSON())),
-        "postgresql": text(
-            "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
-            "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
-        ).bindparams(bindparam("texts", type_=JSON())),
-    }
-)
+_TWINS = {
+    "sqlite": text(
+        "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
+        "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
+    ).bindparams(bindparam("texts", type_=JSON())),
+    "postgresql": text(
+        "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
+        "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
+    ).bindparams(bindparam("texts", type_=JSON())),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,8 @@ def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
     met: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
-        met.update(_TWINS.rows(connection, {"texts": sorted(texts)}))
+        twins = connection.execute(_TWINS[connection.dialect.name], {"texts": sorted(texts)})
+        met.update(map(tuple, twins))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}

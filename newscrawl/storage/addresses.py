@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
-from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.models import ArticleUrl, Base
-from newscrawl.storage.prepared import Prepared, among
 
-_STORED = Prepared(
-    select(ArticleUrl.url, ArticleUrl.article_id).where(among(ArticleUrl.url, "urls"))
+_STORED = select(ArticleUrl.url, ArticleUrl.article_id).where(
+    ArticleUrl.url.in_(bindparam("urls", expanding=True))
 )
-_ADD = ManyRows(
+_ADD = BulkInsert(
     Base.metadata.tables["article_urls"],
     ("url", "article_id"),
     lambda row: row.on_conflict_do_nothing(),
@@ -26,7 +25,7 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """The numbers of the articles that are stored under the addresses, by these."""
     asked = sorted(set(urls))
-    return dict(_STORED.rows(connection, {"urls": asked})) if asked else {}
+    return dict(connection.execute(_STORED, {"urls": asked}).all()) if asked else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:

@@ -51,8 +51,8 @@ class _Incoming:
 
 
 def write_batch(database: Database, run_id: int, arrivals: Sequence[FinishedPage]) -> list[Written]:
-    """Store the documents as `Database.save` does and settle the pages: all of it in one
-    transaction, or nothing. Raises StorageError.
+    """Store the documents and write the results of their fetches, in one transaction: all of it
+    or nothing. Raise StorageError.
 
     A page whose document can't be stored is not settled. One that we see for the first time, of an
     article that we have already, adds its address and changes nothing else.

@@ -1,97 +1,110 @@
-"""Many rows at once, as each database takes them fastest."""
+"""INSERTs of many rows, as each database takes them fastest.
 
-from collections.abc import Callable, Iterable, Sequence
+SQLite gets one statement with many rows of parameters. PostgreSQL gets many rows by COPY, or where
+they may exist already as one statement with an array for each column: its driver would send a
+message for each row. Against SQLAlchemy's own batching that takes two thirds off the processor time
+of storing an article (0.5 ms instead of 1.3 ms, 100 articles in a transaction).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from sqlalchemy import Connection, Integer, TableClause, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
-
-from newscrawl.storage.prepared import Prepared, Values, driver_errors, processor
+from sqlalchemy.exc import DBAPIError
 
 # Ours: fewer rows go to PostgreSQL one by one; for more it is worth to begin a COPY.
 _FEW: Final = 16
 
-Thing = TypeVar("Thing")
+Values = Mapping[str, Any]
 
 
-class ManyRows:
+class BulkInsert:
     """An INSERT of many rows into the named columns of a table.
 
-    `conflict` adds to the statement what becomes of rows that are there already; both databases say
-    it in one way. PostgreSQL gets many rows by COPY, or where they may be there already as one
-    statement with an array for each column: its driver would send a message for each row.
+    `conflict` adds to the statement what is done with rows that exist already; both databases say
+    it in one way.
     """
 
     def __init__(
         self, table: TableClause, names: Sequence[str], conflict: Callable[[Any], Any] | None = None
     ) -> None:
-        resolved: Callable[[Any], Any] = conflict or (lambda statement: statement)
+        resolve: Callable[[Any], Any] = conflict or (lambda statement: statement)
+        self._names = names
         self._columns = [table.c[name] for name in names]
         self._copy = None if conflict else f"COPY {table.name} ({', '.join(names)}) FROM STDIN"
-        said_by = {"sqlite": sqlite, "postgresql": postgresql}
-        self._rows = Prepared(
-            {name: resolved(said.insert(table)).inline() for name, said in said_by.items()}, names
-        )
+        # Inline: without RETURNING, which would fetch each row's id.
+        self._rows = {
+            name: resolve(dialect.insert(table)).inline()
+            for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+        }
         given = (bindparam(c.name, type_=postgresql.ARRAY(c.type)) for c in self._columns)
         arrays = func.unnest(*given).table_valued(*names).render_derived()
         chosen = select(*(arrays.c[name] for name in names))
-        self._arrays = Prepared(resolved(postgresql.insert(table).from_select(names, chosen)))
-        self._names = names
+        self._arrays = resolve(postgresql.insert(table).from_select(names, chosen))
 
     def write(self, connection: Connection, rows: Sequence[Values]) -> None:
-        """Writes the rows, if there are any."""
-        self.write_made(connection, rows, _as_it_is)
-
-    def write_made(
-        self, connection: Connection, things: Sequence[Thing], row_of: Callable[[Thing], Values]
-    ) -> None:
-        """Writes each thing's row; PostgreSQL works on the first ones while others are made."""
-        if not things:
+        """Insert the rows, if there are any."""
+        if not rows:
             return
-        rows = map(row_of, things)
-        if len(things) == 1:
-            self._rows.run(connection, next(rows))
-        elif connection.dialect.name == "sqlite" or len(things) <= _FEW:
-            self._rows.run_all(connection, rows)
+        if connection.dialect.name == "sqlite" or len(rows) <= _FEW:
+            connection.execute(self._rows[connection.dialect.name], rows)
         elif self._copy:
             self._write_copy(connection, self._copy, rows)
         else:
-            made = list(rows)
-            columns = {name: [row[name] for row in made] for name in self._names}
-            self._arrays.run(connection, columns)
+            columns = {name: [row[name] for row in rows] for name in self._names}
+            connection.execute(self._arrays, columns)
 
-    def _write_copy(self, connection: Connection, sql: str, rows: Iterable[Values]) -> None:
+    def _write_copy(self, connection: Connection, sql: str, rows: Sequence[Values]) -> None:
         values_of = itemgetter(*self._names)
-        found = [processor(column.type, connection.dialect) for column in self._columns]
+        dialect = connection.dialect
+        found = [
+            column.type.dialect_impl(dialect).bind_processor(dialect) for column in self._columns
+        ]
         converted = [(place, process) for place, process in enumerate(found) if process]
         cursor: Any = connection.connection.cursor()
-        with driver_errors(connection, sql), cursor.copy(sql) as copy:
-            for row in rows:
-                values = list(values_of(row))
-                for place, process in converted:
-                    values[place] = process(values[place])
-                copy.write_row(values)
+        try:
+            with cursor.copy(sql) as copy:
+                for row in rows:
+                    values = list(values_of(row))
+                    for place, process in converted:
+                        values[place] = process(values[place])
+                    copy.write_row(values)
+        except dialect.loaded_dbapi.Error as error:
+            raise _as_sqlalchemy(connection, sql, error) from error
 
 
-def _as_it_is(row: Values) -> Values:
-    return row
-
-
-class Numbers:
-    """Numbers for new rows of a table, by its column `id`."""
+class RowIds:
+    """New ids for rows of a table."""
 
     def __init__(self, table: TableClause) -> None:
-        self._largest = Prepared(select(func.max(table.c.id)))
+        self._largest = select(func.max(table.c.id))
         sequence = func.pg_get_serial_sequence(table.name, "id")
         rows = func.generate_series(1, bindparam("count", type_=Integer())).table_valued("number")
-        self._next = Prepared(select(func.nextval(sequence)).select_from(rows))
+        self._next = select(func.nextval(sequence)).select_from(rows)
 
     def take(self, connection: Connection, count: int) -> list[int]:
-        """So many numbers. SQLite has one writer, which may count on from the largest."""
+        """Return `count` ids. SQLite has one writer, which may count on from the largest."""
         if not count:
             return []
         if connection.dialect.name == "sqlite":
-            ((largest,),) = self._largest.rows(connection, {})
-            return list(range((largest or 0) + 1, (largest or 0) + 1 + count))
-        return [number for (number,) in self._next.rows(connection, {"count": count})]
+            largest = connection.execute(self._largest).scalar() or 0
+            return list(range(largest + 1, largest + 1 + count))
+        return list(connection.execute(self._next, {"count": count}).scalars())
+
+
+def _as_sqlalchemy(connection: Connection, sql: str, error: Any) -> Any:
+    """Return the error that SQLAlchemy raises for one of the driver."""
+    dialect = connection.dialect
+    errors: Any = dialect.loaded_dbapi
+    raw: Any = connection.connection.dbapi_connection
+    return DBAPIError.instance(
+        sql,
+        None,
+        error,
+        errors.Error,
+        hide_parameters=True,
+        connection_invalidated=dialect.is_disconnect(error, raw, None),
+        dialect=dialect,
+    )

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from types import TracebackType
@@ -12,16 +12,11 @@ from sqlalchemy import URL, Engine, select
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from newscrawl.items import Document, Mention
 from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
-from newscrawl.storage.addresses import stored_urls
-from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.patience import LONGEST, SHORT, Patience
 from newscrawl.storage.rebuilding import rebuild
-from newscrawl.storage.saving import Saved, replace_mentions, save_records
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
@@ -228,55 +223,6 @@ class Database:
 
         self.write(work)
 
-    def known(self, urls: Iterable[str]) -> set[str]:
-        """Those of the canonical URLs that are stored, as an article's own or as an alias."""
-        with self.reading() as session:
-            return stored_urls(session.connection(), urls)
-
-    def save(self, document: Document, run_id: int) -> Saved:
-        """Stores an article with its mentions, in one transaction.
-
-        - "new": no article of the source has this URL, nor this text.
-        - "revised": headline or text differ from the stored ones, which become a revision;
-          the mentions are those of the new text.
-        - "unchanged": same headline and text, or the text of another article of the source,
-          whose alias the URL becomes; or a page that holds less than what is stored, such
-          as a paywall in front of an article that was read before. Nothing is counted twice.
-
-        Only an article's own source rewrites it: a page elsewhere that names its URL as the
-        canonical one is a copy. Raises UnstorableDocument where this document is at fault,
-        StorageError where the database is.
-        """
-        (saved,) = self.save_all([document], run_id)
-        return saved
-
-    def save_all(self, documents: Sequence[Document], run_id: int) -> list[Saved]:
-        """As `save`, several of one run at once: all of them are stored in one transaction, or
-        none is."""
-        records = [record_of(document) for document in documents]
-
-        def work(session: Session) -> list[Saved]:
-            connection = session.connection()
-            analysis = Analysis(connection)
-            saved = save_records(connection, [(record, run_id) for record in records], analysis)
-            analysis.write()
-            return saved
-
-        return self.write(work)
-
-    def replace_mentions(self, mentions: Mapping[int, Sequence[Mention]]) -> None:
-        """Gives articles, by their numbers, other mentions than they had, in one transaction;
-        all that is counted follows."""
-
-        def work(session: Session) -> None:
-            connection = session.connection()
-            analysis = Analysis(connection)
-            for number, found in sorted(mentions.items()):
-                replace_mentions(connection, number, found, analysis)
-            analysis.write()
-
-        self.write(work)
-
     def rebuild(
         self, *, stories: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> int:
@@ -289,7 +235,6 @@ class Database:
     def write(self, work: Callable[[Session], Result], *, longest: float | None = None) -> Result:
         """Does the work in one transaction, again if another one stood in its way: for `longest`
         seconds at most where another program has locked an SQLite file."""
-        """Does the work in one transaction, again if another one stood in its way."""
         engine = self._engine.execution_options(writes=True)
 
         def transaction() -> Result:

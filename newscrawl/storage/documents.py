@@ -30,7 +30,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What `Database.save` writes. `columns` are those of the articles table that the
+    """What is stored of a document. `columns` are those of the articles table that the
     document itself decides; `urls` its canonical URL first, then those it was met under. One that
     is `only_address` adds these to an article, and says nothing of it."""
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
@@ -11,25 +12,24 @@ from sqlalchemy.orm import Session
 from newscrawl.items import Document, Origin
 from newscrawl.storage import models
 from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.bulk import ManyRows, Numbers
+from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
-from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.progress import Step, note_step
 from newscrawl.storage.saving import Saved, save_records
 
 _TABLES = models.Base.metadata.tables
-_SOURCES = Prepared(
-    select(models.Source.slug, models.Source.id).where(among(models.Source.slug, "slugs"))
+_SOURCES = select(models.Source.slug, models.Source.id).where(
+    models.Source.slug.in_(bindparam("slugs", expanding=True))
 )
-_SOURCE_NUMBERS = Numbers(_TABLES["sources"])
-_ADD_SOURCES = ManyRows(
+_SOURCE_NUMBERS = RowIds(_TABLES["sources"])
+_ADD_SOURCES = BulkInsert(
     _TABLES["sources"], ("id", "slug", "name", "country", "language", "home", "registered_at")
 )
-_RUN_NUMBERS = Numbers(_TABLES["runs"])
-_ADD_RUNS = ManyRows(_TABLES["runs"], ("id", "source_id", "started_at"))
-_END_RUN = Prepared(
+_RUN_NUMBERS = RowIds(_TABLES["runs"])
+_ADD_RUNS = BulkInsert(_TABLES["runs"], ("id", "source_id", "started_at"))
+_END_RUN = (
     update(models.Run)
     .where(models.Run.id == bindparam("run"))
     .values(finished_at=bindparam("at"), reason=bindparam("ended_by"), counts=bindparam("counted"))
@@ -57,7 +57,7 @@ class Intake:
         """Stores records of these origins, in one transaction; in the same one it notes the
         step that `step_of` makes of what came of them. Of origins with one slug the first counts.
 
-        The counts are those of Database.save's outcomes and of the mentions.
+        The counts are those of the outcomes and of the mentions.
         """
         first: dict[str, Origin] = {}
         for origin in origins:
@@ -103,7 +103,7 @@ class Intake:
             for slug, number in self._runs.items()
         ]
         if rows:
-            self._database.write(lambda session: _END_RUN.run_all(session.connection(), rows))
+            self._database.write(lambda session: session.connection().execute(_END_RUN, rows))
             self._runs = {}
 
 
@@ -126,9 +126,10 @@ def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, 
     if not origins:
         return {}
     now = datetime.now(UTC)
-    known = dict(_SOURCES.rows(connection, {"slugs": [origin.slug for origin in origins]}))
+    slugs = [origin.slug for origin in origins]
+    known = dict(connection.execute(_SOURCES, {"slugs": slugs}).all())
     fresh = [origin for origin in origins if origin.slug not in known]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "id": number,
             "slug": origin.slug,
@@ -142,13 +143,7 @@ def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, 
     ]
     _ADD_SOURCES.write(connection, rows)
     known |= {row["slug"]: row["id"] for row in rows}
-    begun = dict(
-        zip(
-            [origin.slug for origin in origins],
-            _RUN_NUMBERS.take(connection, len(origins)),
-            strict=True,
-        )
-    )
+    begun = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
     _ADD_RUNS.write(
         connection,
         [

@@ -3,19 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from newscrawl.items import Mention
-from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import Base, Company
-from newscrawl.storage.prepared import Prepared, among
 
-_COMPANY_IDS = Prepared(select(Company.name, Company.id).where(among(Company.name, "names")))
-_ADD_COMPANIES = ManyRows(
+_COMPANY_IDS = select(Company.name, Company.id).where(
+    Company.name.in_(bindparam("names", expanding=True))
+)
+_ADD_COMPANIES = BulkInsert(
     Base.metadata.tables["companies"], ("name",), lambda row: row.on_conflict_do_nothing()
 )
-_MENTIONS = ManyRows(
+_MENTIONS = BulkInsert(
     Base.metadata.tables["mentions"],
     (
         "article_id",
@@ -27,7 +28,7 @@ _MENTIONS = ManyRows(
         "rule",
     ),
 )
-_BOILERPLATE = ManyRows(
+_BOILERPLATE = BulkInsert(
     Base.metadata.tables["boilerplate"],
     ("article_id", "company_id", "number"),
 )
@@ -80,11 +81,11 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     if not stored:
         return {}
     asked = {"names": sorted(set(stored.values()))}
-    ids: dict[str, int] = dict(_COMPANY_IDS.rows(connection, asked))
+    ids: dict[str, int] = dict(connection.execute(_COMPANY_IDS, asked).all())
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, so that two writers that add the same names can't wait for each other.
         _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
-        ids = dict(_COMPANY_IDS.rows(connection, asked))
+        ids = dict(connection.execute(_COMPANY_IDS, asked).all())
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 
 

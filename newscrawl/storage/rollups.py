@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Delete, bindparam, case, delete, func, select
 
 from newscrawl.storage import models
-from newscrawl.storage.bulk import ManyRows
+from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
 
@@ -38,7 +38,7 @@ def _sums_of(table: type[Any]) -> list[str]:
     return [name for name in _SUMS if hasattr(table, name)]
 
 
-def _adding(table: type[Any]) -> ManyRows:
+def _adding(table: type[Any]) -> BulkInsert:
     """An INSERT that adds to the row that is there."""
     keys, names = _KEYS[table], _sums_of(table)
 
@@ -46,7 +46,7 @@ def _adding(table: type[Any]) -> ManyRows:
         sums = {name: getattr(table, name) + row.excluded[name] for name in names}
         return row.on_conflict_do_update(index_elements=list(keys), set_=sums)
 
-    return ManyRows(models.Base.metadata.tables[table.__tablename__], (*keys, *names), add)
+    return BulkInsert(models.Base.metadata.tables[table.__tablename__], (*keys, *names), add)
 
 
 def _dropping(table: type[Any]) -> Delete:
@@ -60,8 +60,8 @@ _ADD = {table: _adding(table) for table in _KEYS}
 _DROP = {table: _dropping(table) for table in _KEYS}
 _ENTRY = ("minute", "article_id", "source_id", "language", "section", "limited")
 _NAMED = ("in_title", "in_body", "story_id")
-_ADD_COUNTED = ManyRows(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
-_ADD_APPEARANCES = ManyRows(
+_ADD_COUNTED = BulkInsert(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
+_ADD_APPEARANCES = BulkInsert(
     models.Base.metadata.tables["appearances"], ("company_id", *_ENTRY, *_NAMED)
 )
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)

@@ -37,7 +37,6 @@ from newscrawl.storage.models import (
     Source,
 )
 from newscrawl.storage.occurrences import write_occurrences
-from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.revision_check import Reason
 
 # A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, text?,
@@ -45,14 +44,14 @@ from newscrawl.storage.revision_check import Reason
 StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime, bool, bool]
 
 
-# Statements are built once: to build one costs as much as SQLite takes to carry it out.
-_SOURCES = Prepared(
+# Statements are built once: to build one takes as long as SQLite takes to execute it.
+_SOURCES = (
     select(Source.slug, Source.id)
-    .where(among(Source.slug, "slugs"))
+    .where(Source.slug.in_(bindparam("slugs", expanding=True)))
     .order_by(Source.slug)
     .with_for_update(key_share=True)
 )
-_RUNS = Prepared(select(Run.id).where(among(Run.id, "runs")))
+_RUNS = select(Run.id).where(Run.id.in_(bindparam("runs", expanding=True)))
 _STORED = select(
     ArticleUrl.url,
     Article.id,
@@ -112,9 +111,18 @@ class LostArticle:
 def save_records(
     connection: Connection, records: Sequence[tuple[Record, int]], analysis: Analysis
 ) -> list[Saved]:
-    """Stores records, each with the number of its run; see `Database.save`.
+    """Store records, each with the number of its run, and return the outcome of each.
 
-    Raises StorageError for an unknown source or run.
+    - "new": no article of the source has this URL, nor this text.
+    - "revised": headline or text differ from the stored ones, which become a revision; the mentions
+      are those of the new text.
+    - "unchanged": the same headline and text, or the text of another article of the source, of
+      which the URL becomes an alias; or a page that holds less than what is stored, such as a
+      paywall in front of an article that was read before. Nothing is counted twice.
+    - "quarantined": the version would make the article worse.
+
+    Only an article's own source rewrites it: a page elsewhere that names its URL as the canonical
+    one is a copy. Raise StorageError for an unknown source or run.
     """
     sources = _sources(connection, {record.source for record, _ in records})
     _check_runs(connection, {run_id for _, run_id in records})
@@ -155,7 +163,7 @@ def _save_known(
 def replace_mentions(
     connection: Connection, article_id: int, mentions: Sequence[Mention], analysis: Analysis
 ) -> None:
-    """See `Database.replace_mentions`."""
+    """Give an article other mentions; all that is counted follows."""
     with analysis.changing([article_id]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
         write_occurrences(connection, {article_id: mentions}, {})
@@ -167,7 +175,7 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
     On PostgreSQL the locks on their rows, taken in one order, make the sources' writers take turns,
     so that two of them can't both find that a text is new; SQLite has one writer at a time anyway.
     """
-    found: dict[str, int] = dict(_SOURCES.rows(connection, {"slugs": sorted(slugs)}))
+    found: dict[str, int] = dict(connection.execute(_SOURCES, {"slugs": sorted(slugs)}).all())
     for slug in slugs:
         if slug not in found:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
@@ -175,7 +183,7 @@ def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
 
 
 def _check_runs(connection: Connection, runs: Collection[int]) -> None:
-    found = {run_id for (run_id,) in _RUNS.rows(connection, {"runs": sorted(runs)})}
+    found = set(connection.execute(_RUNS, {"runs": sorted(runs)}).scalars())
     for run_id in runs:
         if run_id not in found:
             raise StorageError(f"no run {run_id} in the database: start_run gives one")

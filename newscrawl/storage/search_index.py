@@ -21,8 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
-from newscrawl.storage.bulk import ManyRows
-from newscrawl.storage.prepared import Prepared
+from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.wording import Wording, lines
 
 # The positions of a tsvector end at 16,383; the headline needs some of them.
@@ -39,15 +38,13 @@ POSTGRES_SEARCH = table(
     column("words", postgresql.TSVECTOR()),
 )
 
-_SQLITE_ADD = Prepared(
-    text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
-)
+_SQLITE_ADD = text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
 _SQLITE_REMOVE = text(
     "INSERT INTO article_search (article_search, rowid, title, body) "
     "VALUES ('delete', :key, :title, :body)"
 )
 _SQLITE_CLEAR = text("INSERT INTO article_search (article_search) VALUES ('delete-all')")
-_POSTGRES_ADD = ManyRows(POSTGRES_SEARCH, ("article_id", "minute", "words"))
+_POSTGRES_ADD = BulkInsert(POSTGRES_SEARCH, ("article_id", "minute", "words"))
 _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
     POSTGRES_SEARCH.c.article_id == bindparam("number")
 )
@@ -85,9 +82,9 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if connection.dialect.name == "sqlite":
         # In the order of their keys: each step back would make FTS5 write out what it has gathered.
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
-        _SQLITE_ADD.run_all(connection, map(_sqlite_row, ordered))
+        connection.execute(_SQLITE_ADD, list(map(_sqlite_row, ordered)))
         return
-    _POSTGRES_ADD.write_made(connection, entries, postgres_row)
+    _POSTGRES_ADD.write(connection, list(map(postgres_row, entries)))
 
 
 def remove(connection: Connection, entries: Sequence[Searchable]) -> None:

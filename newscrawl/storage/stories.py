@@ -7,16 +7,15 @@ further ones are not found by it. So the time for an article stays the same howe
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from sqlalchemy import JSON, Connection, bindparam, delete, select, text
+from sqlalchemy import JSON, Connection, Executable, bindparam, delete, select, text
 
-from newscrawl.storage.bulk import ManyRows, Numbers
+from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.prepared import Prepared, among
 from newscrawl.storage.sketching import Sketch, same_story
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
@@ -29,27 +28,26 @@ _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 # SQLite is asked for each week and value as one number: where texts are of many weeks, each would
 # else be looked for in all of them. PostgreSQL's planner would read the whole table for that.
 _VALUE_BITS = 32
-_NEAR = Prepared(
-    {
-        "sqlite": text(
-            "SELECT week, sketch_values.value, article_id FROM "
-            "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
-            "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
-        ).bindparams(bindparam("keys", type_=JSON())),
-        "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-            among(SketchValue.week, "weeks"), among(SketchValue.value, "values")
-        ),
-    }
-)
+_NEAR: Mapping[str, Executable] = {
+    "sqlite": text(
+        "SELECT week, sketch_values.value, article_id FROM "
+        "(SELECT value AS key FROM json_each(:keys)) CROSS JOIN sketch_values "
+        "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
+    ).bindparams(bindparam("keys", type_=JSON())),
+    "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
+        SketchValue.week.in_(bindparam("weeks", expanding=True)),
+        SketchValue.value.in_(bindparam("values", expanding=True)),
+    ),
+}
 _SKETCHES = select(
     SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
 ).where(SketchRow.article_id.in_(bindparam("numbers", expanding=True)))
-_STORY_NUMBERS = Numbers(Base.metadata.tables["stories"])
-_ADD_STORIES = ManyRows(Base.metadata.tables["stories"], ("id", "founded_on"))
-_ADD_SKETCHES = ManyRows(
+_STORY_NUMBERS = RowIds(Base.metadata.tables["stories"])
+_ADD_STORIES = BulkInsert(Base.metadata.tables["stories"], ("id", "founded_on"))
+_ADD_SKETCHES = BulkInsert(
     Base.metadata.tables["sketches"], ("article_id", "story_id", "week", "shingles", "smallest")
 )
-_VALUES = ManyRows(Base.metadata.tables["sketch_values"], ("week", "value", "article_id"))
+_VALUES = BulkInsert(Base.metadata.tables["sketch_values"], ("week", "value", "article_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +96,15 @@ class _Neighbourhood:
             for week in _weeks_around(telling)
             for value in made.index
         }
-        wanted = {
-            "keys": sorted(week << _VALUE_BITS | value for week, value in places),
-            "weeks": sorted({week for week, _ in places}),
-            "values": sorted({value for _, value in places}),
-        }
-        for week, value, article_id in _NEAR.rows(connection, wanted):
+        wanted = (
+            {"keys": sorted(week << _VALUE_BITS | value for week, value in places)}
+            if connection.dialect.name == "sqlite"
+            else {
+                "weeks": sorted({week for week, _ in places}),
+                "values": sorted({value for _, value in places}),
+            }
+        )
+        for week, value, article_id in connection.execute(_NEAR[connection.dialect.name], wanted):
             self._under[week, value].append(article_id)
         near = {number for telling, made in asked for number in self._nearest(telling, made)}
         told: dict[int, _Told] = {}

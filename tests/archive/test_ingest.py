@@ -34,6 +34,7 @@ from tests.conftest import Newscrawl
 from tests.dying import square_or_die
 from tests.site.faults import story
 from tests.working import is_imported
+from tests.worlds import known_urls
 
 COMPANIES = """
 [[company]]
@@ -284,7 +285,7 @@ def test_a_page_cannot_pass_itself_off_as_another(
     Ingestion(database, RECIPE, workers=2).run([path])
     found = queries.facts(database).rows
     assert found["articles"] == 2
-    assert database.known(["https://www.ft.com/story/99"]) == set()
+    assert known_urls(database, ["https://www.ft.com/story/99"]) == set()
 
 
 def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_path: Path) -> None:

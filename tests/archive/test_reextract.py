@@ -23,7 +23,7 @@ from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
-from tests.worlds import NOON, register
+from tests.worlds import NOON, known_urls, register
 
 COMPANIES = '[[company]]\nname = "Siemens"\n\n[[company]]\nname = "Nokia"\n'
 PATHS = tuple(f"https://news.example/story/{number}" for number in range(8))
@@ -196,7 +196,7 @@ def test_pages_that_a_feed_told_of_become_articles(
     changes = run(database, tmp_path / "archive", companies, since=since)
     assert [change.outcome for change in changes.values()] == outcomes
     assert queries.facts(database).rows["articles"] == len(outcomes)
-    assert database.known(PATHS) == set(PATHS[: len(outcomes)])
+    assert known_urls(database, PATHS) == set(PATHS[: len(outcomes)])
 
 
 def test_only_the_source_that_is_asked_for(

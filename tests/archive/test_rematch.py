@@ -13,7 +13,7 @@ from newscrawl.storage.progress import Step
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.rematching import stored_mentions, text_batches, write_mentions
 from tests.conftest import Newscrawl
-from tests.worlds import NOON, document, moment, register
+from tests.worlds import NOON, document, moment, register, save_document
 
 SIEMENS = '[[company]]\nname = "Siemens"\n'
 NOKIA = '[[company]]\nname = "Nokia"\naliases = ["Nokia Oyj"]\n'
@@ -54,7 +54,7 @@ def fill(database: Database, registry: Path, number: int = 12) -> None:
                 published=moment(-count),
                 fetched_at=NOON,
             )
-            database.save(page, run)
+            save_document(database, page, run)
 
 
 def counted(database: Database) -> dict[str, object]:
@@ -166,7 +166,7 @@ def test_an_article_that_changes_meanwhile_is_left_alone(
     (texts,) = text_batches(database, Scope())
     before = stored_mentions(database, [text.number for text in texts])
     changed = document("a0", source="ft", text="Another text. " * 30, published=moment(0))
-    database.save(changed, register(database, "ft"))
+    save_document(database, changed, register(database, "ft"))
     nokia = Mention(company="Nokia", surface="Nokia", start=0, end=5, section="body")
     found = {text.number: [nokia] for text in texts}
     write_mentions(database, texts, found, Step(task="t", position=1, counts={}))

@@ -18,7 +18,7 @@ from newscrawl import __version__
 from newscrawl.cli.arguments import InputError, one_of, parse_day
 from newscrawl.storage import StorageError, open_database
 from tests.conftest import Newscrawl, Ran
-from tests.worlds import body, day, document, headline, moment, register
+from tests.worlds import body, day, document, headline, moment, register, save_document
 
 COMPANIES = """
 [[company]]
@@ -48,8 +48,9 @@ def world(newscrawl: Newscrawl, tmp_path: Path, companies: Path, monkeypatch: An
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         ft, faz = register(database, "ft"), register(database, "faz", "de")
         siemens = [headline("Siemens"), body("Siemens"), body("Siemens", 20)]
-        database.save(document("a", title="Siemens wins", text="a", mentions=siemens), ft)
-        database.save(
+        save_document(database, document("a", title="Siemens wins", text="a", mentions=siemens), ft)
+        save_document(
+            database,
             document(
                 "b",
                 text="b",
@@ -60,8 +61,10 @@ def world(newscrawl: Newscrawl, tmp_path: Path, companies: Path, monkeypatch: An
             ),
             ft,
         )
-        database.save(
-            document("c", source="faz", text="c", language="de", mentions=[body("Siemens")]), faz
+        save_document(
+            database,
+            document("c", source="faz", text="c", language="de", mentions=[body("Siemens")]),
+            faz,
         )
         for number in (0, 1):
             database.record_coverage("ft", day(number), "ok", 2, 2)
@@ -331,7 +334,7 @@ def test_what_strangers_wrote_can_steer_neither_terminal_nor_spreadsheet(
 ) -> None:
     title = "=HYPERLINK(1)\x1b[31m\u202e\x9b2J [bold]raw[/bold]"
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
-        database.save(document(title=title), register(database))
+        save_document(database, document(title=title), register(database))
     ran = newscrawl("articles", "-f", form)
     assert not re.search("[\x1b\x9b\u202e]", ran.out)
     assert "[bold]raw[/bold]" in ran.out

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from newscrawl.storage import open_database
 from tests.conftest import Newscrawl, Ran
-from tests.worlds import body, day, document, headline, moment, register
+from tests.worlds import body, day, document, headline, moment, register, save_document
 
 COMPANIES = """
 [[company]]
@@ -42,9 +42,9 @@ def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             text="Siemens is to build a plant with Bosch. The [bold]plant[/bold] is new.",
             mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 33)],
         )
-        database.save(replace(both, boilerplate=(("Siemens", 47),)), ft)
+        save_document(database, replace(both, boilerplate=(("Siemens", 47),)), ft)
         alone = document("b", text="Siemens again.", mentions=[body("Siemens")])
-        database.save(alone, ft)
+        save_document(database, alone, ft)
         chinese = document(
             "c",
             source="faz",
@@ -53,7 +53,7 @@ def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             language="zh",
             published=moment(1),
         )
-        database.save(chinese, faz)
+        save_document(database, chinese, faz)
         for number in (0, 1):
             for slug in ("ft", "faz"):
                 database.record_coverage(slug, day(number), "ok", 2, 2)

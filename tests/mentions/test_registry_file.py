@@ -9,7 +9,7 @@ from newscrawl.config import SettingError
 from newscrawl.mentions import CompaniesError, load_companies
 from newscrawl.storage import company_alerts, open_database, queries
 from pipelines.mentions import MentionsPipeline
-from tests.worlds import body, document, register
+from tests.worlds import body, document, register, save_document
 
 
 def write(folder, text, name="mine.toml"):
@@ -186,7 +186,7 @@ def test_an_unreadable_registry_is_named_on_the_command_line(newscrawl, tmp_path
 def test_an_unreadable_registry_changes_nothing(newscrawl, tmp_path):
     file = write(tmp_path, BROKEN)
     with open_database("sqlite:///newscrawl.sqlite") as database:
-        database.save(document(mentions=[body("Siemens")]), register(database))
+        save_document(database, document(mentions=[body("Siemens")]), register(database))
         before = queries.company_ranking(database)
         assert newscrawl("alerts", "watch", "Siemens", "--companies", file).code == 2
         assert company_alerts.watched_companies(database) == []

@@ -14,7 +14,16 @@ from newscrawl.monitoring.delivery import Channel, DeliveryReport, LogChannel, d
 from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, company_alerts
 from tests.receiving import Inbox, mail_server, webhook
-from tests.worlds import body, day, document, headline, moment, register
+from tests.worlds import (
+    body,
+    day,
+    document,
+    headline,
+    moment,
+    register,
+    save_document,
+    save_documents,
+)
 
 TODAY = day(1)
 HOSTILE = '<script>alert(1)</script> [Siemens](javascript:x) `"|*'
@@ -35,7 +44,7 @@ def world(database: Database) -> Database:
         for number in range(-28, 0)
         for place in range(4)
     ]
-    database.save_all(documents, run)
+    save_documents(database, documents, run)
     for number in range(-28, 1):
         database.record_coverage("ft", day(number), "ok", 4, 4)
     return database
@@ -43,7 +52,8 @@ def world(database: Database) -> Database:
 
 def burst(database: Database, on: int = 0, articles: int = 9, title: str = "Siemens again") -> None:
     run = register(database)
-    database.save_all(
+    save_documents(
+        database,
         [
             document(
                 f"burst-{on}-{number}",
@@ -136,7 +146,8 @@ def test_days_of_spikes_can_be_left_out_of_the_history(world):
 def test_gap_of_coverage_is_no_history_of_zeros(database):
     run = register(database)
     for number in (*range(-56, -28), *range(-7, 0)):
-        database.save_all(
+        save_documents(
+            database,
             [
                 document(
                     f"{number}-{place}",
@@ -162,12 +173,14 @@ def test_first_article_of_a_watched_company_is_an_alert(world):
     assert find_alerts(world, today=TODAY) == []
     run = register(world)
     now = datetime.now(UTC)
-    world.save(document("b", text="Bosch is here.", mentions=[body("Bosch")], fetched_at=now), run)
+    save_document(
+        world, document("b", text="Bosch is here.", mentions=[body("Bosch")], fetched_at=now), run
+    )
     (found,) = find_alerts(world, today=TODAY)
     assert (found.kind, found.company, found.other) == ("first mention", "Bosch", "")
     behind = alert_articles(world, found)
     assert [one.article.url for one in behind.articles] == ["https://ft.example/b"]
-    world.save(document("c", text="Bosch once more.", mentions=[body("Bosch")]), run)
+    save_document(world, document("c", text="Bosch once more.", mentions=[body("Bosch")]), run)
     assert find_alerts(world, today=TODAY) == []
 
 
@@ -176,10 +189,12 @@ def test_first_article_of_a_watched_pair_is_an_alert(world):
     run = register(world)
     now = datetime.now(UTC)
     alone = document("a", text="Alstom alone.", mentions=[body("Alstom")], fetched_at=now)
-    world.save(alone, run)
+    save_document(world, alone, run)
     assert find_alerts(world, today=TODAY) == []
     both = [body("Alstom"), body("Siemens", 11)]
-    world.save(document("ab", text="Alstom and Siemens merge.", mentions=both, fetched_at=now), run)
+    save_document(
+        world, document("ab", text="Alstom and Siemens merge.", mentions=both, fetched_at=now), run
+    )
     (found,) = find_alerts(world, today=TODAY)
     assert (found.kind, {found.company, found.other}) == ("first pair", {"Alstom", "Siemens"})
     behind = alert_articles(world, found)
@@ -237,7 +252,7 @@ def test_inspection_delivers_alerts_about_watched_companies(database):
         company_alerts.watch_company(database, "Bosch")
         later = datetime.now(UTC)
         bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
-        database.save(bosch, run)
+        save_document(database, bosch, run)
         Inspector(database, [], (hook(url),))()
     assert [notice["subject"] for notice in taken] == ["First article that names Bosch"]
 

@@ -18,7 +18,16 @@ from newscrawl.storage.company_alerts import CompanyAlert
 from newscrawl.templating import markdown, safe_url
 from tests.conftest import Newscrawl
 from tests.receiving import mail_server, webhook
-from tests.worlds import body, day, document, headline, moment, register
+from tests.worlds import (
+    body,
+    day,
+    document,
+    headline,
+    moment,
+    register,
+    save_document,
+    save_documents,
+)
 
 HOSTILE = "<img src=x onerror=alert(1)> [a](javascript:b) | `c` **d**"
 
@@ -30,7 +39,8 @@ def fill(database: Database) -> None:
         *(("Siemens", number) for number in (-8, -2, -1, -1, 0, 0, 0)),
         *(("Bosch", number) for number in (-9, -8, -8, 0)),
     ]
-    database.save_all(
+    save_documents(
+        database,
         [
             document(
                 f"{company}-{place}".lower(),
@@ -230,8 +240,10 @@ def test_alerts_are_run_and_listed(stored):
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = register(database)
         for number in range(-60, -13):
-            database.save(
-                document(f"old-{number}", text=f"Old {number}.", published=moment(number)), run
+            save_document(
+                database,
+                document(f"old-{number}", text=f"Old {number}.", published=moment(number)),
+                run,
             )
             database.record_coverage("ft", day(number), "ok", 1, 1)
         burst = [
@@ -243,7 +255,7 @@ def test_alerts_are_run_and_listed(stored):
             )
             for number in range(9)
         ]
-        database.save_all(burst, run)
+        save_documents(database, burst, run)
     assert "watched from now on" in stored("alerts", "watch", "aldi").err
     assert "watched already" in stored("alerts", "watch", "Aldi").err
     assert "Aldi" in stored("alerts", "watched").out

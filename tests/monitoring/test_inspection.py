@@ -21,7 +21,7 @@ from newscrawl.storage.models import Run
 from newscrawl.storage.source_stats import daily_source_stats, refresh_source_stats
 from newscrawl.storage.watching import SourceStatus
 from tests.receivers import Hook, Inbox, mail_server
-from tests.worlds import document, register
+from tests.worlds import document, register, save_documents
 
 # All inspections are as of this moment, however late the tests get to them.
 NOW = datetime.now(UTC)
@@ -355,16 +355,16 @@ def test_quarantined_articles_are_an_incident_on_the_first_day(
     database.finish_run(run, "finished", COUNTS)
     text = " ".join(f"Quay {place} of the harbour was closed." for place in range(40))
     articles = [document(path, text=f"{path} {text}") for path in "abcdef"]
-    database.save_all(articles, run)
+    save_documents(database, articles, run)
     inspect = inspector(database, ["ft"], [webhook(hook)])
-    database.save_all([document(path, text=f"Loading {path}") for path in "abcd"], run)
+    save_documents(database, [document(path, text=f"Loading {path}") for path in "abcd"], run)
     inspect()
     assert hook.notices == []
-    database.save_all([document(path, text=f"Loading {path}") for path in "cdef"], run)
+    save_documents(database, [document(path, text=f"Loading {path}") for path in "cdef"], run)
     inspect()
     (notice,) = hook.notices
     assert notice["cause"] == "ft/quarantined"
     assert "6 articles would have become worse" in notice["text"]
-    database.save_all(articles, run)
+    save_documents(database, articles, run)
     inspect()
     assert [one["event"] for one in hook.notices] == ["opened", "recovered"]

@@ -39,7 +39,7 @@ from tests.conftest import Newscrawl
 from tests.site.broken import instead, reset
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
-from tests.worlds import LONG, body, document, headline, register
+from tests.worlds import LONG, body, document, headline, register, save_document
 
 COMPANIES = Path(__file__).parent.parent / "site" / "companies.toml"
 COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
@@ -78,9 +78,9 @@ def purge(database: Database, *policies: RobotsPolicy) -> None:
 
 def test_a_forbidden_article_is_told_with_its_rule(database: Database) -> None:
     run = register(database)
-    database.save(document("closed/a"), run)
-    database.save(document("open/b", text=f"Another text. {LONG}"), run)
-    database.save(document("closed/c", text="Told.", access="paywalled"), run)
+    save_document(database, document("closed/a"), run)
+    save_document(database, document("open/b", text=f"Another text. {LONG}"), run)
+    save_document(database, document("closed/c", text="Told.", access="paywalled"), run)
     found = audited(database, policy(b"User-agent: *\nDisallow: /\nAllow: /open\n"))
     (one,) = found.forbidden
     assert (one.source, one.url, one.rule) == ("ft", "https://ft.example/closed/a", "Disallow: /")
@@ -89,14 +89,14 @@ def test_a_forbidden_article_is_told_with_its_rule(database: Database) -> None:
 
 def test_an_article_is_allowed_where_one_of_its_addresses_is(database: Database) -> None:
     run = register(database)
-    database.save(document("closed/a", fetched_from="https://m.ft.example/a"), run)
+    save_document(database, document("closed/a", fetched_from="https://m.ft.example/a"), run)
     closed = policy(CLOSED)
     assert len(audited(database, closed).forbidden) == 1
     assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == ()
 
 
 def test_where_no_robots_txt_is_known_nobody_judges(database: Database) -> None:
-    database.save(document("closed/a"), register(database))
+    save_document(database, document("closed/a"), register(database))
     assert audited(database) == Audit(forbidden=(), articles=1, unknown=1)
 
 
@@ -155,7 +155,7 @@ def stored(database: Database, *, waits: bool = True) -> int:
         text=f"Siemens, Bosch and more. {LONG}",
         mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 9)],
     )
-    database.save(revised, frontier.run_id)
+    save_document(database, revised, frontier.run_id)
     with database.reading() as session:
         number = session.scalar(select(Article.id))
     assert number is not None
@@ -179,7 +179,7 @@ def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
 
 def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
     number = stored(database)
-    database.save(document("closed/a", title="Siemens", text="Wait."), register(database))
+    save_document(database, document("closed/a", title="Siemens", text="Wait."), register(database))
     assert (rows(database, Revision), rows(database, QuarantinedRevision)) == (1, 1)
     purge(database, policy(CLOSED))
     with database.reading() as session:
@@ -197,7 +197,7 @@ def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
 def test_all_that_is_counted_follows_a_purge(database: Database) -> None:
     stored(database)
     other = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
-    database.save(other, register(database))
+    save_document(database, other, register(database))
     purge(database, policy(CLOSED))
     ranking = {row.company: row.hits for row in queries.company_ranking(database)}
     assert (ranking["Siemens"].in_title, ranking["Siemens"].in_body) == (1, 1)
@@ -223,8 +223,8 @@ def test_where_the_feeds_words_are_gone_the_headline_stays(database: Database) -
 def test_what_the_feed_said_before_the_page_could_be_read_comes_back(database: Database) -> None:
     run = register(database)
     first = document("closed/a", title="Told", text="By the feed.", access="paywalled")
-    database.save(first, run)
-    database.save(document("closed/a", title="Read", text=LONG), run)
+    save_document(database, first, run)
+    save_document(database, document("closed/a", title="Read", text=LONG), run)
     purge(database, policy(CLOSED))
     with database.reading() as session:
         (article,) = session.scalars(select(Article)).all()
@@ -235,7 +235,7 @@ def test_an_article_that_is_allowed_again_is_read_again(database: Database) -> N
     number = stored(database)
     purge(database, policy(CLOSED))
     again = document("closed/a", title="Back", text=LONG)
-    assert database.save(again, register(database)).outcome == "revised"
+    assert save_document(database, again, register(database)).outcome == "revised"
     with database.reading() as session:
         article = session.get(Article, number)
         assert article is not None
@@ -262,7 +262,7 @@ def site(newscrawl: Newscrawl) -> SiteServer:
             made = replace(
                 made, page=replace(made.page, url=url), article=replace(made.article, url=url)
             )
-            database.save(made, run)
+            save_document(database, made, run)
     return served
 
 

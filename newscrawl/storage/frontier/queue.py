@@ -27,7 +27,6 @@ from newscrawl.items import Hints
 from newscrawl.storage.addresses import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
-from newscrawl.storage.prepared import Prepared, among
 
 # "read": a response came, and the page is revisited by schedule. "closed": a response came that
 # makes a revisit useless. "failed": none came, and the page is retried by schedule. "crashed": the
@@ -92,31 +91,27 @@ _REOPEN = _THIS.values(
     etag=None,
     last_modified=None,
 )
-_MARK_DONE = Prepared(
-    _THIS.values(
-        state=bindparam("to_state"),
-        reason=bindparam("to_reason"),
-        due_at=bindparam("to_due_at"),
-        # A page that is never fetched again needs no hints.
-        hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
-        moment=func.coalesce(
-            bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment
-        ),
-        run_id=None,
-        visits=FrontierUrl.visits + bindparam("to_visits"),
-        attempts=bindparam("to_attempts"),
-        crash_count=bindparam("to_crash_count"),
-        visited_at=func.coalesce(
-            bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
-        ),
-        etag=bindparam("to_etag"),
-        last_modified=bindparam("to_last_modified"),
-    )
+_MARK_DONE = _THIS.values(
+    state=bindparam("to_state"),
+    reason=bindparam("to_reason"),
+    due_at=bindparam("to_due_at"),
+    # A page that is never fetched again needs no hints.
+    hints=case((bindparam("to_keep_hints"), FrontierUrl.hints), else_=literal({}, JSON())),
+    moment=func.coalesce(bindparam("to_moment", type_=FrontierUrl.moment.type), FrontierUrl.moment),
+    run_id=None,
+    visits=FrontierUrl.visits + bindparam("to_visits"),
+    attempts=bindparam("to_attempts"),
+    crash_count=bindparam("to_crash_count"),
+    visited_at=func.coalesce(
+        bindparam("to_visited_at", type_=FrontierUrl.visited_at.type), FrontierUrl.visited_at
+    ),
+    etag=bindparam("to_etag"),
+    last_modified=bindparam("to_last_modified"),
 )
-_CLOSE_ALIASES = Prepared(
+_CLOSE_ALIASES = (
     update(FrontierUrl)
     .where(
-        among(FrontierUrl.url, "urls"),
+        FrontierUrl.url.in_(bindparam("urls", expanding=True)),
         FrontierUrl.id != bindparam("queue_id"),
         FrontierUrl.state == "pending",
     )
@@ -225,7 +220,7 @@ def mark_done(connection: Connection, results: Sequence[FetchResult]) -> None:
         results = [one for one in results if one.queue_id not in reopened]
     if results:
         rows = [{"queue_id": one.queue_id, **one.columns} for one in results]
-        _MARK_DONE.run_all(connection, rows)
+        connection.execute(_MARK_DONE, rows)
 
 
 def mark_stored(
@@ -239,9 +234,10 @@ def mark_stored(
     columns = {**result.columns, "to_reason": outcome}
     if result.first and outcome == "unchanged":
         columns |= {"to_reason": "alias", "to_due_at": None, "to_keep_hints": False}
-    _MARK_DONE.run(connection, {"queue_id": result.queue_id, **columns})
+    connection.execute(_MARK_DONE, {"queue_id": result.queue_id, **columns})
     if len(urls) > 1:
-        _CLOSE_ALIASES.run(connection, {"urls": list(urls), "queue_id": result.queue_id})
+        aliases = {"urls": list(urls), "queue_id": result.queue_id}
+        connection.execute(_CLOSE_ALIASES, aliases)
 
 
 def packed(hints: Hints) -> dict[str, Any]:

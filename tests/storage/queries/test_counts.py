@@ -23,7 +23,7 @@ from newscrawl.storage.queries import (
     Period,
     Scope,
 )
-from tests.worlds import NOON, body, day, document, empty, headline, moment, register
+from tests.worlds import NOON, body, day, document, empty, headline, moment, register, save_document
 
 WEEK = Scope(since=day(-3), until=day(3))
 
@@ -38,7 +38,7 @@ def save(database: Database) -> Callable[..., None]:
             runs[source] = register(database, source, {"faz": "de"}.get(source, "en"))
         # Each with its own text: the same one would be one article.
         rest = {"text": f"Text of {path}.", "published": moment(on), **rest}
-        database.save(document(path, source=source, **rest), runs[source])
+        save_document(database, document(path, source=source, **rest), runs[source])
 
     return save
 
@@ -498,7 +498,7 @@ def postgres(postgres_tables: str) -> Iterator[Database]:
 def _fill(database: Database, world: World) -> None:
     runs = {slug: register(database, slug) for slug in ("ft", "bbc", "faz")}
     for made in world.documents:
-        database.save(made, runs[made.page.source])
+        save_document(database, made, runs[made.page.source])
     for slug, on, state in world.coverage:
         database.record_coverage(slug, on, state, 1, 1)
 

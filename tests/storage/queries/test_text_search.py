@@ -13,7 +13,7 @@ from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope, text_search
 from newscrawl.storage.queries.text_search import MAX_WORDS, parse_search
 from newscrawl.storage.words import folded_words, words_of
-from tests.worlds import day, document, moment, register
+from tests.worlds import day, document, moment, register, save_document, save_documents
 
 Save = Callable[..., None]
 
@@ -23,7 +23,7 @@ def save(database: Database) -> Save:
     run = register(database)
 
     def save(path: str, text: str, title: str = "A headline", on: int = 0) -> None:
-        database.save(document(path, title=title, text=text, published=moment(on)), run)
+        save_document(database, document(path, title=title, text=text, published=moment(on)), run)
 
     return save
 
@@ -186,7 +186,7 @@ def test_articles_of_any_order_make_one_segment_of_sqlites_index(tmp_path: Path)
             document(f"a{on}", title=f"Headline {on}", text=f"Text {on}.", published=moment(on))
             for on in (3, -2, 1, -4, 0)
         ]
-        database.save_all(documents, run)
+        save_documents(database, documents, run)
         with database.reading() as session:
             (segments,) = session.execute(
                 text("SELECT count(DISTINCT segid) FROM article_search_idx")

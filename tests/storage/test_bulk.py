@@ -1,15 +1,14 @@
-"""Rows in bulk and prepared statements: what both databases hold afterwards, and how they fail."""
+"""Rows that are inserted in bulk: what both databases hold afterwards, and how they fail."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from sqlalchemy import Connection, column, select, table
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import IntegrityError
 
 from newscrawl.storage import Database
-from newscrawl.storage.bulk import ManyRows, Numbers
+from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.models import Base, Company, Source
-from newscrawl.storage.prepared import Prepared, among
 
 TABLES = Base.metadata.tables
 AT = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
@@ -30,7 +29,7 @@ def source(number: int) -> dict[str, object]:
     }
 
 
-def counter(**columns: object) -> ManyRows:
+def counter(**columns: object) -> BulkInsert:
     """Sums of a day, which are added to where there are some."""
 
     def add(row):
@@ -39,13 +38,13 @@ def counter(**columns: object) -> ManyRows:
             index_elements=["day"], set_={"read": table["read"] + row.excluded["read"]}
         )
 
-    return ManyRows(TABLES["daily_totals"], tuple(columns), add)
+    return BulkInsert(TABLES["daily_totals"], tuple(columns), add)
 
 
 @numbers
 def test_rows_are_read_as_they_were_written(database: Database, number: int) -> None:
     rows = [source(place) for place in range(number)]
-    written = ManyRows(TABLES["sources"], tuple(rows[0]))
+    written = BulkInsert(TABLES["sources"], tuple(rows[0]))
     database.write(lambda session: written.write(session.connection(), rows))
     with database.reading() as session:
         found = session.execute(select(Source).order_by(Source.id)).scalars().all()
@@ -56,7 +55,7 @@ def test_rows_are_read_as_they_were_written(database: Database, number: int) -> 
 
 @numbers
 def test_rows_that_are_there_are_passed_over(database: Database, number: int) -> None:
-    names = ManyRows(TABLES["companies"], ("name",), lambda row: row.on_conflict_do_nothing())
+    names = BulkInsert(TABLES["companies"], ("name",), lambda row: row.on_conflict_do_nothing())
     rows = [{"name": f"{ODD} {place}"} for place in range(number)]
     database.write(lambda session: names.write(session.connection(), rows[: number // 2]))
     database.write(lambda session: names.write(session.connection(), rows))
@@ -89,7 +88,7 @@ def test_rows_that_are_there_are_added_to(database: Database, number: int) -> No
 
 @pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
 def test_a_row_that_clashes_fails_as_sqlalchemy_fails(database: Database, number: int) -> None:
-    names = ManyRows(TABLES["companies"], ("name",))
+    names = BulkInsert(TABLES["companies"], ("name",))
     rows = [{"name": "Siemens"}] * number
 
     def work(connection: Connection) -> None:
@@ -103,16 +102,10 @@ def test_a_row_that_clashes_fails_as_sqlalchemy_fails(database: Database, number
         assert session.scalars(select(Company)).all() == []
 
 
-def test_a_statement_that_fails_fails_as_sqlalchemy_fails(database: Database) -> None:
-    gone = Prepared(select(table("nowhere", column("id")).c.id))
-    with database.reading() as session, pytest.raises(DBAPIError, match="nowhere"):
-        gone.rows(session.connection(), {})
-
-
 @numbers
 def test_numbers_are_new_each_time(database: Database, number: int) -> None:
-    companies = Numbers(TABLES["companies"])
-    names = ManyRows(TABLES["companies"], ("id", "name"))
+    companies = RowIds(TABLES["companies"])
+    names = BulkInsert(TABLES["companies"], ("id", "name"))
 
     def work(connection: Connection) -> list[int]:
         fresh = companies.take(connection, number)
@@ -124,15 +117,3 @@ def test_numbers_are_new_each_time(database: Database, number: int) -> None:
     ]
     assert len(taken) == 2 * number
     assert taken == sorted(set(taken))
-
-
-@pytest.mark.parametrize("asked", [[], ["a"], ["a", "c", ODD]], ids=["none", "one", "some"])
-def test_what_is_among_values_is_found(database: Database, asked: list[str]) -> None:
-    rows = [{"name": name} for name in ("a", "b", "c", ODD)]
-    names = ManyRows(TABLES["companies"], ("name",))
-    database.write(lambda session: names.write(session.connection(), rows))
-    found = Prepared(select(Company.name).where(among(Company.name, "names")))
-    with database.reading() as session:
-        assert {name for (name,) in found.rows(session.connection(), {"names": asked})} == set(
-            asked
-        )
