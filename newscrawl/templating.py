@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -29,7 +30,7 @@ def html_templates(folder: Path) -> Environment:
     hold are replaced."""
     environment = _environment(folder, _html_value)
     environment.autoescape = True
-    environment.filters |= {"safe_url": safe_url, "one_line": one_line}
+    environment.filters |= {"link_url": safe_url, "one_line": one_line}
     environment.globals["max_title"] = MAX_TITLE
     return environment
 
@@ -98,13 +99,19 @@ def _with_blanks(piece: str) -> str:
     return f"{left}{bare}{right}"
 
 
-def marked_pieces(text: str, marks: tuple[tuple[int, int], ...]) -> list[tuple[str, bool]]:
-    """Return the text in pieces, each with whether it is marked; `marks` are starts and ends."""
-    pieces, end = [], 0
-    for start, stop in sorted(marks):
-        pieces += [(text[end:start], False), (text[max(start, end) : stop], True)]
-        end = max(end, stop)
-    pieces.append((text[end:], False))
+def marked_pieces(text: str, marks: Sequence[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """Return the text in pieces, each with whether it is marked.
+
+    `marks` are starts and ends. Marks outside the text are left out; of marks that overlap, the
+    first and longest counts.
+    """
+    pieces, position = [], 0
+    for start, end in sorted(marks, key=lambda mark: (mark[0], -mark[1])):
+        if start < position or end > len(text) or start >= end:
+            continue
+        pieces += [(text[position:start], False), (text[start:end], True)]
+        position = end
+    pieces.append((text[position:], False))
     return [(piece, marked) for piece, marked in pieces if piece]
 
 

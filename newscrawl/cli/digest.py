@@ -63,7 +63,7 @@ def digest(
     with open_for_reading(database) as store:
         made = make_digest(store, span, last)
         if made.completeness.level == "none":
-            say(f"Nobody looked at the news from {made.first} to {made.last}.")
+            say(f"No source was crawled from {made.first} to {made.last}.")
             raise typer.Exit(1)
         if send:
             _send(store, made, again=again)

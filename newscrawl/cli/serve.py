@@ -85,18 +85,18 @@ def serve(
 def _secret(token: str | None, host: str) -> str | None:
     """The token without blanks; raises InputError for one that is too short, and for none where
     others could come in."""
-    from newscrawl.dashboard.security import SHORTEST_TOKEN
+    from newscrawl.dashboard.security import MIN_TOKEN
 
     secret = (token or "").strip() or None
-    if secret is not None and (len(secret) < SHORTEST_TOKEN or not secret.isascii()):
+    if secret is not None and (len(secret) < MIN_TOKEN or not secret.isascii()):
         raise InputError(
-            f"the token must have {SHORTEST_TOKEN} letters, digits or signs of ASCII or more: "
+            f"the token must have {MIN_TOKEN} letters, digits or signs of ASCII or more: "
             "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
         )
     if secret is None and not _is_this_machine(host):
         raise InputError(
             f"--host {host} lets others in: set NEWSCRAWL_SERVE_TOKEN to a secret of "
-            f"{SHORTEST_TOKEN} characters or more"
+            f"{MIN_TOKEN} characters or more"
         )
     return secret
 

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -179,7 +179,7 @@ def _workers(found: "WatchStatus") -> str:
     hosts = len({one.host for one in alive})
     text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: {busy} of {slots} "
     text += f"crawls at a time, {found.queued} in the queue"
-    return text + (f"; {silent} fell silent." if silent else ".")
+    return text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
 
 
 def _number(count: int, what: str) -> str:
@@ -255,8 +255,14 @@ def _remark(one: "SourceStatus") -> str:
         return f"failed {times}: {why}"
     causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
     held = f"{one.quarantined:,} in quarantine" if one.quarantined else ""
-    parts = [f"due since {one.due_at:%H:%M}" if one.late and one.due_at else "", held, causes]
+    parts = [_due(one.due_at) if one.late and one.due_at else "", held, causes]
     return "; ".join(filter(None, parts))
+
+
+def _due(since: datetime) -> str:
+    """Return since when a source is due, with the date of an earlier day."""
+    form = "%H:%M" if since.date() == datetime.now(UTC).date() else "%Y-%m-%d %H:%M"
+    return f"due since {since.strftime(form)}"
 
 
 def _record(found: "WatchStatus") -> dict[str, object]:

@@ -55,7 +55,7 @@ class ReaderDiedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AppState:
     """All that a page is read with."""
 
     reader: PageReader
@@ -83,14 +83,14 @@ class Recipe:
     registry: Path | None = None
     longest: int = LONGEST
 
-    def desk(self) -> Desk:
+    def desk(self) -> AppState:
         """Set one up. Where the registry can't be read any more, documents stay unsearched."""
         if not self.searches:
-            return Desk(self.reader)
+            return AppState(self.reader)
         try:
-            return Desk(self.reader, load_companies(self.registry))
+            return AppState(self.reader, load_companies(self.registry))
         except (OSError, ValueError):
-            return Desk(self.reader)
+            return AppState(self.reader)
 
 
 class Readers:
@@ -109,7 +109,7 @@ class Readers:
     ) -> None:
         self._recipe = recipe
         self._is_closing = is_closing
-        self._desk = Desk(recipe.reader, companies)
+        self._desk = AppState(recipe.reader, companies)
         self._processes = processes
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
@@ -225,7 +225,7 @@ def processes_of(setting: object) -> int:
 
 
 # In a process that reads: what it reads with, sent once and not with each page.
-_HELD: Final[list[tuple[Desk, int]]] = []
+_HELD: Final[list[tuple[AppState, int]]] = []
 
 
 def _judge(page: Page) -> Verdict:

@@ -16,9 +16,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import AfterValidator
 from starlette.exceptions import HTTPException
 
+from newscrawl.dashboard.companies_file import CompaniesFileError
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
-from newscrawl.dashboard.registry import RegistryError
-from newscrawl.dashboard.rendering import desk_of
+from newscrawl.dashboard.rendering import app_state
 from newscrawl.mentions import CompaniesError, load_companies
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
@@ -82,23 +82,23 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
         country=country or None,
         section=section or None,
         zone=zone,
-        now=desk_of(request).config.clock(),
+        now=app_state(request).config.clock(),
     )
     return scope.validate(max_days=MAX_PERIOD)
 
 
 def _database(request: Request) -> Iterator[Database]:
-    with desk_of(request).store.reading() as database:
+    with app_state(request).store.reading() as database:
         yield database
 
 
 def _registry(request: Request) -> list[str]:
     """Return the names of the companies that are looked for."""
-    path = desk_of(request).config.companies
+    path = app_state(request).config.companies
     try:
         return _names(path, path.stat().st_mtime_ns if path else 0)
     except (CompaniesError, OSError) as error:
-        raise RegistryError(str(error)) from error
+        raise CompaniesFileError(str(error)) from error
 
 
 @lru_cache(maxsize=4)

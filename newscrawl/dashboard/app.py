@@ -1,4 +1,4 @@
-"""The application as a whole: its pages, its API, and what becomes of errors."""
+"""The application: its pages, its API, and the pages of errors."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,23 +12,23 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from newscrawl.dashboard import api, pages
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.registry import RegistryError, RegistryFile
-from newscrawl.dashboard.rendering import STATIC, Desk, make_templates, render
+from newscrawl.dashboard.rendering import STATIC, AppState, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.dashboard.store import Store
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
 
 DESCRIPTION = (
-    "Who was in the news, how often, beside what. Counts are None where nobody looked; "
-    "`reach` says how complete each is."
+    "How often companies are in the news, when, and together with which others. Counts are null "
+    "where no source was covered; each comes with its completeness."
 )
-AGAIN_IN = 5  # seconds until a page without a database looks again
+RETRY_AFTER = 5  # seconds until a page without a database is loaded again
 
 
 def create_app(config: Config) -> FastAPI:
-    """The ASGI application; it opens the database when it is first asked for."""
+    """Return the ASGI application; it opens the database at the first request."""
     store = Store(config.database_url)
 
     @asynccontextmanager
@@ -46,14 +46,14 @@ def create_app(config: Config) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=lifespan,
     )
-    registry_file = RegistryFile(config.companies) if config.companies else None
-    app.state.desk = Desk(config, store, FormSeal(), make_templates(), registry_file)
+    registry_file = CompaniesFile(config.companies) if config.companies else None
+    app.state.dashboard = AppState(config, store, FormSeal(), make_templates(), registry_file)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.make_router())
     for router in pages.ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.add_exception_handler(StorageError, _no_database)
-    app.add_exception_handler(RegistryError, _no_registry)
+    app.add_exception_handler(CompaniesFileError, _no_registry)
     app.add_exception_handler(QuestionError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _refused)
@@ -63,8 +63,8 @@ def create_app(config: Config) -> FastAPI:
 
 
 def _no_database(request: Request, error: Exception) -> Response:
-    again = {"Retry-After": str(AGAIN_IN)}
-    answer = _answer(request, 503, "The database is out of reach", str(error), again_in=AGAIN_IN)
+    again = {"Retry-After": str(RETRY_AFTER)}
+    answer = _answer(request, 503, "The database is out of reach", str(error), again_in=RETRY_AFTER)
     answer.headers.update(again)
     return answer
 
@@ -74,32 +74,32 @@ def _no_registry(request: Request, error: Exception) -> Response:
 
 
 def _bad_filter(request: Request, error: Exception) -> Response:
-    return _answer(request, 422, "That can't be meant", str(error))
+    return _answer(request, 422, "Invalid request", str(error))
 
 
 def _bad_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - as registered above
     faults = [f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors()]
-    return _answer(request, 422, "That can't be meant", "; ".join(faults))
+    return _answer(request, 422, "Invalid request", "; ".join(faults))
 
 
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
-    titles = {404: "There is no such page", 405: "Not this way", 403: "That was not our form"}
-    title = titles.get(error.status_code, "That went wrong")
-    # The framework's own words for an address that leads nowhere help nobody.
+    titles = {404: "Page not found", 405: "Method not allowed", 403: "Invalid form"}
+    title = titles.get(error.status_code, "Error")
+    # The framework's own "Not Found" gives no advice.
     unnamed = error.status_code == 404 and error.detail == "Not Found"
-    reason = "Nothing stands at this address: check its spelling." if unnamed else error.detail
+    reason = "There is no page at this address: check its spelling." if unnamed else error.detail
     answer = _answer(request, error.status_code, title, str(reason))
     answer.headers.update(error.headers or {})
     return answer
 
 
 def _broken(request: Request, _: Exception) -> Response:
-    """For what nobody thought of; the server's log has the rest. It is answered outside the
-    guard, which marks all other answers."""
-    reason = "Something broke here. What newscrawl serve printed says where."
-    answer = _answer(request, 500, "That went wrong", reason)
+    """Answer an unexpected error, whose traceback is in the server's log. The guard, which adds
+    the headers to all other answers, does not see it."""
+    reason = "This is a bug. The output of newscrawl serve says where it happened."
+    answer = _answer(request, 500, "Internal error", reason)
     answer.headers.update(HEADERS)
     return answer
 

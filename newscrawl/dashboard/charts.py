@@ -1,4 +1,4 @@
-"""Numbers as a chart draws them: the table that stands beside it, and small lines within text."""
+"""The numbers of charts, which are drawn from a table on the page, and paths of small charts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ READ = {"ok", "paywalled"}  # the states of a day on which a source was read
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A period of a chart: its first day, a number for each series, or None where nobody looked."""
+    """A period of a chart: its first day, and a number for each series; None without coverage."""
 
     first: date
     label: str
@@ -23,7 +23,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series over time, one row a period; drawn from the table that the page shows as well."""
+    """Series over time, with a row for each period."""
 
     series: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -38,7 +38,7 @@ class Chart:
 
     @property
     def peak(self) -> Row | None:
-        """The period with the most, if any has something."""
+        """The period with the highest sum, or None where all are 0."""
         highest = max((row for row in self.rows if row.values), key=_sum, default=None)
         return highest if highest and _sum(highest) else None
 
@@ -48,21 +48,21 @@ def _sum(row: Row) -> int:
 
 
 def first_day(key: str) -> date:
-    """The first day of a period that a count names: a day, a week's Monday or a month."""
+    """Return the first day of the period of a count: a day, a week's Monday or a month."""
     return date.fromisoformat(key if len(key) > 7 else f"{key}-01")
 
 
 def label(key: str, by: str) -> str:
-    """How a period is called on the page."""
+    """Return the name of a period on the page."""
     first = first_day(key)
     if by == "month":
         return f"{first:%B %Y}"
-    told = f"{first:%a} {first.day} {first:%b %Y}"
-    return f"week of {told}" if by == "week" else told
+    name = f"{first:%a} {first.day} {first:%b %Y}"
+    return f"week of {name}" if by == "week" else name
 
 
 def spark(values: Sequence[int | None]) -> list[str]:
-    """Paths of a small line chart of SPARK_WIDTH x SPARK_HEIGHT; each gap begins a new one."""
+    """Return the paths of a line chart of SPARK_WIDTH x SPARK_HEIGHT; gaps separate them."""
     top = max((value for value in values if value is not None), default=0) or 1
     step = (SPARK_WIDTH - 2 * _PAD) / max(len(values) - 1, 1)
     paths: list[list[str]] = [[]]
@@ -72,7 +72,7 @@ def spark(values: Sequence[int | None]) -> list[str]:
             continue
         height = (SPARK_HEIGHT - 2 * _PAD) * (1 - value / top)
         paths[-1].append(f"{_PAD + i * step:.1f} {_PAD + height:.1f}")
-    # A single point is drawn as a short line, or it would not be seen.
+    # A single point is drawn as a short line: a path of one point is invisible.
     return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
 
 
@@ -88,8 +88,8 @@ class Strip:
 
 
 def strip(days: Sequence[CoverageDay], number: int) -> Strip:
-    """The last `number` days of a source, the last at the right end; one path for all days of a
-    kind, for a page may show hundreds of sources."""
+    """Return the last `number` days of a source, the last one at the right end. All days of a kind
+    are one path, since a page may show hundreds of sources."""
     top = max((day.found for day in days), default=0) or 1
     bars, crosses, frames = [], [], []
     for place, day in enumerate(days[-number:], start=number - len(days[-number:])):

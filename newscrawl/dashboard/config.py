@@ -1,4 +1,4 @@
-"""What the application is started with."""
+"""The configuration of the dashboard."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,33 +7,36 @@ from pathlib import Path
 
 
 class UnexplainedError(Exception):
-    """A page whose blocks can't be shown: one line that says why."""
+    """A page that can't be explained: one line that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The whole document that explains a page, with one style sheet in it and no script."""
+    """The HTML document that explains a page, with one style sheet in it and no script."""
 
     document: str
 
 
-# Takes an article's URLs, the canonical one first, and whether its page is to be fetched anew
-# instead of looked up in an archive; raises UnexplainedError. The command line brings it, for
-# archive and explanation stand on the dashboard's own floor.
+# A function of an article's URLs, the canonical one first, and whether its page is to be fetched
+# instead of looked up in an archive; it raises UnexplainedError. The command line provides it,
+# since the dashboard can't import the archive, its neighbour.
 Explain = Callable[[Sequence[str], bool], Explained]
 
 
 def current_time() -> datetime:
-    """Return the moment at which a page is asked for."""
+    """Return the time of a request."""
     return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """`token` must be shown by whoever asks; None lets everybody in, for 127.0.0.1 alone.
-    `hosts` are the names under which the application is asked for, in small letters: localhost
-    and addresses in numbers need not be among them. `companies` is the file that the editor
-    writes to. `clock` gives the moment that "today" and "the last 30 days" are counted from."""
+    """The settings of a dashboard.
+
+    Every request must have the `token`; None allows all, for 127.0.0.1 only. `hosts` are the
+    host names in small letters under which the dashboard is reached; localhost and IP addresses
+    are always allowed. `companies` is the file that the editor writes. `clock` returns the time
+    that "today" and "the last 30 days" are counted from.
+    """
 
     database_url: str
     companies: Path | None = None

@@ -1,56 +1,50 @@
-"""From answers to HTML: templates that escape whatever they are given."""
+"""Render answers as HTML: the dashboard's templates and their filters."""
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from newscrawl.dashboard.companies_file import CompaniesFile
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.marked import highlighted
-from newscrawl.dashboard.registry import RegistryFile
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
+from newscrawl.storage import Database, queries
+from newscrawl.templating import html_templates, marked_pieces
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
 
-# What no document may hold, and marks that turn the direction of all text after them around.
-_UNFIT = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """What every page works with."""
+class AppState:
+    """What every page needs: the configuration, the database, and the templates."""
 
     config: Config
     store: Store
     seal: FormSeal
     templates: Environment
-    registry: RegistryFile | None
+    registry: CompaniesFile | None
 
 
-def desk_of(request: Request) -> Desk:
-    """The desk of the application that was asked."""
-    desk: Desk = request.app.state.desk
-    return desk
+def app_state(request: Request) -> AppState:
+    """Return the state of the application that serves the request."""
+    state: AppState = request.app.state.dashboard
+    return state
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
-    """The template as an answer; forms on it carry the seal for this browser."""
-    desk = desk_of(request)
-    cookie, seal = desk.seal.for_browser(request)
-    text = desk.templates.get_template(template).render(
+    """Return the rendered template; its forms carry the seal for this browser."""
+    state = app_state(request)
+    cookie, seal = state.seal.for_browser(request)
+    text = state.templates.get_template(template).render(
         path=request.url.path,
         seal=seal,
-        with_token=desk.config.token is not None,
+        with_token=state.config.token is not None,
         **values,
     )
     answer = HTMLResponse(text, status_code=status)
@@ -61,57 +55,43 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
 
 
 def make_templates() -> Environment:
-    """The templates, with our filters; every value is escaped and freed of what misleads."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_plain,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
+    """Return the dashboard's templates with its filters."""
+    templates = html_templates(TEMPLATES)
+    templates.filters |= {
         "number": number,
         "percent": percent,
         "day": day,
         "moment": moment,
         "clock": clock,
-        "web": web,
-        "highlighted": lambda snippet: highlighted(snippet.text, snippet.marks),
+        "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
-    environment.globals |= {
+    templates.globals |= {
         "article_address": article_address,
         "company_address": company_address,
         "query": query,
     }
-    return environment
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str) and not isinstance(value, Markup):
-        return _UNFIT.sub("\ufffd", value)
-    return value
+    return templates
 
 
 def number(value: int | None) -> str:
-    """1234567 as 1,234,567; None, where nobody looked, as a dash."""
+    """Return 1234567 as "1,234,567", and None as a dash."""
     return "–" if value is None else f"{value:,}"
 
 
 def percent(share: float | None) -> str:
-    """A share of 1 in per cent, with a decimal where it is small."""
+    """Return a share in percent, with a decimal where it is small."""
     if share is None:
         return "–"
     return f"{share:.0%}" if abs(share) >= 0.1 or share == 0 else f"{share:.1%}"
 
 
 def day(value: date) -> str:
-    """As 7 Nov 2026."""
+    """Return a day as "7 Nov 2026"."""
     return f"{value.day} {value:%b %Y}"
 
 
 def moment(value: datetime | None) -> str:
-    """As 7 Nov 2026, 09:30 UTC."""
+    """Return a moment as "7 Nov 2026, 09:30 UTC"."""
     if value is None:
         return "–"
     at = value.astimezone(UTC)
@@ -119,32 +99,39 @@ def moment(value: datetime | None) -> str:
 
 
 def clock(value: datetime | None) -> str:
-    """As 7 Nov, 09:30; for what happened lately."""
+    """Return a recent moment as "7 Nov, 09:30"."""
     if value is None:
         return "–"
     at = value.astimezone(UTC)
     return f"{at.day} {at:%b, %H:%M}"
 
 
-def web(url: str | None) -> str | None:
-    """The URL if it leads to the web; a javascript: or data: link leads nowhere."""
-    try:
-        parts = urlsplit(url or "")
-    except ValueError:
-        return None
-    return url if parts.scheme in {"http", "https"} and parts.netloc else None
-
-
 def article_address(url: str) -> str:
-    """Where our page about an article stands."""
+    """Return the address of the page about an article."""
     return f"/article?{urlencode({'url': url})}"
 
 
 def company_address(name: str) -> str:
-    """Where our page about a company stands."""
+    """Return the address of the page about a company."""
     return f"/company/{quote(name, safe='')}"
 
 
 def query(**values: object) -> str:
-    """A query string of the values that are there."""
+    """Return a query string of the values that are not empty."""
     return f"?{urlencode({key: value for key, value in values.items() if value not in {None, ''}})}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the filters of a page offer: the sources, languages and countries in the database."""
+
+    sources: list[str]
+    languages: list[str]
+    countries: list[str]
+
+
+def choices(database: Database) -> Choices:
+    """Return the choices of the filters."""
+    return Choices(
+        queries.source_slugs(database), queries.languages(database), queries.countries(database)
+    )

@@ -1,8 +1,8 @@
-"""Who may ask, and what a browser may do with the answers.
+"""Check every request, and restrict what browsers do with the answers.
 
-The Host header must be an address in numbers, localhost or a name given at the start, so that a
-name of somebody else that resolves to this machine (DNS rebinding) reaches nothing. With a token,
-programs send it as `Authorization: Bearer`, browsers once, for a cookie that proves they had it.
+The Host header must be an IP address, localhost or a name given at the start, so that a foreign
+name that resolves to this machine (DNS rebinding) reaches nothing. Where there is a token, programs
+send it as `Authorization: Bearer`; browsers send it once, and get a cookie that proves it.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from newscrawl.dashboard.config import Config
 
 SESSION_COOKIE = "newscrawl_session"
 FORM_COOKIE = "newscrawl_form"
-SHORTEST_TOKEN = 16  # characters; ours: 16 random letters are beyond guessing over a network
-LARGEST_BODY = 1 << 18  # bytes; the largest form is a company's definition
-_DIGITS = len(str(LARGEST_BODY))
+MIN_TOKEN = 16  # characters; ours: 16 random letters can't be guessed over a network
+MAX_BODY = 1 << 18  # bytes; the largest form is a company's definition
+_DIGITS = len(str(MAX_BODY))
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -43,7 +43,7 @@ _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
 
 class Guard:
-    """The outermost layer: checks every request and marks every answer."""
+    """The outermost layer: checks every request and adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp, config: Config) -> None:
         self._app = app
@@ -70,7 +70,7 @@ class Guard:
     def _refusal(self, request: Request) -> Response | None:
         if not knows_host(request.headers, self._config.hosts):
             return PlainTextResponse(
-                "This name is not one of ours. Name it when you start: "
+                "This host name is not allowed. To allow it, start with "
                 "newscrawl serve --allow-host NAME\n",
                 status_code=421,
             )
@@ -78,7 +78,7 @@ class Guard:
         chunked = "Transfer-Encoding" in request.headers
         # Python refuses to read numbers of thousands of digits.
         digits = length.lstrip("0") or "0"
-        unfit = not length.isdecimal() or len(digits) > _DIGITS or int(digits) > LARGEST_BODY
+        unfit = not length.isdecimal() or len(digits) > _DIGITS or int(digits) > MAX_BODY
         if chunked or unfit:
             return PlainTextResponse("Too much at once.\n", status_code=413)
         path = request.url.path
@@ -97,7 +97,7 @@ class Guard:
 
 
 def knows_host(headers: Headers, names: frozenset[str]) -> bool:
-    """Whether the one Host header names this machine in a way that nobody else can make it."""
+    """Return whether the only Host header is an allowed name or an IP address."""
     given = headers.getlist("host")
     if len(given) != 1:
         return False
@@ -115,7 +115,7 @@ def knows_host(headers: Headers, names: frozenset[str]) -> bool:
 
 
 def _host_of(origin: str) -> str | None:
-    """The host and port of an Origin header; None where it is no address."""
+    """Return the host and port of an Origin header; None for an invalid one."""
     try:
         return urlsplit(origin).netloc or None
     except ValueError:
@@ -123,7 +123,7 @@ def _host_of(origin: str) -> str | None:
 
 
 def is_known(request: Request, token: str | None) -> bool:
-    """Whether the request shows the token, or the cookie that was given for it."""
+    """Return whether the request has the token, or the cookie that was given for it."""
     if token is None:
         return True
     kind, _, given = request.headers.get("Authorization", "").partition(" ")
@@ -133,29 +133,29 @@ def is_known(request: Request, token: str | None) -> bool:
 
 
 def session_of(token: str) -> str:
-    """The cookie of who has shown the token; it does not tell the token."""
+    """Return the cookie of browsers that have sent the token; it does not reveal the token."""
     return hmac.new(token.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
 
 
 def same(given: str, expected: str) -> bool:
-    """Whether both are equal, in a time that does not tell how far."""
+    """Compare in constant time."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
 
 class FormSeal:
-    """Marks our own forms: a form must bring a seal made for the browser's random cookie,
-    which a page of another site can neither read nor set."""
+    """Protects forms against other sites: a form must have a seal made for the browser's random
+    cookie, which a page of another site can neither read nor set."""
 
     def __init__(self) -> None:
         self._secret = secrets.token_bytes(32)
 
     def for_browser(self, request: Request) -> tuple[str, str]:
-        """The browser's cookie, new where it has none, and the seal for its forms."""
+        """Return the browser's cookie, a new one where it has none, and the seal for its forms."""
         cookie = request.cookies.get(FORM_COOKIE) or secrets.token_urlsafe(24)
         return cookie, self._seal(cookie)
 
     def holds(self, request: Request, seal: str) -> bool:
-        """Whether a form with this seal was ours, and was sent from a page of ours."""
+        """Return whether the seal is valid and the form was sent from one of our pages."""
         cookie = request.cookies.get(FORM_COOKIE)
         if not cookie or not same(seal, self._seal(cookie)):
             return False

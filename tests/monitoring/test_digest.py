@@ -15,7 +15,6 @@ from newscrawl.monitoring.digest import (
 )
 from newscrawl.storage import Database, company_alerts, open_database
 from newscrawl.storage.company_alerts import CompanyAlert
-from newscrawl.templating import markdown, safe_url
 from tests.conftest import Newscrawl
 from tests.receiving import mail_server, webhook
 from tests.worlds import (
@@ -135,25 +134,6 @@ def test_hostile_headline_stays_text(news):
     assert r"\<img src=x onerror=alert(1)\> \[a\](javascript:b) \| \`c\` \*\*d\*\*" in text
 
 
-@pytest.mark.parametrize(
-    ("url", "safe"),
-    [
-        ("https://a.example/ä b>c", "https://a.example/%C3%A4%20b%3Ec"),
-        ("javascript:alert(1)", None),
-        ("https://a.example/\u202ex", None),
-        ("https://a.example/" + "x" * 3000, None),
-        ("http://[", None),
-        ("data:text/html,x", None),
-    ],
-)
-def test_only_http_urls_become_links(url, safe):
-    assert safe_url(url) == safe
-
-
-def test_markdown_of_a_title_is_one_line():
-    assert markdown("a\n# b\x1b[31m\u2028c") == r"a \# b \[31m c"
-
-
 def test_spark_bars_show_gaps_as_dots():
     assert spark_bars([0, None, 4, 8]) == "▁·▅█"
     assert spark_bars([0, 0]) == "▁▁"
@@ -219,7 +199,7 @@ def test_digest_is_sent_once(stored, monkeypatch):
         (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
         (("digest", "--again"), 2, "give --send too"),
         (("digest", "--day", "soon"), 2, "--day 'soon' is not a day"),
-        (("digest", "--day", "2020-01-01"), 1, "Nobody looked"),
+        (("digest", "--day", "2020-01-01"), 1, "No source was crawled"),
         (("alerts", "run"), 2, "nothing is watched"),
         (("alerts", "list"), 1, "No alerts."),
         (("alerts", "watched"), 1, "Nothing is watched"),

@@ -1,29 +1,5 @@
-"""The pages for a browser, each in a module of its own."""
+"""The pages for a browser."""
 
-from newscrawl.dashboard.pages import (
-    article,
-    company,
-    compare,
-    explanation,
-    interface,
-    overview,
-    quarantine,
-    registry,
-    search,
-    sign_in,
-    sources,
-)
+from newscrawl.dashboard.pages import access, article, company, overview, registry, sources
 
-ROUTERS = (
-    overview.router,
-    company.router,
-    compare.router,
-    explanation.router,
-    article.router,
-    sources.router,
-    quarantine.router,
-    search.router,
-    registry.router,
-    interface.router,
-    sign_in.router,
-)
+ROUTERS = tuple(page.router for page in (overview, company, article, sources, registry, access))

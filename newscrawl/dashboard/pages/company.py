@@ -1,5 +1,6 @@
-"""A company's page: when, where and beside whom it was in the news."""
+"""The pages of companies: one company, and several in comparison."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -8,28 +9,31 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard import series
+from newscrawl.dashboard.charts import Chart, Row, first_day, label
 from newscrawl.dashboard.downloads import chart_csv, wants_csv
-from newscrawl.dashboard.filters import Count, read_filters
-from newscrawl.dashboard.pages.choices import choices
+from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters, read_filters
 from newscrawl.dashboard.pages.registry import bundled
-from newscrawl.dashboard.rendering import desk_of, render
+from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.mentions.company import Company
-from newscrawl.storage import queries
-from newscrawl.storage.queries import Group, MentionCount
+from newscrawl.storage import Database, queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Group, MentionCount, Share
 
 router = APIRouter()
 
 LATEST = 12  # articles a page
-BESIDE = 10  # companies, sources, languages and countries in a list
+MAX_LISTED = 10  # companies, sources, languages and countries in a list
+MAX_COMPARED = 6  # companies; more lines can't be told apart
+SUGGESTED = 4  # companies to compare where none is named
 GROUPS: tuple[Group, ...] = ("source", "language", "country")
 
 
 @router.get("/company/{name:path}", response_class=HTMLResponse)
 def company(request: Request, name: str) -> Response:
-    """One company, or its chart's numbers as CSV."""
-    filters = read_filters(request.query_params, desk_of(request).config.clock())
+    """Show a company, or return its chart's numbers as CSV."""
+    filters = read_filters(request.query_params, app_state(request).config.clock())
     scope = filters.scope
-    with desk_of(request).store.reading() as database:
+    with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         if name not in names:
             raise HTTPException(404, _unknown(request, name, names))
@@ -58,7 +62,7 @@ def company(request: Request, name: str) -> Response:
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
-            beside=queries.co_mentions(database, name, scope=scope, limit=BESIDE),
+            beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
             latest=queries.company_articles(
                 database,
                 name,
@@ -72,7 +76,7 @@ def company(request: Request, name: str) -> Response:
 
 
 def _unknown(request: Request, name: str, names: Sequence[str]) -> str:
-    """What to say of a company that no article names."""
+    """Return the error for a company that no article names."""
     known = _registered(request, name)
     if known and known.name not in names:
         return f"{known.name} is looked for, but no article in this database names it yet."
@@ -82,22 +86,82 @@ def _unknown(request: Request, name: str, names: Sequence[str]) -> str:
 
 
 def _registered(request: Request, name: str) -> Company | None:
-    """The company in the user's file, or in the bundled one."""
-    file = desk_of(request).registry
+    """Return the company of the user's file, or of the bundled one."""
+    file = app_state(request).registry
     own = file.open().companies if file else ()
     return next((each for each in own if each.name == name), None) or bundled().named(name)
 
 
 def _facts(request: Request, name: str) -> list[str]:
-    """What the registry tells of the company."""
+    """Return the registry's facts about the company."""
     found = _registered(request, name)
     if found is None:
         return []
-    told = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
-    return [fact for fact in told if fact]
+    facts = [found.facts.get("sector"), found.facts.get("country"), *found.tickers]
+    return [fact for fact in facts if fact]
 
 
 def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
-    """The groups with the most, those without any left out."""
+    """Return the groups with the most, without those that have none."""
     numbers = [(each.key, series.number(each.hits, count)) for each in counts]
-    return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:BESIDE]
+    return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
+
+
+@router.get("/compare", response_class=HTMLResponse)
+def compare(request: Request) -> Response:
+    """Show shares of voice, or return their chart's numbers as CSV."""
+    filters = read_filters(request.query_params, app_state(request).config.clock())
+    given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
+    if any(len(name) > MAX_VALUE or "\0" in name for name in given):
+        raise QuestionError("company can't have this name: it is too long or holds a NUL")
+    with app_state(request).store.reading() as database:
+        names = queries.company_names(database)
+        known = [name for name in dict.fromkeys(given) if name in names][:MAX_COMPARED]
+        unknown = [name for name in dict.fromkeys(given) if name not in names]
+        chosen = known if given else _suggested(database, filters)
+        shares: list[Share] = []
+        chart = Chart((), ())
+        if len(chosen) > 1:
+            shares = queries.share_of_voice(
+                database, chosen, measure=filters.count, scope=filters.scope
+            )
+            chart = _chart(database, chosen, filters)
+        if wants_csv(request):
+            return chart_csv(chart, "compare", filters)
+        return render(
+            request,
+            "compare.html",
+            filters=filters,
+            choices=choices(database),
+            chosen=chosen,
+            unknown=unknown,
+            names=names,
+            most=MAX_COMPARED,
+            shares=shares,
+            chart=chart,
+            completeness=queries.completeness(database, scope=filters.scope),
+        )
+
+
+def _suggested(database: Database, filters: Filters) -> list[str]:
+    ranked = queries.company_ranking(database, scope=filters.scope, limit=SUGGESTED)
+    return [row.company for row in ranked]
+
+
+def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:
+    """Return a series for each company; rows are empty where no source was covered."""
+    by_key: dict[str, list[int | None]] = defaultdict(list)
+    found = queries.share_of_voice(
+        database, chosen, by=filters.by, measure=filters.count, scope=filters.scope
+    )
+    for share in found:
+        by_key[str(share.key)].append(share.number)
+    rows = [
+        Row(
+            first_day(key),
+            label(key, filters.by),
+            None if None in numbers else tuple(number or 0 for number in numbers),
+        )
+        for key, numbers in by_key.items()
+    ]
+    return Chart(tuple(chosen), tuple(rows))

@@ -1,6 +1,8 @@
-"""The registry's pages: the companies that are looked for, and an editor for those of the user."""
+"""The pages of the registry: all companies, an editor for those of the user, and what a definition
+would find in the stored articles."""
 
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import Annotated
 from urllib.parse import quote
@@ -10,15 +12,21 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, Definition, alone
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.registry import Definition, RegistryError, RegistryFile
-from newscrawl.dashboard.rendering import desk_of, render
-from newscrawl.dashboard.trial import try_out
-from newscrawl.mentions import Companies, Company, load_companies
+from newscrawl.dashboard.rendering import app_state, render
+from newscrawl.dashboard.text_marks import Piece, pieces
+from newscrawl.items import Mention
+from newscrawl.mentions import Companies, Company, load_companies, sentence_span
+from newscrawl.storage import Database
+from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 
 router = APIRouter()
 
-SHOWN = 60  # bundled companies; a search narrows them down
+MAX_BUNDLED = 60  # bundled companies on the page; a search narrows them down
+TRIED_ARTICLES = 2000  # ours: they are matched in half a second
+MAX_FOUND = 12  # articles of a trial
+MAX_SNIPPET = 400  # characters
 Lines = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
@@ -74,13 +82,13 @@ class Draft:
 
 @lru_cache(maxsize=1)
 def bundled() -> Companies:
-    """The registry that comes with newscrawl; it does not change while we run."""
+    """Return the bundled registry; it does not change while we run."""
     return load_companies()
 
 
 @router.get("/registry", response_class=HTMLResponse)
 def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
-    """The user's companies, and those that come with newscrawl."""
+    """Show the user's companies and the bundled ones."""
     file = _file(request)
     found = _matching(bundled(), q)
     return render(
@@ -89,7 +97,7 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
         file=file and file.path,
         opened=file.open() if file else None,
         words=q,
-        found=found[:SHOWN],
+        found=found[:MAX_BUNDLED],
         number=len(found),
         total=len(bundled()),
     )
@@ -97,7 +105,7 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
 
 @router.get("/registry/edit", response_class=HTMLResponse)
 def edit(request: Request, name: str = "", copied: str = "", saved: bool = False) -> Response:
-    """The form for an entry of the file, for a copy of a bundled one, or for a new one."""
+    """Show the form for an entry of the file, for a copy of a bundled one, or for a new one."""
     opened = _writable(request).open()
     source = bundled() if copied else opened.companies
     wanted = copied or name
@@ -111,27 +119,27 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
 
 @router.post("/registry/preview", response_class=HTMLResponse)
 def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
-    """What the definition would match, for the page to put beside the form."""
+    """Return what the definition would match; the page puts it beside the form."""
     _check_seal(request, form.seal)
-    desk = desk_of(request)
+    desk = app_state(request)
     if not form.name.strip():
         return render(request, "trial.html", trial=None, fault="Give it a name first.")
     try:
         with desk.store.reading() as database:
             trial = try_out(database, form.definition, form.former or None)
-    except RegistryError as error:
+    except CompaniesFileError as error:
         return render(request, "trial.html", trial=None, fault=str(error))
     return render(request, "trial.html", trial=trial, fault=None)
 
 
 @router.post("/registry/save", response_class=HTMLResponse)
 def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
-    """Writes the entry, or shows the form again with what is wrong."""
+    """Save the entry, or show the form again with the error."""
     _check_seal(request, form.seal)
     file = _writable(request)
     try:
         file.put(form.definition, instead_of=form.former or None, mark=form.mark)
-    except RegistryError as error:
+    except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
     name = quote(form.definition.name, safe="")
@@ -140,11 +148,11 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
 
 @router.post("/registry/drop", response_class=HTMLResponse)
 def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
-    """Takes an entry out of the file."""
+    """Delete an entry from the file."""
     _check_seal(request, form.seal)
     try:
         _writable(request).drop(form.former, mark=form.mark)
-    except RegistryError as error:
+    except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
     return RedirectResponse("/registry", status_code=303)
@@ -171,15 +179,15 @@ def _matching(companies: Companies, words: str) -> list[Company]:
 
 
 def _check_seal(request: Request, seal: str) -> None:
-    if not desk_of(request).seal.holds(request, seal):
-        raise HTTPException(403, "Load the page anew and send the form again.")
+    if not app_state(request).seal.holds(request, seal):
+        raise HTTPException(403, "Reload the page and send the form again.")
 
 
-def _file(request: Request) -> RegistryFile | None:
-    return desk_of(request).registry
+def _file(request: Request) -> CompaniesFile | None:
+    return app_state(request).registry
 
 
-def _writable(request: Request) -> RegistryFile:
+def _writable(request: Request) -> CompaniesFile:
     file = _file(request)
     if file is None:
         raise HTTPException(
@@ -187,3 +195,76 @@ def _writable(request: Request) -> RegistryFile:
             "No file to write to: start with newscrawl serve --companies FILE, a file of your own.",
         )
     return file
+
+
+@dataclass(frozen=True, slots=True)
+class TrialArticle:
+    """An article with mentions, a sentence of it, and the number of mentions that are `known`
+    now."""
+
+    url: str
+    source: str
+    day: date
+    title: list[Piece]
+    snippet: list[Piece]
+    mentions: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a definition finds in `read` articles since `since`. `new` articles would be counted
+    that are not now, `lost` ones are counted now and would not be."""
+
+    read: int
+    since: date | None
+    mentions: int
+    articles: int
+    new: int
+    lost: int
+    found: tuple[TrialArticle, ...]
+
+
+def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
+    """Match a definition in the newest articles; raise CompaniesFileError for an invalid one.
+    `former` is the name under which it is stored now."""
+    companies = alone(definition)
+    texts = newest_texts(database, company=former or definition.name, limit=TRIED_ARTICLES)
+    hits, lost = [], 0
+    for text in texts:
+        mentions = companies.find(text.text, title=text.title, language=text.language)
+        if mentions:
+            hits.append((text, mentions))
+        elif text.known:
+            lost += 1
+    # New articles come first.
+    shown = sorted(hits, key=lambda hit: hit[0].known > 0)[:MAX_FOUND]
+    return Trial(
+        read=len(texts),
+        since=min((text.day for text in texts), default=None),
+        mentions=sum(len(mentions) for _, mentions in hits),
+        articles=len(hits),
+        new=sum(not text.known for text, _ in hits),
+        lost=lost,
+        found=tuple(_trial_article(text, mentions) for text, mentions in shown),
+    )
+
+
+def _trial_article(text: StoredText, mentions: list[Mention]) -> TrialArticle:
+    title = [mention for mention in mentions if mention.section == "title"]
+    body = [mention for mention in mentions if mention.section == "body"]
+    snippet: list[Piece] = []
+    if body:
+        start, end = sentence_span(text.text, body[0])
+        start = max(start, body[0].start - MAX_SNIPPET // 2)
+        end = min(end, body[0].end + MAX_SNIPPET // 2)
+        snippet = pieces(text.text[start:end], body, start)
+    return TrialArticle(
+        text.url,
+        text.source,
+        text.day,
+        pieces(text.title, title),
+        snippet,
+        len(mentions),
+        text.known,
+    )

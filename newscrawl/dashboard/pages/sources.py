@@ -10,16 +10,15 @@ from fastapi.responses import HTMLResponse
 
 from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.filters import read_filters
-from newscrawl.dashboard.pages.choices import choices
-from newscrawl.dashboard.rendering import desk_of, render
+from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.storage import queries
 from newscrawl.storage.queries import CoverageDay
 from newscrawl.storage.watching import watch_status
 
 router = APIRouter()
 
-SHOWN_DAYS = 30
-LOW = 0.5  # of what is expected; ours
+MAX_DAYS = 30
+LOW = 0.5  # of the expected articles; ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +40,13 @@ class Health:
 
     @property
     def strip(self) -> Strip:
-        return strip(self.days, SHOWN_DAYS)
+        return strip(self.days, MAX_DAYS)
 
     @property
     def faults(self) -> str:
-        """The days that were not read, in words."""
-        told = [f"{day.day.day} {day.day:%b}" for day in self.days if day.state not in READ]
-        return ", ".join(told)
+        """The days on which the source was not read."""
+        days = [f"{day.day.day} {day.day:%b}" for day in self.days if day.state not in READ]
+        return ", ".join(days)
 
     @property
     def is_low(self) -> bool:
@@ -58,11 +57,11 @@ class Health:
 
 @router.get("/sources", response_class=HTMLResponse)
 def sources(request: Request) -> HTMLResponse:
-    """All sources."""
-    now = desk_of(request).config.clock()
+    """Show all sources."""
+    now = app_state(request).config.clock()
     filters = read_filters(request.query_params, now)
-    first = max(filters.since, filters.until - timedelta(days=SHOWN_DAYS - 1))
-    with desk_of(request).store.reading() as database:
+    first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
+    with app_state(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))
         watch = watch_status(database, sorted({day.source for day in found}))
         return render(
@@ -73,7 +72,7 @@ def sources(request: Request) -> HTMLResponse:
             sources=_health(found, now.date()),
             watch={status.slug: status for status in watch.sources},
             incidents=watch.incidents,
-            number=min(SHOWN_DAYS, filters.length),
+            number=min(MAX_DAYS, filters.length),
         )
 
 

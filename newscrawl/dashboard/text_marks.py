@@ -1,6 +1,6 @@
-"""Text cut into pieces that a template may mark: mentions in an article, changes between versions.
+"""Text in pieces for templates: mentions in an article, and changes between its versions.
 
-Pieces are plain text; what they look like, and that they are escaped, is the template's part.
+Pieces are plain text; the template escapes and formats them.
 """
 
 import re
@@ -11,9 +11,9 @@ from typing import Literal, Protocol
 
 Change = Literal["same", "gone", "new"]
 _WORDS = re.compile(r"\s+|[^\s]+")
-# Ours: difflib is quadratic in the words of one paragraph, so a longer one is told as replaced.
-LONGEST_PARAGRAPH = 1500
-MOST_PARAGRAPHS = 400
+# Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
+MAX_PARAGRAPH_WORDS = 1500
+MAX_PARAGRAPHS = 400
 
 
 class Placed(Protocol):
@@ -33,16 +33,8 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
-    start: int
-    end: int
-    company: str = "*"
-    rule: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text; `company` and `rule` where it is a mention."""
+    """A piece of text; `company` and `rule` are set where it is a mention."""
 
     text: str
     company: str | None = None
@@ -51,15 +43,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A stretch of text that stayed, went or came."""
+    """A piece of text that is the same in both versions, gone, or new."""
 
     text: str
     change: Change
 
 
 def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]:
-    """The text with its mentions apart; `start` is the text's own offset in what the mentions
-    count. Mentions outside it are left out; where two overlap, the first counts."""
+    """Return the text with its mentions as pieces of their own.
+
+    `start` is the offset of the text in the text that the mentions refer to. Mentions outside are
+    left out; of two that overlap, the first and longest counts.
+    """
     found, position = [], 0
     for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
         begin, end = mention.start - start, mention.end - start
@@ -74,13 +69,8 @@ def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]
     return [piece for piece in found if piece.text]
 
 
-def highlighted(text: str, marks: Sequence[tuple[int, int]]) -> list[Piece]:
-    """A snippet with its marks apart; `company` says no more than that a piece is marked."""
-    return pieces(text, [_Mark(start, end) for start, end in marks])
-
-
 def paragraphs(text: str, mentions: Sequence[Placed]) -> list[list[Piece]]:
-    """The body's paragraphs, each as its pieces."""
+    """Return the pieces of each paragraph of a body."""
     found, position = [], 0
     for paragraph in text.split("\n\n"):
         found.append(pieces(paragraph, mentions, position))
@@ -89,8 +79,8 @@ def paragraphs(text: str, mentions: Sequence[Placed]) -> list[list[Piece]]:
 
 
 def changes(before: str, after: str) -> list[list[Edit]]:
-    """What became of each paragraph, word by word where a paragraph was rewritten."""
-    old, new = before.split("\n\n")[:MOST_PARAGRAPHS], after.split("\n\n")[:MOST_PARAGRAPHS]
+    """Return the edits of each paragraph, word by word where a paragraph was rewritten."""
+    old, new = before.split("\n\n")[:MAX_PARAGRAPHS], after.split("\n\n")[:MAX_PARAGRAPHS]
     found: list[list[Edit]] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -106,7 +96,7 @@ def changes(before: str, after: str) -> list[list[Edit]]:
 
 def _rewritten(before: str, after: str) -> Iterator[Edit]:
     old, new = _WORDS.findall(before), _WORDS.findall(after)
-    if max(len(old), len(new)) > LONGEST_PARAGRAPH:
+    if max(len(old), len(new)) > MAX_PARAGRAPH_WORDS:
         yield from (Edit(before, "gone"), Edit(after, "new"))
         return
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

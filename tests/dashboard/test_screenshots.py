@@ -12,7 +12,7 @@ from tests.browsers import Watched, chromium
 from tests.dashboards import TRAM, dashboard
 
 FOLDER = os.environ.get("NEWSCRAWL_SCREENSHOTS")
-IMAGES = Path(__file__).parent.parent / "docs" / "img"
+IMAGES = Path(__file__).parents[2] / "docs" / "img"
 LARGEST = 150_000  # bytes
 SHOTS = {
     "overview": ("/", 1180, 900),

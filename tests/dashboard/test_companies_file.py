@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.dashboard.registry import Definition, RegistryError, RegistryFile, alone
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, Definition, alone
 from newscrawl.mentions import load_companies
 
 FILE = """\
@@ -26,18 +26,18 @@ def definition(name: str, **lists: tuple[str, ...]) -> Definition:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> RegistryFile:
+def file(tmp_path: Path) -> CompaniesFile:
     path = tmp_path / "companies.toml"
     path.write_text(FILE, "utf-8")
-    return RegistryFile(path)
+    return CompaniesFile(path)
 
 
-def put(file: RegistryFile, entry: Definition, instead_of: str | None = None) -> str:
+def put(file: CompaniesFile, entry: Definition, instead_of: str | None = None) -> str:
     file.put(entry, instead_of=instead_of, mark=file.open().mark)
     return file.path.read_text("utf-8")
 
 
-def test_a_new_entry_stands_at_the_end_and_nothing_else_changes(file: RegistryFile) -> None:
+def test_a_new_entry_stands_at_the_end_and_nothing_else_changes(file: CompaniesFile) -> None:
     text = put(file, definition("Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
     assert text.startswith(FILE)
     (found,) = [company for company in file.open().companies if company.name == "Harbour Bank"]
@@ -45,7 +45,7 @@ def test_a_new_entry_stands_at_the_end_and_nothing_else_changes(file: RegistryFi
 
 
 def test_an_edited_entry_keeps_its_place_its_comments_and_keys_of_others(
-    file: RegistryFile,
+    file: CompaniesFile,
 ) -> None:
     entry = Definition(
         name="Quayside Works AG", lists={"aliases": ("Quay",)}, facts={"country": "GB"}
@@ -58,7 +58,7 @@ def test_an_edited_entry_keeps_its_place_its_comments_and_keys_of_others(
     )
 
 
-def test_an_entry_can_be_removed_and_the_last_one_too(file: RegistryFile) -> None:
+def test_an_entry_can_be_removed_and_the_last_one_too(file: CompaniesFile) -> None:
     for name in ("Quayside Works", "Northern Ferry"):
         file.drop(name, mark=file.open().mark)
     assert file.open().companies == ()
@@ -66,7 +66,7 @@ def test_an_entry_can_be_removed_and_the_last_one_too(file: RegistryFile) -> Non
 
 
 def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
-    file = RegistryFile(tmp_path / "new.toml")
+    file = CompaniesFile(tmp_path / "new.toml")
     put(file, definition("Harbour Bank"))
     assert [company.name for company in load_companies(file.path)] == ["Harbour Bank"]
 
@@ -83,23 +83,23 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     ids=["flood", "no name", "clash", "twice", "exclusion"],
 )
 def test_what_would_be_wrong_is_not_written(
-    file: RegistryFile, entry: Definition, message: str
+    file: CompaniesFile, entry: Definition, message: str
 ) -> None:
-    with pytest.raises(RegistryError, match=message):
+    with pytest.raises(CompaniesFileError, match=message):
         put(file, entry)
     assert file.path.read_text("utf-8") == FILE
     assert list(file.path.parent.iterdir()) == [file.path]
 
 
-def test_a_file_that_changed_meanwhile_is_not_overwritten(file: RegistryFile) -> None:
+def test_a_file_that_changed_meanwhile_is_not_overwritten(file: CompaniesFile) -> None:
     mark = file.open().mark
     file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
-    with pytest.raises(RegistryError, match="changed meanwhile"):
+    with pytest.raises(CompaniesFileError, match="has changed since"):
         file.put(definition("Harbour Bank"), instead_of=None, mark=mark)
 
 
-def test_an_entry_that_is_gone_is_not_edited(file: RegistryFile) -> None:
-    with pytest.raises(RegistryError, match="not in the file any more"):
+def test_an_entry_that_is_gone_is_not_edited(file: CompaniesFile) -> None:
+    with pytest.raises(CompaniesFileError, match="not in the file any more"):
         put(file, definition("Harbour Bank"), instead_of="Old Mill")
 
 
@@ -115,23 +115,23 @@ def test_a_file_that_can_not_be_rewritten_says_so(
 ) -> None:
     path = tmp_path / name
     path.write_text(content, "utf-8")
-    file = RegistryFile(path)
-    with pytest.raises(RegistryError, match=fault):
+    file = CompaniesFile(path)
+    with pytest.raises(CompaniesFileError, match=fault):
         file.put(definition("Harbour Bank"), instead_of=None, mark=file.open().mark)
     assert path.read_text("utf-8") == content
 
 
-def test_a_folder_is_shown_and_not_written_to(file: RegistryFile) -> None:
-    opened = RegistryFile(file.path.parent).open()
+def test_a_folder_is_shown_and_not_written_to(file: CompaniesFile) -> None:
+    opened = CompaniesFile(file.path.parent).open()
     assert [company.name for company in opened.companies] == ["Quayside Works", "Northern Ferry"]
     assert opened.fault
 
 
-def test_the_mode_of_the_file_stays_and_a_link_stays_a_link(file: RegistryFile) -> None:
+def test_the_mode_of_the_file_stays_and_a_link_stays_a_link(file: CompaniesFile) -> None:
     file.path.chmod(0o640)
     link = file.path.with_name("link.toml")
     link.symlink_to(file.path)
-    put(RegistryFile(link), definition("Harbour Bank"))
+    put(CompaniesFile(link), definition("Harbour Bank"))
     assert link.is_symlink()
     assert file.path.stat().st_mode & 0o777 == 0o640
     assert "Harbour Bank" in file.path.read_text("utf-8")
@@ -142,7 +142,7 @@ def test_a_definition_can_be_tried_alone() -> None:
     assert mention.company == "Harbour Bank"
 
 
-def test_a_name_that_looks_like_toml_stays_a_name(file: RegistryFile) -> None:
+def test_a_name_that_looks_like_toml_stays_a_name(file: CompaniesFile) -> None:
     put(file, definition('A"]\n[[company]]\nname = "B'))
     names = [company.name for company in file.open().companies]
     assert names[-1] == 'A"]\n[[company]]\nname = "B'

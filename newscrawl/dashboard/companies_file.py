@@ -1,7 +1,7 @@
-"""The user's companies file: read for the editor, written only when it holds together.
+"""Read and write the user's companies file; only a valid file is written.
 
-Comments and the order of entries stay. A file that an editor can't rewrite faithfully (CSV,
-a folder, one that is faulty already) is shown and left alone, with the reason.
+Comments and the order of entries are preserved. A file that can't be rewritten faithfully (CSV, a
+folder, an invalid file) is only shown, with the reason.
 """
 
 import hashlib
@@ -25,13 +25,13 @@ _ENTRY = re.compile(r"^\s*\[\[\s*company\s*\]\]", re.MULTILINE)
 _WIDE = 88  # characters of a list on one line
 
 
-class RegistryError(Exception):
-    """What can't be saved: one line that says why."""
+class CompaniesFileError(Exception):
+    """An entry or a file that can't be saved: one line that says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """An entry as the editor's form holds it."""
+    """An entry as in the editor's form."""
 
     name: str
     lists: Mapping[str, tuple[str, ...]]
@@ -47,25 +47,25 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file as it was read: `mark` tells whether it changed since. `fault` is why it can't
-    be written, None where it can."""
+    """The file as it was read. `mark` is a hash of its content; `fault` is why it can't be
+    written, None where it can."""
 
     companies: tuple[Company, ...]
     mark: str
     fault: str | None
 
 
-class RegistryFile:
-    """A TOML file of companies, or the place where one is to be."""
+class CompaniesFile:
+    """A TOML file of companies, which may not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
 
     def open(self) -> Opened:
-        """What the file holds now; a file that is not there holds nothing yet."""
+        """Read the file; a missing file is empty."""
         content = b"" if self.path.is_dir() else self._bytes()
-        fault = self._strangeness()
+        fault = self._format_fault()
         if fault is None and not _ENTRY.search(content.decode("utf-8", "replace")):
             return Opened((), _mark(content), None)
         try:
@@ -74,19 +74,19 @@ class RegistryFile:
             return Opened((), "", f"Mend the file first. {error}")
         return Opened(companies, _mark(content), fault)
 
-    def _strangeness(self) -> str | None:
+    def _format_fault(self) -> str | None:
         if self.path.is_dir():
-            return "It is a folder of files: edit the one you mean yourself."
+            return "It is a folder of files: edit its files yourself."
         is_csv = self.path.suffix.lower() == ".csv"
         return "It is a CSV file; the editor writes TOML." if is_csv else None
 
     def put(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
-        """Save an entry, new or in the place of another; raises RegistryError."""
+        """Save an entry, new or instead of another one; raise CompaniesFileError."""
         with self._lock:
             lines = self._lines(mark)
             span = _span(lines, instead_of)
             if instead_of is not None and span is None:
-                raise RegistryError(f"{instead_of!r} is not in the file any more.")
+                raise CompaniesFileError(f"{instead_of!r} is not in the file any more.")
             if span is None:
                 gap = [""] if lines else []
                 self._write([*lines, *gap, *_entry("[[company]]", definition)])
@@ -95,30 +95,32 @@ class RegistryFile:
                 self._write([*lines[: span.start], *entry, *lines[span.stop :]])
 
     def drop(self, name: str, *, mark: str) -> None:
-        """Take an entry out; raises RegistryError."""
+        """Delete an entry; raise CompaniesFileError."""
         with self._lock:
             lines = self._lines(mark)
             span = _span(lines, name)
             if span is None:
-                raise RegistryError(f"{name!r} is not in the file any more.")
+                raise CompaniesFileError(f"{name!r} is not in the file any more.")
             rest = lines[span.stop :]
             while rest and not rest[0].strip():
                 rest.pop(0)
             self._write([*lines[: span.start], *rest])
 
     def _lines(self, mark: str) -> list[str]:
-        """The file's lines, if it is still what the form was made from."""
+        """Return the file's lines, unless it has changed since the form was made."""
         opened = self.open()
         if opened.fault:
-            raise RegistryError(opened.fault)
+            raise CompaniesFileError(opened.fault)
         if opened.mark != mark:
-            raise RegistryError(
-                "The file was changed meanwhile: load the page anew and make your change again."
+            raise CompaniesFileError(
+                "The file has changed since: reload the page and make your change again."
             )
         try:
             return self._bytes().decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
-            raise RegistryError(f"{self.path} is not UTF-8: save it as UTF-8 first.") from error
+            raise CompaniesFileError(
+                f"{self.path} is not UTF-8: save it as UTF-8 first."
+            ) from error
 
     def _bytes(self) -> bytes:
         try:
@@ -126,7 +128,7 @@ class RegistryFile:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise RegistryError(f"can't read {self.path}: {error.strerror}") from error
+            raise CompaniesFileError(f"can't read {self.path}: {error.strerror}") from error
 
     def _write(self, lines: list[str]) -> None:
         text = "\n".join(lines).rstrip() + "\n"
@@ -141,27 +143,27 @@ class RegistryFile:
             spare.replace(target)
         except OSError as error:
             spare.unlink(missing_ok=True)
-            raise RegistryError(f"can't write {self.path}: {error.strerror}") from error
+            raise CompaniesFileError(f"can't write {self.path}: {error.strerror}") from error
 
 
 def validated(text: str) -> Companies:
-    """The companies of a TOML text; raises RegistryError with the fault and what to do."""
+    """Return the companies of a TOML text; raise CompaniesFileError with the fault and advice."""
     with TemporaryDirectory(prefix="newscrawl-registry-") as folder:
         file = Path(folder, "companies.toml")
         file.write_text(text, "utf-8")
         try:
             return load_companies(file)
         except CompaniesError as error:
-            raise RegistryError(f"{error.fault}: {error.advice}.") from error
+            raise CompaniesFileError(f"{error.fault}: {error.advice}.") from error
 
 
 def alone(definition: Definition) -> Companies:
-    """A registry of this definition and no other; raises RegistryError."""
+    """Return a registry of this definition only; raise CompaniesFileError."""
     return validated("\n".join(_entry("[[company]]", definition)))
 
 
 def _span(lines: list[str], name: str | None) -> slice | None:
-    """The lines of an entry, without the blank lines and comments that lead to the next one."""
+    """Return the lines of an entry, without the blank lines and comments before the next one."""
     starts = [i for i, line in enumerate(lines) if _ENTRY.match(line)]
     for start, stop in zip(starts, [*starts, len(lines)][1:], strict=True):
         while not lines[stop - 1].strip() or lines[stop - 1].lstrip().startswith("#"):
@@ -172,7 +174,7 @@ def _span(lines: list[str], name: str | None) -> slice | None:
 
 
 def _entry(text: str, definition: Definition) -> list[str]:
-    """The entry's lines with what the form says; keys and comments it does not know stay."""
+    """Return the entry's lines with the values of the form; other keys and comments stay."""
     document = tomlkit.parse(f"{text}\n")
     entries = document["company"]
     assert isinstance(entries, AoT)  # noqa: S101 - the text begins with [[company]]
@@ -194,11 +196,11 @@ def _entry(text: str, definition: Definition) -> list[str]:
 
 
 def _table(text: str) -> Mapping[str, object]:
-    """The keys of an entry's own text."""
+    """Return the keys of an entry."""
     try:
         found = tomlkit.parse(text)["company"]
     except ParseError as error:
-        raise RegistryError(f"Mend the file first. {error}") from error
+        raise CompaniesFileError(f"Mend the file first. {error}") from error
     assert isinstance(found, AoT)  # noqa: S101 - the text begins with [[company]]
     return found[0]
 

@@ -53,7 +53,7 @@ def form_of(client: TestClient, path: str, decision: str) -> dict[str, str]:
 
 
 def test_pages_and_api_tell_of_the_quarantine(client: TestClient) -> None:
-    assert "2 revisions are in the quarantine" in client.get("/").text
+    assert "2 versions are in the quarantine" in client.get("/").text
     assert "2 in quarantine" in client.get("/sources").text
     listed = client.get("/quarantine").text
     assert "most of the text is gone" in listed

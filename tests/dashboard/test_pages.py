@@ -151,7 +151,7 @@ def test_what_the_watch_found_stands_above_the_sources(
         database, [Incident(source="ft", kind="silent", note="nothing for two days")], ()
     )
     text = client.get("/sources").text
-    assert "1 open finding of the watch" in text
+    assert "1 open incident" in text
     assert "ft: silent, nothing for two days" in text
 
 
@@ -232,7 +232,7 @@ def test_a_wrong_address_is_answered_by_a_page_that_helps(
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/nowhere", "Nothing stands at this address"),
+        ("/nowhere", "There is no page at this address"),
         ("/company/Siemans", "Did you mean Siemens?"),
         ("/company/Siemens%20AG", "Did you mean Siemens?"),
         ("/company/Boeing", "Boeing is looked for, but no article in this database names it yet."),
@@ -258,7 +258,7 @@ def test_days_before_the_first_crawl_are_told_from_days_that_were_missed(
     young = client.get("/company/Siemens?days=30").text
     assert "29 of its days lie before it" in young
     assert "Not everything was read" not in young
-    assert "<small>before: not read</small>" in young
+    assert "<small>no data for the days before</small>" in young
     save(database, 40, headline("Siemens"))
     old = client.get("/company/Siemens?days=30").text
     assert "On 29 of 30 source-days (one source on one day) nothing was read" in old

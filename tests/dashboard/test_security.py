@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message
 
 from newscrawl.dashboard import create_app
-from newscrawl.dashboard.pages import sign_in
-from newscrawl.dashboard.security import FORM_COOKIE, LARGEST_BODY, POLICY
+from newscrawl.dashboard.pages import access
+from newscrawl.dashboard.security import FORM_COOKIE, MAX_BODY, POLICY
 from tests.dashboards import config_of
 
 TOKEN = "correct horse battery"  # noqa: S105 - of a test
@@ -91,7 +91,7 @@ def test_the_policy_allows_nothing_inline_and_no_other_host() -> None:
 
 
 def test_no_template_holds_a_script_or_a_style_of_its_own() -> None:
-    folder = Path(sign_in.__file__).parent.parent / "templates"
+    folder = Path(access.__file__).parent.parent / "templates"
     texts = [file.read_text("utf-8") for file in folder.glob("*.html")]
     assert len(texts) > 8
     for text in texts:
@@ -142,7 +142,7 @@ def test_a_browser_signs_in_and_out(opened: Open) -> None:
 
 
 def test_a_wrong_token_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sign_in, "WRONG_PAUSE", 0.0)
+    monkeypatch.setattr(access, "WRONG_PAUSE", 0.0)
     client = opened(token=TOKEN)
     form = {"token": "guess", "seal": seal_of(client, "/sign-in")}
     answer = client.post("/sign-in", data=form)
@@ -215,7 +215,7 @@ def test_a_form_without_seal_or_with_that_of_another_browser_is_refused(
 
 
 def test_a_body_that_is_too_large_is_not_read(editor: TestClient) -> None:
-    answer = editor.post("/registry/save", data={"name": "x" * LARGEST_BODY})
+    answer = editor.post("/registry/save", data={"name": "x" * MAX_BODY})
     assert answer.status_code == 413
 
 
@@ -336,7 +336,7 @@ def header_fuzzed(
         return made[token]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sign_in, "WRONG_PAUSE", 0.0)
+        patch.setattr(access, "WRONG_PAUSE", 0.0)
         yield get
     for client in clients:
         client.close()
