@@ -70,19 +70,19 @@ def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:
     """Return the kind by metadata and body text; `link_words` is the number of the page's words
     within links."""
     length = _count_words(text)
-    match metadata.kind:
+    match metadata.declared.kind:
         case "error":
             return "error" if length < TEASER else "article"
         case "gallery" | "video":
-            return metadata.kind if length < LONG else "article"
+            return metadata.declared.kind if length < LONG else "article"
         case "article":
             return _kind_of_article(metadata, text, length, link_words)
         case _:
-            return metadata.kind
+            return metadata.declared.kind
 
 
 def _kind_of_article(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
-    if metadata.could_be_front and link_words > LINKED_SHARE * length:
+    if metadata.declared.could_be_front and link_words > LINKED_SHARE * length:
         return "front"
     if length >= TEASER:
         return "article"
@@ -116,7 +116,7 @@ def _is_consent_page(page: ParsedPage, text: str) -> bool:
     metadata = page.metadata
     return (
         not metadata.published
-        and not metadata.declares_article
+        and not metadata.declared.is_article
         and _asks_for_consent(text[:SEARCHED_FOR_CONSENT].lower())
         and any(map(_accepts, page.tree.css(_CONTROLS)))
     )

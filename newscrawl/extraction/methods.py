@@ -23,8 +23,7 @@ from newscrawl.extraction.features import Features, keep, limits_for, measure
 from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.limits import MAX_BYTES
-from newscrawl.extraction.metadata import Metadata
-from newscrawl.extraction.metadata import read as read_metadata
+from newscrawl.extraction.metadata import Metadata, read_metadata
 
 # Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
 CONFIDENCE_IN_JSON_LD: Final = 0.5

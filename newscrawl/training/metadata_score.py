@@ -13,8 +13,8 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import metadata
 from newscrawl.extraction.html import decode
+from newscrawl.extraction.metadata import read_metadata
 from newscrawl.training.corpus import Corpus, GoldPage
 
 _WORD: Final = re.compile(r"\w+")
@@ -111,7 +111,7 @@ def score(
 def read_page(page: GoldPage) -> Fields:
     """Return newscrawl's metadata of a page."""
     tree = LexborHTMLParser(decode(page.html))
-    found = metadata.read(tree, page.url)
+    found = read_metadata(tree, page.url)
     return Fields(found.title, found.authors, found.published, found.language)
 
 

@@ -6,8 +6,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl import extract
-from newscrawl.extraction import metadata
 from newscrawl.extraction.kinds import kind_of_text
+from newscrawl.extraction.metadata import read_metadata
 from tests.walls.pages import ARTICLES, WALLS, Page
 
 NOW = datetime(2026, 11, 10, tzinfo=UTC)
@@ -17,7 +17,7 @@ ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
 
 
 def kind(html: str, url: str | None = STORY, *, text: str = BODY, link_words: int = 50) -> str:
-    found = metadata.read(LexborHTMLParser(html), url, now=NOW)
+    found = read_metadata(LexborHTMLParser(html), url, now=NOW)
     return kind_of_text(found, text, link_words)
 
 

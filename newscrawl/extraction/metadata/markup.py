@@ -10,9 +10,9 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
+from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
-from newscrawl.extraction.metadata.signals import squeeze
 from newscrawl.extraction.metadata.vocabulary import any_of, words
 
 NODES_BEFORE: Final = 20
@@ -80,7 +80,7 @@ class Sighting:
 
 
 @dataclass(slots=True)
-class Found:
+class Sightings:
     """Bylines and dates seen on a page."""
 
     bylines: list[tuple[Sighting, str]] = field(default_factory=list)
@@ -106,19 +106,19 @@ class Found:
         return best[1] if best else None
 
 
-def around(heading: LexborNode, dialect: Dialect) -> Found:
+def around(heading: LexborNode, dialect: Dialect) -> Sightings:
     """Read what stands next to a headline."""
     reader = _Reader(dialect)
     reader.read(_before(heading))
     reader.read(_after(heading))
-    return reader.found
+    return reader.sightings
 
 
-def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Found:
+def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     """Read what a page marks as byline or date, wherever it stands."""
     reader = _Reader(dialect)
     reader.read(tree.css(_ANYWHERE)[:MAX_MARKED])
-    return reader.found
+    return reader.sightings
 
 
 def labelled(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
@@ -213,7 +213,7 @@ def _lines(node: LexborNode) -> list[str]:
 
 class _Reader:
     def __init__(self, dialect: Dialect) -> None:
-        self.found = Found()
+        self.sightings = Sightings()
         self._dialect = dialect
         self._label = ""
 
@@ -250,10 +250,10 @@ class _Reader:
         if stamp is None:
             return
         if _is_hint(f"{hints} {self._label} {text}".lower(), _UPDATED):
-            self.found.modified.append(stamp)
+            self.sightings.modified.append(stamp)
         else:
             rank = 0 if "publi" in hints or "pubdate" in attributes else 1
-            self.found.published.append((Sighting(rank, distance), stamp))
+            self.sightings.published.append((Sighting(rank, distance), stamp))
 
     def _date(self, text: str, hints: str, sighting: Sighting) -> None:
         if not 6 <= len(text) < MAX_TEXT or "©" in text:
@@ -263,11 +263,11 @@ class _Reader:
             return
         lowered = f"{hints} {self._label} {text}".lower()
         if _is_hint(lowered, _UPDATED):
-            self.found.modified.append(stamp)
-        elif len(self.found.published) < MAX_FOUND:
+            self.sightings.modified.append(stamp)
+        elif len(self.sightings.published) < MAX_FOUND:
             if _is_labelled(lowered[len(hints) :]):
                 sighting = Sighting(0, sighting.distance)
-            self.found.published.append((sighting, stamp))
+            self.sightings.published.append((sighting, stamp))
 
     def _text(self, node: LexborNode, distance: int) -> None:
         content = node.text_content
@@ -311,5 +311,5 @@ class _Reader:
         self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)
 
     def _add(self, text: str, sighting: Sighting) -> None:
-        if text and len(text) < MAX_TEXT and len(self.found.bylines) < MAX_FOUND:
-            self.found.bylines.append((sighting, text))
+        if text and len(text) < MAX_TEXT and len(self.sightings.bylines) < MAX_FOUND:
+            self.sightings.bylines.append((sighting, text))

@@ -1,13 +1,9 @@
 """The headline, chosen among what the page gives as its title in several places."""
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Final
-
-from newscrawl.extraction.metadata import jsonld
-from newscrawl.extraction.metadata.signals import Signals, squeeze
-from newscrawl.extraction.metadata.vocabulary import words
 
 MAX_TITLE: Final = 300
 """Ours: characters; the longest title of the development corpus has 189."""
@@ -17,7 +13,6 @@ _TRUST: Final = {"data": 0.6, "meta": 0.3, "heading": 0.8, "element": 0.0}
 """Ours, fitted on half 0 of the sites by benchmarks.metadata."""
 _BAR: Final = frozenset("|│｜")
 
-_METAS: Final = words("metas", "title")
 _SEPARATOR: Final = re.compile(r"\s(?:[–—·•»«›:/~]|--?|::|\|\|)\s+|[|│｜]|_(?=[^_]+$)")
 _SEPARATING: Final = (*"|│｜_", *(f" {sign}" for sign in "–—·•»«›:/~-"))
 _WORD: Final = re.compile(r"\w+")
@@ -29,20 +24,6 @@ class Candidate:
 
     text: str
     place: str
-
-
-def candidates(signals: Signals, article: jsonld.Node) -> Iterator[Candidate]:
-    """Every title of a page, the most trusted place first."""
-    for key in ("headline", "name", "alternativeHeadline"):
-        if text := squeeze(jsonld.text_of(article.get(key))):
-            yield Candidate(text, "data")
-            break
-    for text in signals.heading_texts:
-        yield Candidate(text, "heading")
-    for title in signals.firsts(_METAS):
-        yield Candidate(title, "meta")
-    if signals.title:
-        yield Candidate(signals.title, "element")
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import metadata
+from newscrawl.extraction.html import MAX_VALUE
 from newscrawl.extraction.kinds import kind_of_text
-from newscrawl.extraction.metadata.signals import MAX_VALUE
+from newscrawl.extraction.metadata import read_metadata
 
 
 def ld(script: str) -> str:
@@ -51,7 +51,7 @@ def test_bounded_time_and_size(html: str) -> None:
     tree = LexborHTMLParser(html)
     # Time of this process, with much to spare: each takes below a second, a square of it hours.
     started = time.process_time()
-    found = metadata.read(tree, "http://[::1")
+    found = read_metadata(tree, "http://[::1")
     assert time.process_time() - started < 30
     assert len(found.title or "") <= MAX_VALUE
     assert len(found.authors) <= 20
@@ -83,7 +83,7 @@ FIELDS = (
 def test_any_json_under_an_article(value: object) -> None:
     node = {"@type": "NewsArticle"} | dict.fromkeys(FIELDS, value)
     for data in (value, node):
-        found = metadata.read(LexborHTMLParser(ld(json.dumps(data))), "https://a.example/x")
+        found = read_metadata(LexborHTMLParser(ld(json.dumps(data))), "https://a.example/x")
         assert kind_of_text(found, "", link_words=0)
 
 
@@ -96,5 +96,5 @@ def test_any_text_in_every_place(text: str, url: str, language: str | None) -> N
         f'<meta property="og:image" content="{quoted}"><h1>{text}</h1><p class=byline>{text}</p>'
         f"<time datetime='{text}'>{text}</time>{text}{ld(text)}"
     )
-    found = metadata.read(LexborHTMLParser(html), url, language=language)
+    found = read_metadata(LexborHTMLParser(html), url, language=language)
     assert kind_of_text(found, text, link_words=1)

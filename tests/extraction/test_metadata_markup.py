@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import metadata
-from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata import Metadata, read_metadata
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 DAY = datetime(2026, 11, 3, tzinfo=UTC)
@@ -17,7 +16,7 @@ def read(
     beside: str, *, before: str = "", language: str = "en", url: str | None = None
 ) -> Metadata:
     html = f"<html lang={language}><body>{before}<h1>Harbour reopens</h1>{beside}{PROSE}</body>"
-    return metadata.read(LexborHTMLParser(html), url, now=NOW)
+    return read_metadata(LexborHTMLParser(html), url, now=NOW)
 
 
 @pytest.mark.parametrize(

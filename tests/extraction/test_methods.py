@@ -8,7 +8,7 @@ from newscrawl import extract
 from newscrawl.extraction.methods import METHODS, parse_page
 from newscrawl.training.corpus import GoldPage, load_corpus
 
-BUNDLED = tuple(load_corpus(Path(__file__).parent / "corpus"))
+BUNDLED = tuple(load_corpus(Path(__file__).parents[1] / "corpus"))
 
 PROSE = "The mayor said on Monday that the harbour would have a new crane by the spring. " * 3
 PAGE = f"""<html><body>

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import metadata
-from newscrawl.extraction.metadata import Metadata
+from newscrawl.extraction.metadata import Metadata, read_metadata
+from newscrawl.extraction.metadata.reader import DeclaredKind
 
 NOW = datetime(2026, 11, 10, 12, 0, tzinfo=UTC)
 LINKED = """<script type="application/ld+json">{
@@ -19,7 +19,7 @@ LINKED = """<script type="application/ld+json">{
 
 
 def read(html: str, url: str | None = "https://pier.example/news/harbour") -> Metadata:
-    return metadata.read(LexborHTMLParser(html), url, now=NOW)
+    return read_metadata(LexborHTMLParser(html), url, now=NOW)
 
 
 def test_linked_data_gives_every_field() -> None:
@@ -35,8 +35,7 @@ def test_linked_data_gives_every_field() -> None:
         image="https://pier.example/harbour.jpg",
         site_name="The Daily Pier",
         paywalled=True,
-        kind="article",
-        declares_article=True,
+        declared=DeclaredKind("article", is_article=True),
         article_body="Ships sail.",
         headline_candidates=("Harbour reopens",),
     )

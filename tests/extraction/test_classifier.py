@@ -15,7 +15,7 @@ from newscrawl.extraction.classifier import (
 )
 from newscrawl.extraction.features import VERSION
 from newscrawl.extraction.methods import parse_page
-from tests.test_evidence import PAGE
+from tests.extraction.samples import PAGE
 
 
 def about() -> dict[str, object]:

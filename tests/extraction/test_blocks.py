@@ -8,15 +8,25 @@ from hypothesis import strategies as st
 
 from newscrawl.extraction.blocks import (
     FIGURE_2,
+    FORMATS,
     HTML5,
+    LISTS,
+    MAX_LINK,
+    MIN_RUN,
+    PARAGRAPH_LIKE,
+    STRUCTURE,
     Action,
     BlockPage,
     ProfileName,
+    actions,
     clean,
+    find_candidates,
     read_blocks,
     tag_id,
+    tag_ids,
 )
 from newscrawl.extraction.html import parse
+from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.tokens import LINK_END, LINK_START
 
 PROFILES: tuple[ProfileName, ...] = ("html5", "2007")
@@ -225,3 +235,118 @@ def test_columns_of_a_page_fit_together(
     assert (page.owners < len(page.elements.tags)).all()
     assert (page.removed_from[1:] >= page.removed_from[:-1]).all()
     assert page.removed_from[-1] <= len(page.removed)
+
+
+# --- The two boundary profiles: Figure 2 to the letter, and today's markup ---
+
+# The columns of Figure 2, typed off the paper. CITE and SAMP are printed as pruned, too, and
+# FRAMESET as removed, and COMMENT is no element to the parser: see docs/algorithms.md.
+WITH_SPACE = """BR CAPTION CENTER CITE DD DIV DL DT FRAME H1 H2 H3 H4 H5 H6 HR LABEL LI NOBR OL P
+PRE S SAMP U UL WBR XMP"""
+WITHOUT_SPACE = "A B BIG BLINK EM FONT FORM I SMALL SPAN STRIKE STRONG SUB SUP VAR"
+PRUNED = """ADDRESS APPLET AREA BASE BGSOUND BUTTON COL COLGROUP DEL DIR EMBED FIELDSET
+FRAMESET HEAD IMG INPUT INS LISTING MAP OPTION SCRIPT STYLE TEXTAREA"""
+
+# What the HTML standard draws as blocks, of the elements that hold text.
+BLOCK_LEVEL = """address article aside blockquote body dd details div dl dt fieldset figcaption
+figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table td th tr ul"""
+
+
+@pytest.mark.parametrize(
+    ("column", "action"),
+    [
+        (WITH_SPACE, Action.REMOVE_WITH_SPACE),
+        (WITHOUT_SPACE, Action.REMOVE),
+        (PRUNED, Action.PRUNE),
+    ],
+    ids=["with space", "without space", "pruned"],
+)
+def test_profile_2007_is_figure_2(column: str, action: Action) -> None:
+    found = actions("2007")
+    named = [number for number, given in found.items() if given is action]
+    assert sorted(named) == sorted(tag_ids(column.lower()))
+
+
+@pytest.mark.parametrize("name", ["td", "tr", "table", "body", "article", "section", "blockquote"])
+def test_what_figure_2_does_not_name_is_a_boundary(name: str) -> None:
+    assert tag_id(name) not in actions("2007")
+
+
+@pytest.mark.parametrize("name", BLOCK_LEVEL.split())
+def test_block_level_elements_are_boundaries_in_html5(name: str) -> None:
+    assert tag_id(name) not in actions("html5")
+
+
+@pytest.mark.parametrize("table", [FIGURE_2, HTML5], ids=["2007", "html5"])
+def test_no_element_is_of_two_classes(table: dict[Action, str]) -> None:
+    names = [name for column in table.values() for name in column.split()]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("profile", ["html5", "2007"])
+def test_each_element_has_a_number_of_its_own(profile: ProfileName) -> None:
+    table = FIGURE_2 if profile == "2007" else HTML5
+    assert len(actions(profile)) == len(" ".join(table.values()).split())
+
+
+@pytest.mark.parametrize("names", [FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE])
+def test_counted_elements_are_not_pruned(names: str) -> None:
+    pruned = {number for number, action in actions("html5").items() if action is Action.PRUNE}
+    assert not pruned & tag_ids(names)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [*FIGURE_2.values(), *HTML5.values(), FORMATS, LISTS, STRUCTURE, PARAGRAPH_LIKE],
+)
+def test_parser_knows_each_name(names: str) -> None:
+    """What it does not know gets the number of a place in memory, another one on each page."""
+    assert max(tag_ids(names)) < 4096
+
+
+# --- Runs of short links are left out before blocks are weighed ---
+
+MENU = "".join(f"<li><a href=/{name}>{name} pages</a></li>" for name in ("One", "Two", "Three"))
+PAGE = f"<body><h1>Head</h1><ul>{MENU}</ul><p>Text.</p><p><a href=/x>Alone</a></p><ul>{MENU}</ul>"
+
+
+def test_runs_are_left_out_and_counted() -> None:
+    candidates = find_candidates(parse_page(PAGE).blocks)
+    assert candidates.page.texts == ["Head", "Text."]
+    assert candidates.places.tolist() == [0, 4]
+    assert candidates.left_out_before.tolist() == [0, 3]
+    assert candidates.left_out_after.tolist() == [3, 4]
+    assert candidates.words_left_out == 13
+
+
+def test_what_is_left_keeps_its_columns() -> None:
+    page = parse_page(PAGE.replace("Text.", "Some <b>text</b>.")).blocks
+    left = find_candidates(page).page
+    assert left.owners.tolist() == page.owners[[0, 4]].tolist()
+    assert (
+        left.removed.tolist() == page.removed[page.removed_from[4] : page.removed_from[5]].tolist()
+    )
+    assert left.removed_from.tolist() == [0, 0, 1]
+    assert left.elements is page.elements
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p><a>one</a></p>" * (MIN_RUN - 1) + "<p>text</p>",
+        "<p>see <a>one</a></p>" * 5,
+        "<p><a>one</a> <a>two</a></p>" * 5,
+        f"<p><a>{'x' * MAX_LINK}</a></p>" * 5,
+        "",
+    ],
+    ids=["short run", "words outside", "two links", "long links", "empty"],
+)
+def test_other_blocks_stay(html: str) -> None:
+    page = parse_page(html).blocks
+    assert find_candidates(page).page.raw == page.raw
+
+
+def test_page_of_links_alone_has_no_candidates() -> None:
+    view = parse_page("<p><a>one</a></p>" * 5)
+    assert not len(view.candidates.page)
+    assert view.link_words == 5

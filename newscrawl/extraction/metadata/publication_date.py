@@ -1,0 +1,160 @@
+"""When a page was published and last changed.
+
+The places that may give a date are listed below, the most trusted first: to change what is trusted,
+move a line. `publication_dates` asks them in turn.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from newscrawl.extraction.metadata import dates, jsonld
+from newscrawl.extraction.metadata.dates import Stamp
+from newscrawl.extraction.metadata.page_signals import PageSignals
+from newscrawl.extraction.metadata.vocabulary import words
+
+Place = Callable[[PageSignals], Iterable[Stamp | None]]
+
+_A_ZONE_AWAY: Final = timedelta(days=1)
+_PUBLISHED: Final = words("metas", "published")
+_MODIFIED: Final = words("metas", "modified")
+
+
+# --- Places --------------------------------------------------------------------------------------
+
+
+def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
+    """The JSON-LD node of the page's article."""
+    keys = ("datePublished", "dateCreated", "uploadDate")
+    return (_date_in(signals.article, key) for key in keys)
+
+
+def metas(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Meta elements, in the order of `vocabulary.toml`."""
+    return map(dates.read, signals.first_values(_PUBLISHED))
+
+
+def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
+    """JSON-LD nodes of the page that are no article."""
+    nodes = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
+    return (_date_in(node, "datePublished") for node in nodes)
+
+
+def modified_in_json_ld(signals: PageSignals) -> Iterable[Stamp | None]:
+    """The date of change in the JSON-LD node of the page's article."""
+    return [_date_in(signals.article, "dateModified")]
+
+
+def modified_in_metas(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Dates of change in meta elements."""
+    return map(dates.read, signals.first_values(_MODIFIED))
+
+
+def address(signals: PageSignals) -> Iterable[Stamp | None]:
+    """The page's address, as in /2026/11/03/."""
+    return [dates.from_url(signals.url)]
+
+
+def around_heading(signals: PageSignals) -> Iterable[Stamp | None]:
+    """A date line around the headline."""
+    return [signals.around_heading.best_date()]
+
+
+def marked_anywhere(signals: PageSignals) -> Iterable[Stamp | None]:
+    """An element marked as a date anywhere, where none stands around the headline."""
+    return [] if signals.around_heading.published else [signals.anywhere.best_date()]
+
+
+def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Dates of change that the page shows."""
+    return [*signals.around_heading.modified, *signals.anywhere.modified]
+
+
+def text(signals: PageSignals) -> Iterable[Stamp | None]:
+    """A date behind a word for publishing, anywhere in the text."""
+    return [signals.labelled_date()]
+
+
+def _date_in(node: jsonld.Node, key: str) -> Stamp | None:
+    return dates.read(jsonld.text_of(node.get(key)))
+
+
+# --- The order of trust --------------------------------------------------------------------------
+
+# Fields that state the date of publication. Of the same day, a later one with a time of day wins.
+STATED_IN: Final[tuple[Place, ...]] = (json_ld_of_article, metas, json_ld_of_page)
+# Asked where no field states one.
+SHOWN_IN: Final[tuple[Place, ...]] = (address, around_heading, marked_anywhere)
+# Fields that state the last change; it stands for the publication where nothing gives that.
+MODIFIED_IN: Final[tuple[Place, ...]] = (modified_in_json_ld, modified_in_metas)
+# Asked where none of these gives a date.
+LAST_RESORTS: Final[tuple[Place, ...]] = (shown_change, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Publication and last change, aware, and whether a field states a date of publication."""
+
+    published: datetime | None
+    modified: datetime | None
+    are_stated: bool
+
+
+def publication_dates(signals: PageSignals, now: datetime) -> Dates:
+    """Return a page's dates, none of them after `now`."""
+    stated, changed = _ask(STATED_IN, signals), _ask(MODIFIED_IN, signals)
+    zone = next((stamp.zone for stamp in (*stated, *changed) if stamp.zone), None)
+    modified = _first_past(changed, zone, now)
+    published = (
+        _first_past([*_earlier_day(stated, changed, signals), *stated], zone, now)
+        or _first_past(_ask(SHOWN_IN, signals), zone, now)
+        or modified
+        or _first_past(_ask(LAST_RESORTS, signals), zone, now)
+    )
+    if modified is not None and published is not None and modified < published:
+        modified = None
+    return Dates(published, modified, bool(stated))
+
+
+def _ask(places: Sequence[Place], signals: PageSignals) -> list[Stamp]:
+    return [stamp for place in places for stamp in place(signals) if stamp]
+
+
+def _earlier_day(
+    stated: Sequence[Stamp], changed: Sequence[Stamp], signals: PageSignals
+) -> list[Stamp]:
+    """Return the day that the address or the page shows, where it is earlier than the stated one.
+
+    The address keeps the day on which it was made, while systems that move or rebuild a page
+    date it anew. The page's own date line is asked where the fields state no publication before
+    the last change: site builders fill both with the day of the last building.
+    """
+    if not stated:
+        return []
+    in_address = dates.from_url(signals.url)
+    if in_address and stated[0].day - in_address.day > _A_ZONE_AWAY:
+        return [in_address]
+    if not changed or _is_before(stated[0], changed[0]):
+        return []
+    shown = signals.around_heading.best_date()
+    return [shown] if shown and shown.day < stated[0].day else []
+
+
+def _is_before(published: Stamp, changed: Stamp) -> bool:
+    if published.timed and changed.timed and published.zone and changed.zone:
+        return published.moment <= changed.moment
+    return published.timed or published.day < changed.day
+
+
+def _first_past(stamps: Sequence[Stamp], zone: tzinfo | None, now: datetime) -> datetime | None:
+    """Return the first date that isn't in the future; of the same day the one with a time."""
+    for stamp in stamps:
+        if not (moment := dates.settle(stamp, zone, now)):
+            continue
+        if not stamp.timed:
+            for other in stamps:
+                if other.timed and other.day == stamp.day:
+                    return dates.settle(other, zone, now) or moment
+        return moment
+    return None
