@@ -23,8 +23,8 @@ from newscrawl.items import Document, Page
 from newscrawl.sources import load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
+from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import FetchOutcome
-from newscrawl.storage.memory import keep_memory
 from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches
 from pipelines.extraction import NoArticle

@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 
 from newscrawl.storage import Database
-from newscrawl.storage.leases import Leases, SourceFacts, Terms
-from newscrawl.storage.source_lease import (
+from newscrawl.storage.leases import (
+    Leases,
     Process,
     SourceBusyError,
+    SourceFacts,
     SourceLease,
+    Terms,
     process_of,
     this_process,
 )

@@ -20,7 +20,7 @@ from newscrawl.storage.models import (
     Run,
     Worker,
 )
-from newscrawl.storage.pruning import LEAST, Pruned, Pruning, prune_daily
+from newscrawl.storage.retention import LEAST, Pruned, Pruning, prune_daily
 from tests.conftest import Newscrawl
 from tests.test_frontier import DAY, HOUR, article, next_run, now, offered, reading, urls
 

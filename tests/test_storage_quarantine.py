@@ -20,7 +20,7 @@ from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.intake import Intake
 from newscrawl.storage.models import Article, QuarantinedRevision, Run
 from newscrawl.storage.models import Mention as StoredMention
-from newscrawl.storage.pruning import Pruning
+from newscrawl.storage.retention import Pruning
 from newscrawl.storage.revisions import (
     apply_revision,
     decide_all,

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, queries
+from newscrawl.storage.near_duplicates import MAX_PER_VALUE
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.sketching import (
+from newscrawl.storage.words import (
     FEWEST_SHINGLES,
     KEPT,
     SHINGLE,
     SHINGLE_OF_CHARACTERS,
     Sketch,
+    folded_words,
     resemblance,
     same_story,
     sketch,
 )
-from newscrawl.storage.stories import MOST_UNDER_A_VALUE
-from newscrawl.storage.words import folded_words
 from tests.worlds import body, day, document, moment, register, save_document, save_documents
 
 AGENCY = """Siemens has won an order worth 1.2 billion euros to build forty regional trains for the
@@ -319,7 +319,7 @@ def test_stories_count_once_however_many_tell_them(database: Database, save: Sav
 
 def test_a_text_that_floods_is_found_by_its_first_copies(database: Database) -> None:
     runs = {f"s{n}": register(database, f"s{n}") for n in range(4)}
-    many = MOST_UNDER_A_VALUE + 20
+    many = MAX_PER_VALUE + 20
     for slug, run in runs.items():
         made = [
             document(str(n), source=slug, title=f"{n}", text=f"{AGENCY} {slug}{n}.")

@@ -19,7 +19,7 @@ from newscrawl.items import Document
 from newscrawl.storage import open_database
 from newscrawl.storage.documents import minute_of, record_of
 from newscrawl.storage.search_index import NUMBER_BITS
-from newscrawl.storage.sketching import INDEXED, KEPT
+from newscrawl.storage.words import INDEXED, KEPT
 
 _AT_ONCE = 20_000
 _MINUTES_PER_WEEK = 7 * 24 * 60

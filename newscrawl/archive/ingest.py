@@ -20,8 +20,8 @@ from newscrawl.archive.warc import ArchiveError
 from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
+from newscrawl.storage.crawl_memory import memories
 from newscrawl.storage.intake import Intake
-from newscrawl.storage.memory import memories
 from newscrawl.storage.progress import Step, progress_of
 
 # Ours: about 50 pages, half a second of work and one transaction.

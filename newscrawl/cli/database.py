@@ -69,7 +69,7 @@ def prune(
     day; crawls may go on meanwhile.
     """
     from newscrawl.cli.output import say
-    from newscrawl.storage.pruning import Pruning
+    from newscrawl.storage.retention import Pruning
 
     time = kept(keep)
     with open_for_reading(database) as store, _bar("rows") as report:
@@ -80,7 +80,7 @@ def prune(
 
 def kept(text: str) -> timedelta:
     """How long is kept what the watch needs no more; SettingError for what is too short."""
-    from newscrawl.storage.pruning import LEAST
+    from newscrawl.storage.retention import LEAST
 
     time = config.duration("NEWSCRAWL_KEEP", text)
     if time < LEAST:

@@ -104,7 +104,7 @@ def monitor(
 def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     """Return the daily pruning of the database; raise SettingError for an invalid time."""
     from newscrawl.cli.database import kept
-    from newscrawl.storage.pruning import prune_daily
+    from newscrawl.storage.retention import prune_daily
 
     keep = kept(config.NEWSCRAWL_KEEP)
 

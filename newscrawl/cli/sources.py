@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from newscrawl.sources import Source
-    from newscrawl.storage.health import LastCheckup
+    from newscrawl.storage.source_stats import LastCheckup
 
 app = typer.Typer(
     help="The news sites of the registry, and how well they were covered.", no_args_is_help=True
@@ -175,7 +175,7 @@ def _record(source: "Source") -> dict[str, object]:
 def _checkups(database: str | None) -> "dict[str, LastCheckup]":
     """What was found of each source; nothing where there is no database and none was named."""
     from newscrawl.storage import StorageError
-    from newscrawl.storage.health import last_checkups
+    from newscrawl.storage.source_stats import last_checkups
 
     try:
         with open_for_reading(database) as store:

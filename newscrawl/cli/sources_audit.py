@@ -110,7 +110,7 @@ def _find(
     store: "Database", names: Sequence[str] | None, fetcher: "Fetcher | None"
 ) -> "tuple[Audit, Rules]":
     from newscrawl.monitoring import robots_audit
-    from newscrawl.storage.auditing import count_read_articles
+    from newscrawl.storage.retention import count_read_articles
 
     number = count_read_articles(store, names)
     with counting_bar("articles", number) as advance:

@@ -117,7 +117,7 @@ def _wanted(
 
 
 def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[SourceCheck]") -> None:
-    from newscrawl.storage.health import Checkup, record_checkups
+    from newscrawl.storage.source_stats import Checkup, record_checkups
 
     for source in sources:
         store.register_source(

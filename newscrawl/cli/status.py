@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from newscrawl.cli.output import Column
     from newscrawl.storage import Database
-    from newscrawl.storage.watching import SourceStatus, WatchStatus
+    from newscrawl.storage.status import SourceStatus, WatchStatus
 
 EXAMPLE = "Example: newscrawl status --watch"
 
@@ -83,7 +83,7 @@ def status(
 
 
 def _status(database: "Database", slugs: Sequence[str]) -> "WatchStatus":
-    from newscrawl.storage.watching import watch_status
+    from newscrawl.storage.status import watch_status
 
     return watch_status(database, slugs)
 

@@ -25,9 +25,9 @@ from newscrawl.config import SettingError, duration, durations, seconds
 from newscrawl.items import Memory
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError, open_database
+from newscrawl.storage.crawl_memory import memory_of
 from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
-from newscrawl.storage.memory import memory_of
-from newscrawl.storage.source_lease import SourceLease
+from newscrawl.storage.leases import SourceLease
 from newscrawl.storage.writing import Writer
 
 logger = logging.getLogger(__name__)

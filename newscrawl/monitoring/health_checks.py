@@ -14,9 +14,8 @@ from newscrawl.monitoring.baselines import (
     expected_articles,
 )
 from newscrawl.storage.incidents import Incident
-from newscrawl.storage.listing_health import ListingHealth
-from newscrawl.storage.source_stats import DailySourceStats
-from newscrawl.storage.watching import SourceStatus
+from newscrawl.storage.source_stats import DailySourceStats, ListingHealth
+from newscrawl.storage.status import SourceStatus
 
 Kind = Literal[
     "unreachable",

@@ -26,14 +26,15 @@ from newscrawl.storage.incidents import (
     record_incidents,
     release_unreported,
 )
-from newscrawl.storage.listing_health import ListingHealth, listing_health
 from newscrawl.storage.source_stats import (
     HISTORY_DAYS,
+    ListingHealth,
     coverage_by_day,
     daily_source_stats,
+    listing_health,
     refresh_source_stats,
 )
-from newscrawl.storage.watching import SourceStatus, watch_status
+from newscrawl.storage.status import SourceStatus, watch_status
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.source_stats import articles_so_far
-from newscrawl.storage.watching import SourceStatus, WatchStatus, watch_status
+from newscrawl.storage.status import SourceStatus, WatchStatus, watch_status
 
 _STATES = ("running", "failing", "late", "never", "ok")
 

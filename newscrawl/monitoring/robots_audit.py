@@ -11,14 +11,14 @@ from newscrawl.reading import article_of_hints
 from newscrawl.sources.fetcher import Fetcher, FetchError
 from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.storage import Database
-from newscrawl.storage.auditing import (
+from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policies
+from newscrawl.storage.retention import (
     REDUCED_AT_ONCE,
     ReadArticle,
     read_articles,
     reduce_articles,
     told_of,
 )
-from newscrawl.storage.robots import keep_robots_policy, robots_policies
 
 Progress = Callable[[int], None]
 

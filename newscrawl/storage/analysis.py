@@ -12,10 +12,10 @@ from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from newscrawl.storage import search_index
 from newscrawl.storage.models import Article, CountedArticle
+from newscrawl.storage.near_duplicates import Telling, forget, stories_of
 from newscrawl.storage.rollups import Sums, Tally, enter, tallies_of, withdraw
 from newscrawl.storage.search_index import Searchable
-from newscrawl.storage.stories import Telling, forget, stories_of
-from newscrawl.storage.wording import Wording
+from newscrawl.storage.words import Wording
 
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _TEXTS = select(Article.id, Article.title, Article.text).where(Article.id.in_(_NUMBERS))

@@ -1,11 +1,20 @@
-"""From a database URL to an engine, and from a driver's error to a line that helps."""
+"""From a database URL to an engine, from a driver's error to a line that helps, and how long work
+waits for an SQLite database that another program has locked.
 
+A crawl that ended because of a lock would lose the pages that it is fetching, and a backup or a
+long write of another program is over in minutes.
+"""
+
+import logging
 import os
+import random
 import re
 import sqlite3
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     URL,
@@ -20,7 +29,6 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.patience import LONGEST
 
 # Seconds that SQLite waits for another writer in one try, in which it is deaf to everything (how
 # long we try stands in `patience`), and PostgreSQL for a connection; `?timeout=`, where that is
@@ -253,3 +261,70 @@ def _sqlite_advice(cause: str, url: URL) -> str:
     if "readonly" in cause or "disk is full" in cause:
         return f"can't write to the database {where}: {cause}"
     return f"the database {where} refused: {cause}"
+
+
+logger = logging.getLogger(__name__)
+
+# Ours, in seconds: the longest wait (`?timeout=` in the database's URL overrides it), and that of
+# whoever answers people and can't keep them waiting.
+LONGEST: Final = 600.0
+SHORT: Final = 20.0
+# Ours: seconds after which a log tells of it, and between two such lines.
+FIRST_LINE: Final = 5.0
+LINES: Final = 60.0
+# Ours: seconds that all work together still waits when its process is to end.
+LAST_ORDERS: Final = 3.0
+# Ours: seconds between two tries; SQLite itself waits within each (engine.SQLITE_ATTEMPT).
+_PAUSE: Final = (0.05, 0.15)
+
+
+def _never() -> bool:
+    return False
+
+
+class Patience:
+    """The waits of one database. `hurried` is asked again and again whether its process is to end;
+    it may be set by whoever opened the database."""
+
+    def __init__(self, name: str, longest: float = LONGEST) -> None:
+        self.longest = longest
+        self.hurried: Callable[[], bool] = _never
+        self._name = name
+        self._hurried_at: float | None = None
+        self._told_at = float("-inf")
+        self._locked = False
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no try is worth its time: the database was locked, and the process ends."""
+        now = time.monotonic()
+        return self._locked and self.hurried() and now - self._since_hurried(now) > LAST_ORDERS
+
+    def went_through(self) -> None:
+        """Note that the database is not locked."""
+        self._locked = False
+
+    def waits(self, since: float, longest: float | None = None) -> bool:
+        """Pause and return True, where work that has waited `since` a moment (time.monotonic) tries
+        again; False where it has waited long enough, `longest` where that is less."""
+        self._locked = True
+        now = time.monotonic()
+        if self.hurried() and now - self._since_hurried(now) > LAST_ORDERS:
+            return False
+        waited = now - since
+        if waited > min(self.longest, self.longest if longest is None else longest):
+            return False
+        if waited > FIRST_LINE and now - self._told_at > LINES:
+            self._told_at = now
+            logger.warning(
+                "the database %s is locked by another program: waiting, for %d minutes at most",
+                self._name,
+                max(1, round(self.longest / 60)),
+            )
+        time.sleep(random.uniform(*_PAUSE))  # noqa: S311 - spreads the writers
+        return True
+
+    def _since_hurried(self, now: float) -> float:
+        if self._hurried_at is None:
+            self._hurried_at = now
+        return self._hurried_at

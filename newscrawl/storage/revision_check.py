@@ -13,9 +13,7 @@ from urllib.parse import urlsplit
 
 from newscrawl.items import Barrier
 from newscrawl.storage.documents import BODY
-from newscrawl.storage.sketching import resemblance
-from newscrawl.storage.wording import Wording
-from newscrawl.storage.words import folded_words, writes_no_blanks
+from newscrawl.storage.words import Wording, folded_words, resemblance, writes_no_blanks
 
 # "no_article": a consent page, a login page, an error or a front stands there now. "text_shrank":
 # most of the text is gone. "text_replaced": nothing of headline and text is left. "headline_lost":

@@ -1,7 +1,7 @@
 """The index of the full text: FTS5 in SQLite, a tsvector under a GIN index in PostgreSQL.
 
 Both get the same words, folded by `newscrawl.storage.words`, and so find the same articles; of a
-text over MOST_WORDS they get the beginning. SQLite's index holds no text of its own, only words
+text over MAX_WORDS they get the beginning. SQLite's index holds no text of its own, only words
 (`content=''`): to take an article out of it, one must say again what was put in. Its rows are
 numbered by time, so that the newest are found without sorting.
 """
@@ -22,10 +22,10 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from newscrawl.storage.bulk import BulkInsert
-from newscrawl.storage.wording import Wording, lines
+from newscrawl.storage.words import Wording, lines
 
 # The positions of a tsvector end at 16,383; the headline needs some of them.
-MOST_WORDS = 16_000
+MAX_WORDS = 16_000
 # A key is the article's minute (31 bits), then its number (32 bits).
 NUMBER_BITS = 32
 _NUMBER = (1 << NUMBER_BITS) - 1
@@ -61,8 +61,8 @@ class Searchable:
     @property
     def kept(self) -> tuple[list[str], list[str]]:
         """The words of headline and text that are not too many."""
-        title = lines(self.wording.title)[:MOST_WORDS]
-        return title, lines(self.wording.body)[: MOST_WORDS - len(title)]
+        title = lines(self.wording.title)[:MAX_WORDS]
+        return title, lines(self.wording.body)[: MAX_WORDS - len(title)]
 
 
 def search_key(minute: int, article_id: int) -> int:
@@ -110,7 +110,7 @@ def postgres_row(entry: Searchable) -> dict[str, Any]:
 
 def _sqlite_row(entry: Searchable) -> dict[str, object]:
     title, body = entry.wording.title, entry.wording.body
-    if len(title) + len(body) > MOST_WORDS:
+    if len(title) + len(body) > MAX_WORDS:
         title, body = map("\n".join, entry.kept)
     return {"key": search_key(entry.minute, entry.article_id), "title": title, "body": body}
 

@@ -1,4 +1,4 @@
-"""How each source fared day by day: the counts of its runs, added up."""
+"""How each source fares: the counts of its runs by day, its last check, and its listings."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,8 @@ from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
-from newscrawl.storage.models import Coverage, Run, Source, SourceStats
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceHealth, SourceStats
 
 # Ours: as far back as a source's own habits are looked for.
 HISTORY_DAYS = 56
@@ -229,3 +230,124 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
         for slug, day, state in session.execute(query):
             found[slug][day] = state
     return dict(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """What one visit to a source found; `in_order` says whether a crawl would succeed."""
+
+    slug: str
+    state: str
+    in_order: bool
+    note: str = ""
+    listings: int = 0
+    working: int = 0
+    newest_at: datetime | None = None
+    moved_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastCheckup:
+    """The last visit to a source, and the last that found it in order."""
+
+    slug: str
+    checked_at: datetime
+    state: str
+    note: str
+    listings: int
+    working: int
+    newest_at: datetime | None
+    moved_to: str | None
+    last_ok: datetime | None
+
+
+def record_checkups(
+    database: Database, checkups: Iterable[Checkup], *, at: datetime | None = None
+) -> None:
+    """Keep what was found of registered sources, in one transaction; StorageError for others."""
+    moment = at or datetime.now(UTC)
+    known = list(checkups)
+
+    def work(session: Session) -> None:
+        ids = {slug: number for number, slug in session.execute(select(Source.id, Source.slug))}
+        for checkup in known:
+            if checkup.slug not in ids:
+                raise StorageError(
+                    f"no source {checkup.slug!r} in the database: register_source adds it"
+                )
+            row = session.get(SourceHealth, ids[checkup.slug])
+            if row is None:
+                row = SourceHealth(source_id=ids[checkup.slug])
+                session.add(row)
+            row.checked_at, row.state, row.note = moment, checkup.state, checkup.note
+            row.listings, row.working = checkup.listings, checkup.working
+            row.newest_at, row.moved_to = checkup.newest_at, checkup.moved_to
+            if checkup.in_order:
+                row.last_ok = moment
+
+    database.write(work)
+
+
+def last_checkups(database: Database) -> dict[str, LastCheckup]:
+    """Return the last visit to each source that was ever checked, by slug."""
+    query = select(Source.slug, SourceHealth).join(Source, Source.id == SourceHealth.source_id)
+    with database.reading() as session:
+        return {
+            slug: LastCheckup(
+                slug=slug,
+                checked_at=row.checked_at,
+                state=row.state,
+                note=row.note,
+                listings=row.listings,
+                working=row.working,
+                newest_at=row.newest_at,
+                moved_to=row.moved_to,
+                last_ok=row.last_ok,
+            )
+            for slug, row in session.execute(query)
+        }
+
+
+# Ours: a listing whose next poll was due longer ago is not asked for any more (it has left the
+# registry, or nobody crawls), and says nothing. NEWSCRAWL_POLL_MAX is six hours.
+_ABANDONED = timedelta(days=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedListing:
+    """A feed or sitemap that failed so many times in a row; `last_read` is None where it was never
+    read."""
+
+    url: str
+    failures: int
+    last_read: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingHealth:
+    """The listings that a source names itself: how many of them work, and those that don't."""
+
+    working: int = 0
+    failed: tuple[FailedListing, ...] = ()
+
+
+def listing_health(database: Database, now: datetime) -> Mapping[str, ListingHealth]:
+    """Return the health of each source's listings, by slug; sitemaps of an index are left out."""
+    query = (
+        select(Source.slug, Listing.url, Listing.failures, Listing.checked_at)
+        .join(Listing, Listing.source_id == Source.id)
+        .where(Listing.parent_id.is_(None), Listing.next_poll_at > now - _ABANDONED)
+        .order_by(Source.slug, Listing.id)
+    )
+    working: dict[str, int] = defaultdict(int)
+    failed: dict[str, list[FailedListing]] = defaultdict(list)
+    with database.reading() as session:
+        for slug, url, failures, checked_at in session.execute(query):
+            if failures:
+                failed[slug].append(FailedListing(url=url, failures=failures, last_read=checked_at))
+            else:
+                working[slug] += 1
+    return {
+        slug: ListingHealth(working=working[slug], failed=tuple(failed[slug]))
+        for slug in sorted({*working, *failed})
+    }

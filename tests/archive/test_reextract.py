@@ -16,10 +16,10 @@ from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.storage.intake import Intake, records_of
-from newscrawl.storage.memory import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from newscrawl.monitoring.baselines import expected_articles
 from newscrawl.monitoring.health_checks import SourceRecord, check
 from newscrawl.storage.incidents import Incident
-from newscrawl.storage.listing_health import FailedListing, ListingHealth
-from newscrawl.storage.source_stats import DailySourceStats
+from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth
 
 MONDAY = date(2026, 11, 23)
 

@@ -16,10 +16,14 @@ from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule, open_frontier
 from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
-from newscrawl.storage.listing_health import ListingHealth, listing_health
 from newscrawl.storage.models import Run
-from newscrawl.storage.source_stats import daily_source_stats, refresh_source_stats
-from newscrawl.storage.watching import SourceStatus
+from newscrawl.storage.source_stats import (
+    ListingHealth,
+    daily_source_stats,
+    listing_health,
+    refresh_source_stats,
+)
+from newscrawl.storage.status import SourceStatus
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import document, register, save_documents
 

@@ -19,6 +19,7 @@ from newscrawl.monitoring.robots_audit import Audit, Rules
 from newscrawl.sources.robots import RobotsRules
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import FinishedPage, write_batch
+from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policy
 from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
 from newscrawl.storage.models import (
     Appearance,
@@ -34,7 +35,6 @@ from newscrawl.storage.models import (
     QuarantinedRevision,
     Revision,
 )
-from newscrawl.storage.robots import keep_robots_policy, robots_policy
 from tests.conftest import Newscrawl
 from tests.site.broken import instead, reset
 from tests.site.faults import Answer

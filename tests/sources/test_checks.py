@@ -13,7 +13,7 @@ from newscrawl import settings
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
 from newscrawl.storage import Database, StorageError, open_database
-from newscrawl.storage.health import Checkup, last_checkups, record_checkups
+from newscrawl.storage.source_stats import Checkup, last_checkups, record_checkups
 from tests.conftest import Newscrawl
 from tests.site.faults import Answer
 from tests.site.server import SiteServer

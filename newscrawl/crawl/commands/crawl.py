@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 from newscrawl.config import SettingError
 from newscrawl.crawl.commandline import log_less, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
-from newscrawl.storage.source_lease import SourceBusyError
+from newscrawl.storage.leases import SourceBusyError
 
 logger = logging.getLogger(__name__)
 

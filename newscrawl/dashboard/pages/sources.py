@@ -13,7 +13,7 @@ from newscrawl.dashboard.filters import read_filters
 from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.storage import queries
 from newscrawl.storage.queries import CoverageDay
-from newscrawl.storage.watching import watch_status
+from newscrawl.storage.status import watch_status
 
 router = APIRouter()
 

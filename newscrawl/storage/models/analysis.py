@@ -139,7 +139,7 @@ class Story(Base):
 
 
 class Sketch(Base):
-    """What is kept of an article's shingles to find its near duplicates (storage/sketching.py)."""
+    """What is kept of an article's shingles to find its near duplicates (storage/words.py)."""
 
     __tablename__ = "sketches"
 

@@ -1,9 +1,9 @@
-"""Which story an article tells: that of its near duplicates, or a new one.
+"""Stories: an article belongs to the story of its near duplicates, or founds a new one.
 
-The index (`sketch_values`) is asked for texts of the same and the neighbouring weeks that share
-one of the few values under which a text is found; those that share most of them are compared by
-their sketches. A phrase that many texts share leads nowhere: past MOST_UNDER_A_VALUE texts a week,
-further ones are not found by it. So the time for an article stays the same however many there are.
+The index (`sketch_values`) is queried for texts of the same and the neighbouring weeks that share
+one of the few values under which a text is indexed; those that share most of them are compared by
+their sketches. A phrase that many texts share leads nowhere: past MAX_PER_VALUE texts a week,
+further ones are not found by it. So the time for an article does not grow with their number.
 """
 
 from collections import defaultdict
@@ -16,12 +16,12 @@ from sqlalchemy import JSON, Connection, Executable, bindparam, delete, select, 
 from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
-from newscrawl.storage.sketching import Sketch, same_story
+from newscrawl.storage.words import Sketch, same_story
 
 # Ours, as bounds of work: more copies than that of one text in a week are found by the first
 # ones; and of all that share a value, so many that share most of them are compared.
-MOST_UNDER_A_VALUE = 200
-MOST_COMPARED = 20
+MAX_PER_VALUE = 200
+MAX_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
@@ -127,7 +127,7 @@ class _Neighbourhood:
         self._new.append((telling, known))
         for value in made.index:
             there = self._under[telling.week, value]
-            if len(there) < MOST_UNDER_A_VALUE:
+            if len(there) < MAX_PER_VALUE:
                 there.append(telling.article_id)
                 row = {"week": telling.week, "value": value, "article_id": telling.article_id}
                 self._new_values.append(row)
@@ -153,7 +153,7 @@ class _Neighbourhood:
             for value in made.index:
                 for number in self._under.get((week, value), ()):
                     shared[number] = shared.get(number, 0) + 1
-        return sorted(shared, key=lambda number: (-shared[number], number))[:MOST_COMPARED]
+        return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
 
 
 def _weeks_around(telling: Telling) -> range:

@@ -1,4 +1,4 @@
-"""How the watch goes: what ran, what runs, what is late, and what is wrong."""
+"""The state of the watch: what ran, what runs, what is late, and what is wrong."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
