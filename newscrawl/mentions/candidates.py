@@ -1,6 +1,7 @@
 """Candidates: every place in an article where a form of a company is a word of its own."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from functools import cached_property
 
 from ahocorasick_rs import AhoCorasick
 
-from newscrawl.mentions.forms import Form, accepts_ending, script
+from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
 _UNSPACED = frozenset({"han", "katakana"})
@@ -19,6 +20,15 @@ MAX_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
 MIN_IN_COMPOUND = 4
 _LETTERS = re.compile(r"[^\W\d_]+")
+_HANGUL = re.compile(r"[\uac00-\ud7a3]+")
+_FIRST_VOWEL_SIGN = "\u0900"
+# What is written with the next word: and, in, to, from, the, that.
+_CLITIC_WORDS = {
+    "arabic": "و ف ب ل ك ال وال بال لل فال وب ول فب كال ولل وبال",
+    "hebrew": "ב ל מ ה ו ש כ וב ול ומ וה וש שב של שה מה כש בה לה",
+}
+_CLITICS = {name: frozenset(words.split()) for name, words in _CLITIC_WORDS.items()}
+_LONGEST_CLITIC = 4
 # Marks of an address, looked for in the whole token between blanks.
 _ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
 _LONGEST_TOKEN = 200
@@ -62,7 +72,10 @@ class Finder:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         found = []
         for pattern, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if start and (_continues(text[start - 1], text[start]) or _in_number(text, start)):
+            if start and (
+                (_continues(text[start - 1], text[start]) and not _behind_clitic(text, start))
+                or _in_number(text, start)
+            ):
                 continue
             for form in self._forms[pattern]:
                 reach = _reach(text, end, form, language)
@@ -165,14 +178,26 @@ def _goes_on(text: str, end: int) -> bool:
     if end >= len(text):
         return False
     last, following = text[end - 1], text[end]
-    if not last.isascii() and script(last) == "hangul":
-        return False
+    if last.isalnum() and not following.isascii() and script(following) == "hangul":
+        tail = _HANGUL.match(text, end)
+        return tail is not None and not is_korean_tail(tail[0])
     return _continues(last, following)
+
+
+def _behind_clitic(text: str, start: int) -> bool:
+    """Do only prepositions and articles that Arabic and Hebrew write with the word lead to it?"""
+    clitics = _CLITICS.get(script(text[start]))
+    if clitics is None:
+        return False
+    begin = start
+    while begin and start - begin <= _LONGEST_CLITIC and text[begin - 1].isalpha():
+        begin -= 1
+    return text[begin:start] in clitics
 
 
 def _continues(left: str, right: str) -> bool:
     """Do two neighbouring letters belong to one word? Chinese and Japanese write no blanks."""
-    if not (left.isalnum() or left == "_") or not (right.isalnum() or right == "_"):
+    if not _is_of_word(left) or not _is_of_word(right):
         return False
     if left.isascii() and right.isascii():
         return True
@@ -180,6 +205,13 @@ def _continues(left: str, right: str) -> bool:
     if "han" in scripts:
         return False
     return len(scripts) == 1 or not scripts & _UNSPACED
+
+
+def _is_of_word(letter: str) -> bool:
+    """Is this a letter, a digit or a vowel sign (which Devanagari writes behind its letter)?"""
+    if letter.isalnum() or letter == "_":
+        return True
+    return letter > _FIRST_VOWEL_SIGN and unicodedata.category(letter).startswith("M")
 
 
 def _in_number(text: str, start: int) -> bool:

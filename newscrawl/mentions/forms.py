@@ -15,12 +15,18 @@ _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "U
 
 # Languages in which a name takes -s without an apostrophe in the genitive.
 _GENITIVE_S = frozenset({"de", "nl", "sv", "da", "no", "nb"})
-_DECLINING = frozenset({"pl", "cs", "sk", "hr", "sl", "sr"})
+_SLAVIC = frozenset({"pl", "cs", "sk", "hr", "sl", "sr", "bs"})
 
 # Case endings of nouns and adjectives, as the languages' school grammars list them.
 _ENDINGS = {
     "latin": """a u owi em iem ie y i e ę ą o ów om ach ami ego emu ym im ej iego iemu ii ią ię
-        ia ovi ě ů""",
+        ia ovi ě ů ou em e ím ích ech ám ami ům""",
+    "fi": """n ssa ssä sta stä lla llä lle lta ltä a ä ta tä t an en in on issa issä ista istä
+        illa illä ille ilta iltä iin ia iä ien na nä ksi iksi""",
+    "hu": """t ot et at öt nak nek ban ben ba be ból ből n on en ön ra re ról ről hoz hez höz nál
+        nél tól től val vel tal tel lal lel sal sel kal kel gal gel nal nel ral rel ig ért ként ja
+        je a k ok ek át ának ával ába ában án ához ánál ától ából áról ára ája""",
+    "ro": "ul ului l lui ulu a ei e ii",
     "cyrillic": """а у ом ем ём е ы и ов ев ам ям ами ями ах ях я ю ью ией ей ой ою ий ый ая яя
         ое ее ые ие ого его ому ему ую юю ым им ых их ь й ии ию ия о і ї ові еві єю""",
     "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
@@ -30,6 +36,17 @@ _ENDINGS = {
 _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
 _CONSONANTS = re.compile(r"[B-DF-HJ-NP-TV-XZ]{3,5}")
+# Languages with endings of their own, and the letters that a declined name needs.
+_OWN_ENDINGS = frozenset({"fi", "hu", "ro"})
+_SHORTEST_DECLINED = 4
+# Particles of Korean, which follow a name without a blank, and what names of firms go on with.
+_PARTICLE_WORDS = """은 는 이 가 을 를 의 에 에서 에게 에는 에도 에만 에선 에서는 에서도
+    와 과 와의 과의 와는 과는 로 으로 로는 으로는 로부터 으로부터 도 만 까지 부터 측 측은
+    측이 측의 사 사의 사가 사는 등 등이 등은 등의 등을 보다 처럼 라는 이라는 라고 이라고 인
+    이다 였다 이나 나 하고 이며 며 마저 조차 들 란 이란 엔 에겐 한테 께서 이었다 입니다
+    이었던 답게 같은 및 씨"""
+_PARTICLES = frozenset(_PARTICLE_WORDS.split())
+_KOREAN_TAILS = ("전자", "코리아", "그룹", "자동차", "반도체", "뱅크", "케미칼", "페이", "에너지")
 _CASES = {name: frozenset(endings.split()) for name, endings in _ENDINGS.items()}
 
 # Where the Unicode blocks of scripts begin, as needed for word boundaries.
@@ -38,6 +55,9 @@ _BLOCKS = (
     (0x0370, "greek"),
     (0x0400, "cyrillic"),
     (0x0530, "other"),
+    (0x0590, "hebrew"),
+    (0x0600, "arabic"),
+    (0x0700, "other"),
     (0x1F00, "greek"),
     (0x2000, "other"),
     (0x3005, "han"),
@@ -165,10 +185,22 @@ def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
         return low in _CASES["cyrillic"] and (form.stem or len(form.text) >= 4)
     if kind == "greek":
         return form.stem and low in _CASES["greek"]
-    if kind != "latin":
-        return False
+    return kind == "latin" and _accepts_latin_ending(form, low, language)
+
+
+def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if low == "s" and not form.stem:
         allowed = language in _GENITIVE_S or (language is None and not form.ambiguous)
         return allowed and form.text[-1].lower() not in "sxz"
-    declining = language in _DECLINING or (form.stem and language is None)
-    return declining and low in _CASES["latin"] and len(form.text) >= 4
+    if len(form.text) < _SHORTEST_DECLINED:
+        return False
+    if language in _OWN_ENDINGS:
+        # Hungarian lengthens the name's own -a ("Teslát"), which only a stem leaves open.
+        return low in _CASES[language] and (form.stem or not low.startswith("á"))
+    declining = language in _SLAVIC or (form.stem and language is None)
+    return declining and low in _CASES["latin"]
+
+
+def is_korean_tail(tail: str) -> bool:
+    """Are these syllables a particle, or what a Korean company's name goes on with?"""
+    return tail in _PARTICLES or tail.startswith(_KOREAN_TAILS)

@@ -28,6 +28,19 @@ _FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
 # What all of them begin with in UTF-8, among a few others.
 _FULL_WIDTH_LEADS = (b"\xef\xbc", b"\xef\xbd")
 _NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+# Letters that look alike in three scripts, and words in which scripts meet.
+_LATIN_TWINS, _CYRILLIC_TWINS = "ABCEHIKMOPTXYaceiopxyk", "АВСЕНІКМОРТХУасеіорхук"
+_LATIN_OF_GREEK, _GREEK_TWINS = "ABEHIKMNOPTXYZiokv", "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖιοκν"
+_TO_LATIN = str.maketrans(_CYRILLIC_TWINS + _GREEK_TWINS, _LATIN_TWINS + _LATIN_OF_GREEK)
+_TO_CYRILLIC = str.maketrans(_LATIN_TWINS, _CYRILLIC_TWINS)
+_TO_GREEK = str.maketrans(_LATIN_OF_GREEK, _GREEK_TWINS)
+_FOREIGN = "\u0370-\u03ff\u0400-\u052f"
+_MIXED = re.compile(f"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
+_MIXED_WORD = re.compile(
+    rf"[A-Za-z{_FOREIGN}]*(?:[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z])[A-Za-z{_FOREIGN}]*"
+)
+# What Greek and Cyrillic letters begin with in UTF-8.
+_LOOK_ALIKE_LEADS = tuple(bytes([lead]) for lead in range(0xCD, 0xD5))
 _LINE_BREAK = re.compile(r"\n(?<!\n\n)(?!\n)")
 _REPAIR = re.compile(rf"[{_INVISIBLE}]+|[^{_MARKS}][{_MARKS}]+|[{_JAMO}]{{2,}}|(?<= ) +")
 _MARK = re.compile(f"[{_MARKS}]")
@@ -76,7 +89,7 @@ def normalize(text: str, title: str = "") -> NormalizedText:
     if not original.isascii():
         for variant, plain in _ONE_FOR_ONE.items():
             spelled = spelled.replace(variant, plain)
-        spelled = _narrowed(_without_surrogates(spelled))
+        spelled = _without_look_alikes(_narrowed(_without_surrogates(spelled)))
     elif "\t" in spelled:
         spelled = spelled.replace("\t", " ")
     # Where breaks come in pairs none is alone.
@@ -94,6 +107,22 @@ def _without_surrogates(spelled: str) -> str:
     except UnicodeEncodeError:
         return _SURROGATE.sub("\ufffd", spelled)
     return spelled
+
+
+def _without_look_alikes(spelled: str) -> str:
+    """Return a word of mixed scripts in the one that most of its letters are of: "Facebooκ"."""
+    encoded = spelled.encode()
+    if not any(lead in encoded for lead in _LOOK_ALIKE_LEADS) or not _MIXED.search(spelled):
+        return spelled
+    return _MIXED_WORD.sub(lambda word: _in_one_script(word[0]), spelled)
+
+
+def _in_one_script(word: str) -> str:
+    latin = sum(letter.isascii() for letter in word)
+    if 2 * latin >= len(word):
+        return word.translate(_TO_LATIN)
+    cyrillic = any("\u0400" <= letter <= "\u052f" for letter in word)
+    return word.translate(_TO_CYRILLIC if cyrillic else _TO_GREEK)
 
 
 def _narrowed(spelled: str) -> str:
