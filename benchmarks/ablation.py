@@ -47,7 +47,7 @@ SETS = ("daniel", "fundus", "wcxb")
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Ablated:
     """Word F1 (mean of pages of unseen sites) by set, with one source left out."""
 
     source: str
@@ -56,8 +56,8 @@ class Left:
     wcxb: float
 
 
-def as_csv(rows: Sequence[Left]) -> str:
-    """The table for the documents."""
+def as_csv(rows: Sequence[Ablated]) -> str:
+    """Return the table as CSV, for the documents."""
     out = StringIO()
     writer = csv.DictWriter(out, ["source", "daniel", "fundus", "wcxb"], lineterminator="\n")
     writer.writeheader()
@@ -72,7 +72,7 @@ def as_csv(rows: Sequence[Left]) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """The same as a table of a document, with what each source is worth in points."""
+    """Return a CSV table as one of Markdown, with the change by each source in points."""
     rows = list(csv.DictReader(StringIO(text)))
     whole = rows[0]
     lines = [
@@ -91,20 +91,20 @@ def ablate(
     examples: Sequence[Example],
     splits: Sequence[Split],
     settings: "NetworkSettings",
-    told: Callable[[], None] = lambda: None,
-) -> Iterator[Left]:
+    on_epoch: Callable[[], None] = lambda: None,
+) -> Iterator[Ablated]:
     """Train and score once for each source of evidence, on all splits."""
     from newscrawl.training.network import cross_validate  # noqa: PLC0415  needs PyTorch
 
     for source in SOURCES:
         own = replace(settings, shape=replace(settings.shape, neighbours=source != "neighbours"))
         without = [leave_out(example, source) for example in examples]
-        scored = cross_validate(without, splits, own, [0.5], lambda _: told())
-        yield Left(source, *_means(scored))
+        scored = cross_validate(without, splits, own, [0.5], lambda _: on_epoch())
+        yield Ablated(source, *_means(scored))
 
 
 def leave_out(example: Example, source: str) -> Example:
-    """The example with one source of evidence said alike of all blocks."""
+    """Return the example with one source of evidence equal in all blocks."""
     evidence = example.evidence
     if source == "names of elements":
         bare = replace(

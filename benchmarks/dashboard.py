@@ -1,4 +1,4 @@
-"""Opens the dashboard's pages over a database, and measures how long each takes.
+"""Open the pages of the dashboard over a database, and measure how long each takes.
 
 `python -m benchmarks.dashboard sqlite:///year.sqlite`: over the database of `make bench-query`,
 or any other. The period is the last month or year for which it has articles.
@@ -20,7 +20,7 @@ SLOWEST = 1000.0  # milliseconds; the limit of our issue for a page
 
 
 def paths(url: str) -> Iterator[str]:
-    """The pages, asked for the company that is named most."""
+    """Yield the pages, for the company with the most mentions."""
     with open_database(url, create=False) as database:
         facts = queries.facts(database)
         if facts.last_day is None:

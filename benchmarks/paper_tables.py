@@ -61,7 +61,7 @@ TABLES = {
 
 
 def paper_table(number: int, page_scores: Sequence[PageScore]) -> list[Row]:
-    """The rows of a table; Table 1 has one row, with a column a strategy.
+    """Return the rows of a table; Table 1 has one row, with a column for each strategy.
 
     Raises:
         CorpusError: no page of the table's language among the scores.

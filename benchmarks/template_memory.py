@@ -35,7 +35,7 @@ LEAST_ON_SITE: Final = 4
 class Remembered:
     """The scores of a page (`scores.score_page`) without memory and with it.
 
-    `dropped` are the words that memory took away, `dropped_gold` those of them that are gold.
+    `dropped` are the words that memory removed, `dropped_gold` those of them that are gold.
     """
 
     example: Example
@@ -49,7 +49,7 @@ def cross_validate(
     examples: Sequence[Example],
     splits: Sequence[Split],
     settings: "NetworkSettings",
-    told: "Callable[[Epoch], None]" = lambda _: None,
+    on_epoch: "Callable[[Epoch], None]" = lambda _: None,
 ) -> list[Remembered]:
     """Train on each split's training sites; read the articles of its other sites, where a site
     has enough of them, with and without the memory of their neighbours."""
@@ -59,7 +59,7 @@ def cross_validate(
     for split in splits:
         train, test = sides(examples, split)
         if sites := _sites(test):
-            network = as_runtime(fit(train, settings, told))
+            network = as_runtime(fit(train, settings, on_epoch))
             found += chain.from_iterable(of_site(site, network) for site in sites)
     return found
 
@@ -79,7 +79,7 @@ def of_site(pages: Sequence[Example], network: Network) -> Iterator[Remembered]:
 
 
 def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
-    """The memory of pages, by the fingerprints of their blocks."""
+    """Return the memory of pages, by the fingerprints of their blocks."""
     memory = EMPTY
     for page in pages:
         memory = with_page(memory, page)
@@ -109,7 +109,7 @@ def _remembered(example: Example, network: Network, memory: Memory) -> Remembere
 
 
 def show_remembered(found: Sequence[Remembered], form: Format, *, title: str) -> None:
-    """Means over pages without template memory and with it, by set and over all."""
+    """Show means over pages without template memory and with it, by set and over all."""
     groups: dict[str, list[Remembered]] = {}
     for each in found:
         for group in (each.example.page.set, "all"):

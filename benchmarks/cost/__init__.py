@@ -1,4 +1,4 @@
-"""What extraction costs: stage by stage, by the size of a page, and in memory over many pages.
+"""The cost of extraction: by stage, by the size of a page, and in memory over many pages.
 
 `python -m benchmarks.cost [--corpus DIR] [--write-docs]`, or `make bench-cost`.
 
@@ -74,7 +74,7 @@ class Memory:
 
 
 def growth(sizes: Sequence[Size]) -> float:
-    """The time for a KB of the largest page over that for a KB of the cheapest page."""
+    """Return the time for a KB of the largest page over that for a KB of the cheapest page."""
     costs = [size.per_kilobyte for size in sizes]
     return costs[-1] / min(costs)
 
@@ -82,7 +82,7 @@ def growth(sizes: Sequence[Size]) -> float:
 def stages(
     pages: Sequence[bytes], *, rounds: int = ROUNDS, on_page: Callable[[], None] = lambda: None
 ) -> list[Stage]:
-    """The cost of each of `STAGES`, after that of the bare parse and of the whole."""
+    """Return the cost of each of `STAGES`, after that of the bare parse and of the whole."""
     best: dict[tuple[str, int], float] = {}
     _warm_up()
     for _ in range(rounds):
@@ -106,21 +106,21 @@ def sizes(
     rounds: int = ROUNDS,
     on_page: Callable[[], None] = lambda: None,
 ) -> list[Size]:
-    """The cost of generated pages of these sizes, the smallest first."""
+    """Return the cost of generated pages of these sizes, the smallest first."""
     parse_bare = bare_parser()
     _warm_up()
-    found = []
+    measured = []
     for wanted in sorted(kilobytes):
         page = generated_page(1000 * wanted)
         both = [(_seconds(extract, page), _seconds(parse_bare, page)) for _ in range(rounds)]
         ours, bare = (1000 * min(times) for times in zip(*both, strict=True))
-        found.append(Size(len(page) / 1000, ours, bare))
+        measured.append(Size(len(page) / 1000, ours, bare))
         on_page()
-    return found
+    return measured
 
 
 def memory(*, first: int = FIRST_PAGES, pages: int = PAGES) -> list[Memory]:
-    """The memory of a process of its own after `first` and after all of the pages."""
+    """Return the memory of a separate process after `first` and after all of the pages."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(_grown, (first, pages)).result()
 
@@ -135,7 +135,7 @@ def _grown(marks: tuple[int, ...]) -> list[Memory]:
 
 
 def _megabytes() -> float:
-    """The largest size so far. Linux counts to `ru_maxrss` what the parent was, too."""
+    """Return the largest size so far. On Linux `ru_maxrss` includes the size of the parent."""
     try:
         status = Path("/proc/self/status").read_text("utf-8")
     except OSError:
@@ -145,22 +145,20 @@ def _megabytes() -> float:
 
 
 def _timed_stages(page: bytes) -> Iterator[tuple[str, float]]:
-    """Each stage with its seconds, then the bare parse and the whole of the same page."""
+    """Yield each stage with its seconds, then the bare parse and the whole of the same page."""
     seconds, decoded = _timed(decode, page)
     yield "decode", seconds
     seconds, tree = _timed(parse, decoded)
     yield "parse", seconds
-    seconds, facts = _timed(read_metadata, tree, None)
+    seconds, metadata = _timed(read_metadata, tree, None)
     yield "metadata", seconds
-    view = ParsedPage(decoded, tree, facts)
-    for name, attribute in (
-        ("walk", "blocks"),
-        ("menus", "candidates"),
-        ("features", "candidate_features"),
-        ("evidence", "block_features"),
-    ):
-        yield name, _seconds(getattr, view, attribute)
-    yield "network", _seconds(load_network().probabilities, view.block_features)
+    parsed = ParsedPage(decoded, tree, metadata)
+    # Each of these attributes is computed when it is first read.
+    yield "walk", _seconds(lambda: parsed.blocks)
+    yield "menus", _seconds(lambda: parsed.candidates)
+    yield "features", _seconds(lambda: parsed.candidate_features)
+    yield "evidence", _seconds(lambda: parsed.block_features)
+    yield "network", _seconds(load_network().probabilities, parsed.block_features)
     yield BARE_PARSE, _seconds(bare_parser(), decoded)
     yield WHOLE, _seconds(extract, page)
 
@@ -176,6 +174,6 @@ def _seconds(call: Callable[..., Any], *arguments: object) -> float:
 
 
 def _warm_up(pages: Iterable[int] = range(5)) -> None:
-    """The first pages pay for what is loaded and compiled once."""
+    """Extract some pages, as the first ones pay for what is loaded and compiled once."""
     for seed in pages:
         extract(generated_page(1000 * PAGE_KB, seed))

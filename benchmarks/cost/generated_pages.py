@@ -1,7 +1,7 @@
-"""Pages of any size that we make up: a news page with menu, article, teasers and comments.
+"""Generated pages of any size: a news page with menu, article, teasers and comments.
 
-No page holds a sentence or a name that another one has, so what keeps growing with what it reads
-shows it. The same seed gives the same page.
+No two pages share a sentence or a name, so anything that grows with the pages it has read shows.
+The same seed gives the same page.
 """
 
 import json
@@ -17,7 +17,7 @@ _MENU, _TEASERS, _DATA = 24, 12, 60
 
 
 def generated_page(size: int, seed: int = 0) -> bytes:
-    """A page of at least `size` bytes, and hardly more than that or the smallest page."""
+    """Return a page of at least `size` bytes, and hardly more than that or the smallest page."""
     writer = _Writer(Random(seed))  # noqa: S311  pages, not secrets
     parts = [*_head(writer)]
     length = sum(map(len, parts))
@@ -30,7 +30,7 @@ def generated_page(size: int, seed: int = 0) -> bytes:
 
 
 def generated_pages(size: int, count: int) -> Iterator[bytes]:
-    """Pages of about that size, all of them different."""
+    """Yield pages of about that size, all of them different."""
     return (generated_page(size, seed) for seed in range(count))
 
 
@@ -64,7 +64,7 @@ class _Writer:
         return f'<p class="{self.word()}-text">{" ".join(sentences)}</p>\n'
 
     def data(self) -> str:
-        """What scripts of a page carry."""
+        """Return data as scripts of a page hold them."""
         return json.dumps({self.word(): self.words(3) for _ in range(_DATA)})
 
     def headline(self) -> str:
@@ -94,7 +94,7 @@ def _teaser(writer: _Writer, word: str) -> str:
 
 
 def _sections(writer: _Writer) -> Iterator[str]:
-    """What follows on a page, without end: stretches of an article, teasers, comments."""
+    """Yield endless parts of a page: stretches of an article, teasers, comments."""
     while True:
         yield f'<article id="{writer.word()}"><h2>{writer.headline()}</h2>\n'
         yield from (writer.paragraph() for _ in range(8))

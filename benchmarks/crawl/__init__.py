@@ -1,4 +1,4 @@
-"""Crawls the world with the whole line, then with bare Scrapy, and compares.
+"""Crawl a local news world with newscrawl, then download it with bare Scrapy, and compare.
 
 `python -m benchmarks.crawl [--sites 50] [--articles 10000] [--corpus DIR] [--json]`
 """
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The whole line's two runs, and bare Scrapy's one."""
+    """The two runs of newscrawl, and the one of bare Scrapy."""
 
     first: Run
     second: Run
@@ -77,7 +77,7 @@ class Result:
 
     @property
     def share(self) -> float:
-        """The whole line's speed as a share of the bare download's."""
+        """The speed of newscrawl as a share of the bare download's."""
         return self.first.speed / self.bare.speed
 
     @property
@@ -87,7 +87,7 @@ class Result:
 
     @property
     def growth(self) -> float | None:
-        """By what share memory grew after it had settled; None in a small world."""
+        """The share by which memory grew after it had settled; None in a small world."""
         settled = [one.megabytes for one in self.first.memory if one.pages >= SETTLED]
         return max(settled) / settled[0] - 1 if len(settled) > 1 else None
 
@@ -114,7 +114,7 @@ def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
 
 
 def _compile() -> None:
-    """Have our modules compiled, as an installation does it and has done for Scrapy's."""
+    """Compile our modules, as pip has compiled those of Scrapy."""
     for package in ("newscrawl", "pipelines", "spiders"):
         compileall.compile_dir(PROJECT / package, quiet=1)
 
@@ -185,13 +185,13 @@ def _counts(world: World) -> dict[str, int]:
 
 
 def _processor() -> float:
-    """Processor seconds of all processes that were waited for."""
+    """Return the processor seconds of all processes that were waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _megabytes(pid: int) -> float:
-    """Memory of a process and its children, which extraction may have."""
+    """Return the memory of a process and its children, in which pages may be extracted."""
     pages = 0
     for one in (pid, *_children(pid)):
         try:

@@ -1,4 +1,4 @@
-"""What Scrapy alone does with the same pages: it downloads them, and that is all."""
+"""A spider of Scrapy alone, which downloads the same pages and nothing more."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,18 +8,18 @@ from scrapy.http import Response
 
 
 class BareSpider(Spider):
-    """Asks for each URL of a file (`-a urls=FILE`), and does nothing with what comes."""
+    """Request each URL of a file (`-a urls=FILE`), and drop the responses."""
 
     name = "bare"
     urls = ""
 
     async def start(self) -> AsyncIterator[Request]:
-        """Ask for all of them."""
+        """Request all of them."""
         for url in Path(self.urls).read_text().split():
             yield Request(url, callback=self.parse, errback=self.leave)
 
     def parse(self, response: Response) -> None:
-        """Count nothing, keep nothing."""
+        """Do nothing."""
 
     def leave(self, _failure: object) -> None:
-        """Leave what failed."""
+        """Ignore a failure."""

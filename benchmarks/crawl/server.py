@@ -1,4 +1,4 @@
-"""The world's server: one process, HTTP/1.1 over bare asyncio, so that it is not what is timed.
+"""The server of the world: HTTP/1.1 over bare asyncio, so that it is not the bottleneck.
 
 `python -m benchmarks.crawl.server SITES ARTICLES [CORPUS]` prints its port once it is up. The path
 /-/counts of any of its addresses returns the number of requests so far, as JSON.
@@ -20,7 +20,7 @@ _REASONS = {200: "OK", 301: "Moved Permanently", 304: "Not Modified", 404: "Not 
 
 @dataclass(slots=True)
 class Counts:
-    """What was sent since the server came up; `pages` are requests for articles."""
+    """The answers since the server started; `pages` are requests for articles."""
 
     requests: int = 0
     pages: int = 0
@@ -28,7 +28,7 @@ class Counts:
 
 
 class Site(asyncio.Protocol):
-    """One connection; requests come one after another on it."""
+    """One connection, with one request after another."""
 
     def __init__(self, world: World, counts: Counts) -> None:
         self._world = world

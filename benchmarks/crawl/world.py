@@ -1,4 +1,4 @@
-"""A world of news sites on 127.0.0.0/8: what is at each address, for server and bench alike.
+"""A world of news sites on 127.0.0.0/8: the content of each address, for server and benchmark.
 
 Each site has an address of its own, a feed of its articles, and a robots.txt. The articles are
 real pages, of the development corpus where that is there, else those of tests/pages; each is served
@@ -27,7 +27,7 @@ Temper = Literal["fine", "missing", "broken", "moved", "slow", "cut"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What stands at an address: the number of an article and how it is served."""
+    """The article at an address, and how it is served."""
 
     number: int
     temper: Temper
@@ -43,14 +43,14 @@ class World:
     corpus: Path | None = None
 
     def host(self, site: int) -> str:
-        """The address of a site: 127.0.1.1 is the first."""
+        """Return the address of a site: 127.0.1.1 is the first."""
         return f"127.0.{1 + site // 250}.{1 + site % 250}"
 
     def home(self, site: int) -> str:
         return f"http://{self.host(site)}:{self.port}"
 
     def numbers(self, site: int) -> range:
-        """The articles of a site."""
+        """Return the articles of a site."""
         return range(site, self.articles, self.sites)
 
     def path(self, number: int) -> str:
@@ -62,7 +62,7 @@ class World:
             yield self.home(number % self.sites) + self.path(number)
 
     def place(self, path: str) -> Place | None:
-        """Return what stands at a path, which no other site has."""
+        """Return the article at a path, which no other site has."""
         text = path.rpartition("-")[2].partition(".")[0]
         if not path.startswith("/news/") or not text.isdigit() or int(text) >= self.articles:
             return None

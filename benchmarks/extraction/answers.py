@@ -1,7 +1,7 @@
-"""Running tools over pages, each in a process of its own that one page can't hang.
+"""Run tools over pages, each in a process of its own that one page can't hang.
 
-What a tool said of a page is kept on disk by tool, version and corpus, so that a second
-run asks only what it doesn't know.
+Answers are kept on disk by tool, version and corpus, so that a second run asks only for the missing
+ones.
 """
 
 import hashlib
@@ -43,8 +43,8 @@ class Runner:
     def answers(
         self, pages: Sequence[GoldPage], *, with_metadata: bool, page_seconds: float = PAGE_SECONDS
     ) -> Iterator[Answer]:
-        """One answer a page, in order; a page that takes too long or kills the process has
-        an `error` and an empty text.
+        """Yield one answer for each page, in order. A page that takes too long or kills the process
+        has an `error` and an empty text.
 
         Raises:
             ToolError: the process doesn't come up.
@@ -106,7 +106,7 @@ class _Process:
         return _no_answer(page, "process died" if line == b"" else f"no answer in {seconds:g} s")
 
     def _read_line(self, seconds: float, cpu_seconds: float = math.inf) -> bytes | None:
-        """None where no line came in time, an empty one where none can come any more."""
+        """Return a line; None where none came in time, an empty one where the process has ended."""
         begun, spent = time.monotonic(), _cpu_seconds(self._child.pid)
         while b"\n" not in self._rest:
             if not self._selector.select(min(seconds, cpu_seconds)):
@@ -131,7 +131,7 @@ class _Process:
 
 
 def _cpu_seconds(process: int) -> float:
-    """What a process has used so far; 0 where the system does not tell (it is Linux that does)."""
+    """Return the CPU time of a process so far; 0 where the system is not Linux."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
     except OSError:
@@ -155,14 +155,14 @@ class AnswerStore:
         return self._folder / f"{name}_{runner.version}_{corpus_fingerprint[:12]}.jsonl"
 
     def drop_other_versions(self, path: Path) -> None:
-        """Delete what other versions of the same tool said of the same corpus, and its scores."""
+        """Delete answers and scores of other versions of the same tool on the same corpus."""
         name, corpus = path.stem.partition("_")[0], path.stem.rpartition("_")[2]
         for other in self._folder.glob(f"{name}_*_{corpus}.*"):
             if not other.name.startswith(path.stem):
                 other.unlink()
 
     def load(self, path: Path) -> dict[tuple[str, str], Answer]:
-        """Answers by set and page id; a last line cut short by an interrupted run is dropped."""
+        """Return answers by set and page id, without a line cut short by an interrupted run."""
         if self._fresh or not path.is_file():
             path.unlink(missing_ok=True)
             return {}
@@ -178,7 +178,7 @@ class AnswerStore:
     def complete(
         self, runner: Runner, pages: Iterable[GoldPage], path: Path
     ) -> Iterator[tuple[GoldPage, Answer]]:
-        """Answers for all pages in any order, those known first; new ones are written at once."""
+        """Yield answers for all pages, known ones first; new ones are written at once."""
         known = self.load(path)
         missing = []
         for page in pages:
@@ -197,7 +197,7 @@ class AnswerStore:
 
 
 def source_version(files: Iterable[Path]) -> str:
-    """A short hash over our own files: what our methods' version is while we work on them."""
+    """Return a short hash over our own files: the version of our methods between releases."""
     total = hashlib.sha256()
     for path in sorted(files):
         total.update(path.name.encode() + b"\0" + path.read_bytes())

@@ -104,7 +104,7 @@ def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
 
 @contextmanager
 def _progress(plan: Plan) -> Iterator[Plan]:
-    """The plan with a progress bar a stage, on standard error."""
+    """Yield the plan with a progress bar for each stage, on standard error."""
     columns = (TextColumn("{task.description:<7}"), BarColumn(), MofNCompleteColumn())
     more = (TimeElapsedColumn(), TextColumn("{task.fields[tool]}"))
     with Progress(*columns, *more, console=Console(stderr=True), transient=True) as bars:

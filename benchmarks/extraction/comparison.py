@@ -7,6 +7,7 @@ rules of training.scores, counts companies in them, measures speed, and returns 
 
 import csv
 import json
+import math
 import os
 import platform
 from collections import Counter, defaultdict
@@ -30,7 +31,7 @@ from benchmarks.extraction.peers import Peer
 from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
-from newscrawl.training.metrics import mention_agreement
+from newscrawl.training.metrics import Overlap
 from newscrawl.training.scores import score_page, settled
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
@@ -46,7 +47,7 @@ Scores = dict[str, dict[str, float]]  # group of pages -> measure -> mean over i
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What the benchmark says of one tool. `reason` tells why it could not be run."""
+    """The figures of one tool. `reason` says why it could not be run."""
 
     name: str
     package: str
@@ -61,7 +62,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """All rows of one run, and what it was run on."""
+    """All rows of one run, and the corpus and machine of it."""
 
     corpus: str
     fingerprint: str
@@ -71,7 +72,7 @@ class Benchmark:
     rows: tuple[Row, ...]
 
     def reached(self) -> Iterator[Reached]:
-        """The means of our methods that quality floors are kept for."""
+        """Yield the means of our methods that quality floors are kept for."""
         for row in self.rows:
             if row.name == UNSEEN or row.package != "newscrawl":
                 continue
@@ -87,7 +88,7 @@ class Benchmark:
 
     @classmethod
     def load(cls, path: Path) -> "Benchmark":
-        """Raises CorpusError where the file is no result of the benchmark."""
+        """Return the result in a file; raise CorpusError where it is not one of the benchmark."""
         try:
             data = json.loads(path.read_text("utf-8"))
             return cls(**data | {"rows": tuple(Row(**row) for row in data["rows"])})
@@ -97,8 +98,8 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to run and how; `root` holds the tools' environments, `unseen` are the scores of the
-    row UNSEEN."""
+    """The tools to run, and how; `root` holds the tools' environments, `unseen` are the scores of
+    the row UNSEEN."""
 
     tools: tuple[str, ...]
     root: Path
@@ -111,7 +112,7 @@ class Plan:
 
 
 def run(corpus: Corpus, plan: Plan) -> Benchmark:
-    """Every tool of the plan over the corpus."""
+    """Run every tool of the plan over the corpus."""
     load_companies()  # a fault in the registry shall show before the long work
     rows, runners = _look_up(plan)
     collected = _collect(corpus, runners, plan)
@@ -173,7 +174,7 @@ def read_unseen(path: Path) -> Scores:
 
 
 def _group_of(name: str) -> str:
-    """Our name for a group of the scores by folds: a set without pages of other types is bare."""
+    """Return our name for a group of the scores by folds."""
     return {"wcxb article": "wcxb articles"}.get(name, name.removesuffix(" article"))
 
 
@@ -195,7 +196,7 @@ def _look_up(plan: Plan) -> tuple[dict[str, Row], list[Runner]]:
 
 
 def _store_version(peer: Peer, version: str) -> str:
-    """Our own methods change between releases: the version is that of their sources."""
+    """Return the version of a tool; that of our methods is a hash of their sources."""
     if peer.environment != peers.MAIN_ENV:
         return version
     sources = [path for path in (PACKAGE / "extraction").rglob("*") if path.suffix in CODE]
@@ -206,7 +207,7 @@ CODE = frozenset({".py", ".json", ".toml", ".npz", ".txt", ".csv"})
 
 
 def _collect(corpus: Corpus, runners: Sequence[Runner], plan: Plan) -> dict[str, Path | Missing]:
-    """The file with its answers for every tool, or why it doesn't start; several at once."""
+    """Return for every tool the file with its answers, or why it doesn't start."""
     asked = [runner for runner in runners if runner.peer.name != peers.BARE_PARSE]
     plan.on_stage("texts", len(asked) * len(corpus))
 
@@ -238,7 +239,7 @@ def _score(corpus: Corpus, files: Mapping[str, Path], plan: Plan) -> dict[str, d
 
 
 def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
-    """Scores of the answers in a file, kept beside it until the answers or the rules change."""
+    """Return the scores of the answers in a file; they are kept until answers or rules change."""
     rules = [
         Path(__file__),
         *(PACKAGE / "training" / f"{name}.py" for name in ("scores", "metrics")),
@@ -256,7 +257,7 @@ def _score_file(corpus: Corpus, path: Path) -> dict[str, Any]:
 def score(
     corpus: Corpus, answers: Mapping[tuple[str, str], Answer], companies: Companies
 ) -> dict[str, Any]:
-    """`pages`, `errors` and `scores` of one tool's answers (by set and id) to every page."""
+    """Return `pages`, `errors` and `scores` of one tool's answers (by set and id) to every page."""
     values: dict[tuple[str, str], dict[str, float]] = {}
     counts: dict[tuple[str, str], tuple[dict[str, int], dict[str, int]]] = {}
     for page in corpus:
@@ -294,6 +295,37 @@ def _mention_measures(
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Companies found in extracted texts against those in gold texts, over many pages.
+
+    `pairs` compares (page, company) pairs; `count_ratio` is all mentions found over all
+    mentions in the gold (infinite where the gold has none and some were found).
+    """
+
+    pairs: Overlap
+    count_ratio: float
+
+
+def mention_agreement(
+    found: Sequence[Mapping[str, int]], gold: Sequence[Mapping[str, int]]
+) -> Agreement:
+    """Compare counts of mentions by company; the two sequences hold the same pages in order."""
+    if len(found) != len(gold):
+        raise ValueError(f"{len(found)} pages found against {len(gold)} gold pages")
+    ours = {(page, name) for page, counts in enumerate(found) for name in counts}
+    theirs = {(page, name) for page, counts in enumerate(gold) for name in counts}
+    totals = [sum(sum(counts.values()) for counts in side) for side in (found, gold)]
+    pairs = Overlap.of(len(ours & theirs), len(ours), len(theirs))
+    return Agreement(pairs, _ratio(*totals))
+
+
+def _ratio(found: int, gold: int) -> float:
+    if gold:
+        return found / gold
+    return math.inf if found else 1.0
+
+
 def _means(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
     table: dict[str, list[float]] = defaultdict(list)
     for page_values in values:
@@ -303,7 +335,7 @@ def _means(values: Iterable[Mapping[str, float]]) -> dict[str, float]:
 
 
 def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
-    """The pages by set; and a set's larger languages, or articles and the rest, apart."""
+    """Return the pages by set, and also by a set's larger languages and kinds of pages."""
     found: dict[str, list[GoldPage]] = defaultdict(list)
     for page in corpus:
         found[page.set].append(page)
@@ -320,7 +352,7 @@ def groups(corpus: Corpus) -> dict[str, list[GoldPage]]:
 
 
 def _processor() -> str:
-    """The processor's name where the system tells it (Linux)."""
+    """Return the name of the processor (on Linux)."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:

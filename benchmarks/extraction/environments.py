@@ -1,4 +1,4 @@
-"""The environments that the benchmark's tools run in, and why a tool is not there.
+"""The environments in which the benchmark's tools run, and why a tool is missing.
 
 Peers are installed by pip into virtual environments beside the project, apart from ours:
 their pins shall not decide ours. What pip could not install leaves its reason in the
@@ -37,7 +37,7 @@ class Environment:
 
 
 def extra_requirements(extra: str) -> tuple[str, ...]:
-    """What an extra of our own pyproject.toml asks for."""
+    """Return the requirements of an extra of our own pyproject.toml."""
     lines = (line.partition(";") for line in requires("newscrawl") or ())
     return tuple(name.strip() for name, _, marker in lines if f'extra == "{extra}"' in marker)
 
@@ -70,7 +70,7 @@ ENVIRONMENTS = {
 
 @dataclass(frozen=True)
 class Installed:
-    """Where a tool was found: its interpreter and version."""
+    """The interpreter and version of an installed tool."""
 
     python: Path
     version: str
@@ -78,13 +78,13 @@ class Installed:
 
 @dataclass(frozen=True)
 class Missing:
-    """Why a tool can't be run here."""
+    """The reason why a tool can't be run here."""
 
     reason: str
 
 
 def find(peer: Peer, root: Path) -> Installed | Missing:
-    """The tool in its environment under `root`, or the reason why it isn't there."""
+    """Return the tool in its environment under `root`, or the reason why it is missing."""
     if peer.environment == peers.MAIN_ENV:
         return Installed(Path(sys.executable), Distribution.from_name(peer.package).version)
     environment = ENVIRONMENTS[peer.environment]
@@ -142,7 +142,7 @@ def _install(environment: Environment, folder: Path) -> Iterator[tuple[str, str]
 
 
 def interpreter(version: str | None) -> Path | None:
-    """An interpreter of that minor version that really runs (a shim may not)."""
+    """Return an interpreter of that minor version that really runs (a shim may not)."""
     if version is None:
         return Path(sys.executable)
     candidates: Iterable[Path] = sorted(
@@ -154,13 +154,14 @@ def interpreter(version: str | None) -> Path | None:
 
 
 def distribution(requirement: str) -> str:
+    """Return the name of the distribution that a requirement asks for."""
     for mark in "[<>=!~ ":
         requirement = requirement.partition(mark)[0]
     return requirement
 
 
 def _run(command: list[str]) -> str | None:
-    """None where the command succeeded, else the most telling line of its complaint."""
+    """Return None where the command succeeded, else the most useful line of its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None

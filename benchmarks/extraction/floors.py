@@ -21,7 +21,7 @@ from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 
 FLOORS_FILE = Path(__file__).parent / "floors.json"
 MEASURES = ("word.f1", "similarity", "phrases")
-# Ours: a floor stands this far below what was reached, as a new parser may move a page.
+# Ours: a floor is this far below the mean, as a new parser may change a page.
 SLACK = 0.002
 
 Floors = dict[str, dict[str, dict[str, dict[str, float]]]]  # corpus, method, set, measure
@@ -29,7 +29,7 @@ Floors = dict[str, dict[str, dict[str, dict[str, float]]]]  # corpus, method, se
 
 @dataclass(frozen=True)
 class Reached:
-    """A mean that a floor is kept for."""
+    """A mean that has a floor."""
 
     method: str
     set: str
@@ -48,7 +48,7 @@ def save_floors(floors: Floors) -> None:
 
 
 def reached(page_scores: Iterable[PageScore]) -> Iterator[Reached]:
-    """The means of an evaluation that floors are kept for."""
+    """Yield the means of an evaluation that have floors."""
     for method, of_method in group(page_scores, "method").items():
         for name, of_set in group(of_method, "set").items():
             for measure in MEASURES:
@@ -57,7 +57,7 @@ def reached(page_scores: Iterable[PageScore]) -> Iterator[Reached]:
 
 
 def falls(means: Iterable[Reached], fingerprint: str, floors: Floors) -> list[str]:
-    """A line for each mean below its floor."""
+    """Return a line for each mean below its floor."""
     known = floors.get(fingerprint, {})
     return [
         f"{now.method}: {now.measure} on {now.set} is {now.value:.4f}, below its floor {floor:.4f}"
@@ -70,7 +70,7 @@ def falls(means: Iterable[Reached], fingerprint: str, floors: Floors) -> list[st
 def moved(
     means: Iterable[Reached], fingerprint: str, floors: Floors, *, lower: bool = False
 ) -> Floors:
-    """The floors lifted to what was reached; with `lower`, set to it wherever it lies."""
+    """Return the floors raised to the means; with `lower`, also lowered to them."""
     result: Floors = json.loads(json.dumps(floors))
     for now in means:
         methods = result.setdefault(fingerprint, {})

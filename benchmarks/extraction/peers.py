@@ -38,7 +38,7 @@ MAIN_ENV, BENCH_ENV, PY312_ENV, PY37_ENV = "main", "bench", "py312", "py37"
 class Peer:
     """One row of the benchmark.
 
-    `package` is the distribution whose version stands in the table, `paper` the row's name
+    `package` is the distribution whose version is shown in the table, `paper` the row's name
     in Table 5 of Barbaresi & Lejeune 2020 (empty: not there), `environment` the virtual
     environment that it runs in. `metadata_build` builds the variant that also fills title,
     authors and date, where that is not what the tool does anyway. One that `takes_bytes` gets
@@ -84,7 +84,7 @@ def _lxml_parse() -> Extractor:
 
 
 def bare_parser() -> Callable[[bytes], Any]:
-    """The floor of speed: bytes to an lxml tree, nothing else."""
+    """Return the fastest possible reader: bytes to an lxml tree, nothing else."""
     html = _load("lxml.html")
 
     def parse(page: bytes) -> Any:
@@ -170,7 +170,7 @@ def _justext(language: str | None) -> Extractor:
 
 
 def _justext_by_language() -> Extractor:
-    """The language is told by py3langid from the page's text, as JT_langid in the paper."""
+    """The language is detected by py3langid from the page's text, as JT_langid in the paper."""
     justext, langid = _load("justext"), _load("py3langid")
     to_text = _load("html_text").extract_text
     lists = {

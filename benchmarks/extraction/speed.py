@@ -1,6 +1,6 @@
 """Speed: CPU time a page beside the bare lxml parse of the same page in the same process.
 
-Rounds go over all tools in turn, so that a busy minute of the machine strikes all alike;
+Rounds go over all tools in turn, so that a busy minute of the machine affects all alike;
 a tool's figure is the median of its rounds.
 """
 
@@ -30,7 +30,7 @@ class Speed:
 
 
 def sample(corpus: Corpus, count: int = PAGES) -> tuple[GoldPage, ...]:
-    """Pages at even steps through the corpus, so every set gives its share."""
+    """Return pages at even steps through the corpus, so that every set has its share."""
     step = max(len(corpus) / count, 1.0)
     picked = (int(i * step) for i in range(min(count, len(corpus))))
     return tuple(corpus.pages[i] for i in picked)
@@ -43,7 +43,7 @@ def measure(
     rounds: int = ROUNDS,
     on_round: Callable[[], None] = lambda: None,
 ) -> dict[str, Speed]:
-    """The speed of every tool over the pages, one process at a time."""
+    """Return the speed of every tool over the pages, one process at a time."""
     taken: dict[str, list[tuple[float, float]]] = {runner.peer.name: [] for runner in runners}
     for _ in range(rounds):
         for runner in runners:
@@ -56,7 +56,7 @@ def measure(
 
 
 def _round_of(answers: Sequence[Answer]) -> tuple[float, float] | None:
-    """Mean seconds of tool and of parse over the pages that were answered in time."""
+    """Return the mean seconds of tool and of parse over the pages that were answered in time."""
     timed = [answer for answer in answers if "seconds" in answer]
     if not timed:
         return None

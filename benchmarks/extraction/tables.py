@@ -37,7 +37,7 @@ def summary(result: Benchmark) -> str:
 
 
 def overview(result: Benchmark) -> str:
-    """Word F1 by set, phrases, mentions and speed of all tools.
+    """Return word F1 by set, phrases, mentions and speed of all tools.
 
     The bare parse, which takes no text, closes it as the floor of speed.
     """
@@ -53,7 +53,7 @@ def overview(result: Benchmark) -> str:
 
 
 def languages(result: Benchmark) -> str:
-    """Word F1 on DANIEL by language."""
+    """Return word F1 on DANIEL by language."""
     heads = ("Tool", *(group.split()[1] for group in LANGUAGES), "all")
     return _markdown(
         heads,
@@ -65,7 +65,7 @@ def languages(result: Benchmark) -> str:
 
 
 def occ_eval(result: Benchmark) -> str:
-    """Table 7 of Barbaresi & Lejeune on our pages: F of mean precision and mean recall."""
+    """Return Table 7 of Barbaresi & Lejeune on our pages: F of mean precision and mean recall."""
     rows = [row for row in result.rows if "daniel" in row.scores]
     lines = []
     for row in sorted(rows, key=_f_of_means, reverse=True):
@@ -77,7 +77,7 @@ def occ_eval(result: Benchmark) -> str:
 
 
 def all_pages(result: Benchmark) -> str:
-    """The pages that are no articles, 4-gram F1 and similarity."""
+    """Return the pages that are no articles, 4-gram F1 and similarity."""
     heads = ("Tool", "other pages F1", *(f"4-gram {_set_name(group)}" for group in NEWS))
     heads += tuple(f"similarity {_set_name(group)}" for group in NEWS)
     lines = []
@@ -90,7 +90,7 @@ def all_pages(result: Benchmark) -> str:
 
 
 def mentions(result: Benchmark) -> str:
-    """Companies counted in each tool's text against those in the gold text."""
+    """Return companies counted in each tool's text against those in the gold text."""
     measures = ("precision", "recall", "f1", "count_ratio")
     heads = ["Tool"]
     for group in NEWS:
@@ -103,7 +103,7 @@ def mentions(result: Benchmark) -> str:
 
 
 def speed(result: Benchmark) -> str:
-    """CPU time beside the bare parse, fastest first."""
+    """Return CPU time beside the bare parse, fastest first."""
     rows = sorted((row for row in result.rows if row.speed), key=lambda row: row.speed["ratio"])
     lines = [
         (
@@ -122,7 +122,7 @@ def speed(result: Benchmark) -> str:
 
 
 def missing(result: Benchmark) -> str:
-    """Tools that could not be run, with the reason."""
+    """Return the tools that could not be run, with the reason."""
     lines = [(row.name, row.paper or "–", row.reason) for row in result.rows if row.reason]
     if not lines:
         return "Every tool could be run."
@@ -130,7 +130,7 @@ def missing(result: Benchmark) -> str:
 
 
 def provenance(result: Benchmark) -> str:
-    """One sentence: made when, on what."""
+    """Return one sentence: when and on which machine and corpus the result was made."""
     sets = {name: count for name, count in result.pages.items() if " " not in name}
     pages = ", ".join(f"{name} {count}" for name, count in sets.items())
     return (
@@ -153,13 +153,13 @@ TABLES: Mapping[str, Callable[[Benchmark], str]] = {
 
 
 def ranked(result: Benchmark) -> list[Row]:
-    """Tools with figures, best mean word F1 on the news groups first, then those without."""
+    """Return the tools by mean word F1 on the news groups, best first, those without it last."""
     rows = [row for row in result.rows if row.name != BARE_PARSE]
     return sorted(rows, key=lambda row: (-(news_mean(row, "word.f1") or -1.0), row.name))
 
 
 def news_mean(row: Row, measure: str) -> float | None:
-    """The mean over the groups of news pages, each counting alike; None without figures."""
+    """Return the mean over the groups of news pages, each counting alike; None without figures."""
     found = [row.scores[g][measure] for g in NEWS if measure in row.scores.get(g, {})]
     return sum(found) / len(found) if found else None
 

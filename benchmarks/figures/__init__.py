@@ -57,7 +57,7 @@ FEATURE_TITLES = {
 
 @_styled
 def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
-    """Figure 3 of Ziegler & Skubacz: best and mean fitness by generation, a panel a run.
+    """Draw Figure 3 of Ziegler & Skubacz: best and mean fitness by generation, a panel a run.
 
     A run has a `name`, its `settings` and a `history` of generations with `number`, `best` and
     `mean`.
@@ -78,7 +78,7 @@ def swarm(runs: Sequence[Mapping[str, Any]]) -> Figure:
 
 @_styled
 def single_features(sweep: Mapping[str, Any]) -> Figure:
-    """Figure 4 of Ziegler & Skubacz: score against threshold, each feature alone.
+    """Draw Figure 4 of Ziegler & Skubacz: score against threshold, each feature alone.
 
     `features` maps a name to `thresholds` and `similarity`; `together` is the score of the
     eight learned limits on the same pages.
@@ -102,7 +102,7 @@ def single_features(sweep: Mapping[str, Any]) -> Figure:
 
 @_styled
 def cetr_page(page: Mapping[str, Any]) -> Figure:
-    """Figures 2 to 5 of Weninger et al. for one page: ratios, smoothed, derivatives, scatter.
+    """Draw Figures 2 to 5 of Weninger et al. for one page: ratios, smoothed, derivatives, scatter.
 
     `ratios`, `smoothed`, `derivatives` and `content` (what a person says) have an entry a line.
     """
@@ -137,7 +137,7 @@ def cetr_page(page: Mapping[str, Any]) -> Figure:
 
 @_styled
 def cetr_lambda(sweep: Mapping[str, Any]) -> Figure:
-    """Figure 6 of Weninger et al.: precision and recall of CETR-TM against lambda.
+    """Draw Figure 6 of Weninger et al.: precision and recall of CETR-TM against lambda.
 
     `lambda`, `precision`, `recall` and `f1` are lists of equal length.
     """
@@ -154,8 +154,8 @@ def cetr_lambda(sweep: Mapping[str, Any]) -> Figure:
 
 @_styled
 def languages(result: Benchmark) -> Figure:
-    """Word F1 on DANIEL, a column a language: where English habits fail. Our method on sites
-    that it was not trained on."""
+    """Draw word F1 on DANIEL, a column for each language. Our method is scored on sites that it
+    was not trained on."""
     rows = [
         row
         for row in ranked(result)
@@ -181,8 +181,8 @@ def languages(result: Benchmark) -> Figure:
 
 @_styled
 def quality_and_speed(result: Benchmark) -> Figure:
-    """Mean word F1 on news against cost: the upper left is where one wants to be. Our combined
-    method stands where it stands on sites that it was not trained on."""
+    """Draw mean word F1 on news against cost; the upper left is best. Our combined method is scored
+    on sites that it was not trained on."""
     figure, (axis,) = _figure(1, 1, width=9, height=5.6)
     unseen = next((row for row in result.rows if row.name == UNSEEN), None)
     points = {}
@@ -248,7 +248,7 @@ def save(figure: Figure, folder: Path, name: str) -> list[Path]:
 def _figure(
     rows: int, columns: int, *, width: float, height: float, sharey: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """A figure without pyplot, which would keep it in a global list."""
+    """Return a figure without pyplot, which would keep it in a global list."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(rows, columns, sharey=sharey, squeeze=False)
     return figure, list(axes.flat)

@@ -37,7 +37,7 @@ CONTENT_SHARE = 0.5  # of a line's shingles in the gold text, to be called conte
 def cetr_lambda(
     pages: Sequence[GoldPage], on_page: Callable[[], None] = lambda: None
 ) -> dict[str, Any]:
-    """Word precision and recall of CETR-TM against its threshold coefficient, mean of pages."""
+    """Return mean word precision and recall of CETR-TM by its threshold coefficient."""
     sums = np.zeros((len(LAMBDAS), 2))
     for page in pages:
         lines = cetr.read_lines(decode(page.html).decode("utf-8", "replace"))
@@ -59,7 +59,7 @@ def cetr_lambda(
 
 
 def cetr_page(page: GoldPage) -> dict[str, Any]:
-    """Tag ratios, smoothed, derivatives, and which lines the gold text says are content."""
+    """Return tag ratios, also smoothed, their derivatives, and which lines are content."""
     lines = cetr.read_lines(decode(page.html).decode("utf-8", "replace"))
     ratios = cetr.tag_ratios(lines)
     smoothed = cetr.smooth(ratios)
@@ -79,7 +79,7 @@ def _is_content(words: Sequence[str], gold: Counter[tuple[str, ...]]) -> bool:
 
 
 def _shingles(words: Sequence[str]) -> Counter[tuple[str, ...]]:
-    """Four-word shingles; a shorter line has none and is no content."""
+    """Return four-word shingles; a shorter line has none and is not content."""
     return Counter(zip(*(words[start:] for start in range(SHINGLE_LENGTH)), strict=False))
 
 
@@ -141,7 +141,7 @@ class Curve:
 
 
 def single_feature_curves(pages: Sequence[PageVectors]) -> dict[str, Curve]:
-    """A curve for each feature in the order of `features.NAMES`."""
+    """Return a curve for each feature in the order of `features.NAMES`."""
     fitness = LimitsFitness(pages, UPPER)
     curves = {}
     for column, name in enumerate(NAMES):

@@ -1,10 +1,10 @@
-"""Takes in a WARC made of the corpus over all cores, beside one process that only extracts.
+"""Ingest a WARC made of the corpus on all cores, beside one process that only extracts.
 
 `python -m benchmarks.ingest [--corpus DIR] [--workers N] [--pages N] [--rounds N] [--json]`
 
 A worker takes a second to start, as long as it needs for a hundred pages. Archives such as CC-NEWS
 hold tens of thousands: so the WARC holds each page of the corpus several times, on other sites
-and with a number in its paragraphs, and what starting costs is told by itself.
+and with a number in its paragraphs, and the cost of starting is reported apart.
 """
 
 import argparse
@@ -97,8 +97,8 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
 
 
 def _alone(parts: list[Part]) -> list[tuple[Run, Run]]:
-    """Extraction, and all but storing, in this process: part by part in turns, so that a machine
-    that is busy for a while is so for both."""
+    """Time extraction, and all but storing, in this process, part by part in turns, so that a busy
+    machine affects both."""
     runs = []
     for part in parts:
         reader = WarcReader(part.path, part.start, part.stop, max_bytes=MAX_BYTES)
@@ -127,7 +127,7 @@ def _write(path: Path, pages: list[tuple[str, bytes]], mode: str = "wb") -> None
 
 
 def _again(page: tuple[str, bytes], number: int) -> tuple[str, bytes]:
-    """The page as an article of another site, where no link of its own leads back to the first."""
+    """Return the page as an article of another site, without a link of its own to the first."""
     url, html = page
     if not number:
         return page
@@ -140,14 +140,14 @@ def _ingested(path: Path, pages: int, workers: int) -> Run:
     file = path.with_suffix(".sqlite")
     with open_database(f"sqlite:///{file}") as database, timed(pages) as ingestion:
         Ingestion(database, RECIPE, workers=workers).run([path])
-        # It has the workers' processor time, and tells it when it has ended.
+        # Its processor time includes that of the workers, and is known when it has ended.
         _forkserver._stop()  # type: ignore[attr-defined]
     return ingestion[0]
 
 
 @contextmanager
 def timed(pages: int) -> Iterator[list[Run]]:
-    """A list that holds the run when it is over."""
+    """Yield a list that holds the run when it is over."""
     found: list[Run] = []
     began, before = time.monotonic(), _processor()
     yield found
@@ -155,13 +155,13 @@ def timed(pages: int) -> Iterator[list[Run]]:
 
 
 def _processor() -> float:
-    """The processor seconds of this process and of those that it has ended."""
+    """Return the processor seconds of this process and of its ended children."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, kinds))
 
 
 def pages_of(corpus: Path | None, number: int | None) -> list[tuple[str, bytes]]:
-    """The pages of a corpus, or without one those of the test site."""
+    """Return the pages of a corpus, or without one those of the test site."""
     if corpus is None:
         site = "https://news.example"
         pages = [(site + page.path, content.page_bytes(page, site)) for page in content.facts()]
@@ -174,7 +174,7 @@ def pages_of(corpus: Path | None, number: int | None) -> list[tuple[str, bytes]]
 
 
 def show(result: Result) -> str:
-    """The table for people."""
+    """Return the table for people."""
     rows = [
         ("extraction, 1 process", result.extraction),
         ("all but storing, 1 process", result.line),

@@ -1,4 +1,4 @@
-"""Runs the bench. Workers read no `__main__.py`: the bench's own modules cost them nothing."""
+"""Run the ingestion benchmark. Workers don't import `__main__.py`, so it costs them nothing."""
 
 from benchmarks.ingest import main
 

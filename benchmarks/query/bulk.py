@@ -1,7 +1,7 @@
 """A year of news written straight into SQLite's tables, in minutes instead of an hour.
 
-What stands in the tables is what the code of `newscrawl.storage` would have written, but for the
-sketches of texts, which are drawn (tests/benchmarks/test_query.py compares the two).
+The tables hold the rows that `newscrawl.storage` would have written, except for the sketches of
+texts, which are drawn (tests/benchmarks/test_query.py compares the two).
 """
 
 import sqlite3
@@ -37,7 +37,7 @@ _SEARCH_KEY = f"minute << {NUMBER_BITS} | id"
 
 
 def _following() -> Iterator[str]:
-    """The statements that fill the tables which follow from the others."""
+    """Yield the statements that fill the tables which follow from the others."""
     for table, keys, source, sums in (
         ("daily_totals", "day, read", f"{_DAY}, count(*)", _ALL_SUMS),
         ("daily_sources", "day, source_id, language, read", _PLACE + ", count(*)", _ALL_SUMS),
@@ -65,7 +65,7 @@ def _following() -> Iterator[str]:
 
 
 def load(file: Path, articles: int) -> None:
-    """Makes a database of so many articles; the file must not be there."""
+    """Make a database of so many articles in a new file."""
     with open_database(f"sqlite:///{file}") as database:
         for source in sources():
             home = f"https://{source.slug}.example/"
@@ -138,7 +138,7 @@ def _add(
     tail = ("combined", 0.9, record.content_hash, record.fingerprint, 1, moment, moment)
     rows["articles"].append((*head, *kind, *tail))
     rows["article_urls"].append((article.url, number))
-    # The beginning tells which article is a copy of which.
+    # Copies of an article share its beginning.
     story = stories.setdefault(article.text[:150], number)
     shared = (source, article.language, article.section or "", 0)
     named = Counter(ids[mention.company] for mention in document.mentions)
@@ -154,7 +154,7 @@ def _add(
 def _sketches(
     connection: sqlite3.Connection, counted: list[Any], draw: np.random.Generator
 ) -> None:
-    """As many and as large ones as there would be; the smallest of 180 hashes lie low."""
+    """Insert sketches of realistic number and size; the smallest of 180 hashes are small."""
     values = np.sort(draw.integers(2**32 * KEPT // 180, size=(len(counted), KEPT)), axis=1)
     sketches, index = [], []
     for row, smallest in zip(counted, values.astype("<u4"), strict=True):
@@ -175,7 +175,7 @@ def _coverage(numbers: Iterable[int]) -> Iterator[tuple[Any, ...]]:
 def _insert(
     connection: sqlite3.Connection, table: str, rows: Iterable[Any], columns: str = ""
 ) -> None:
-    """Rows of all columns in their order, or of those that are named."""
+    """Insert rows of all columns in their order, or of the named ones."""
     waiting = iter(rows)
     first = next(waiting, None)
     if first is None:

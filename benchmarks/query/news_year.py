@@ -1,4 +1,4 @@
-"""A made-up year of news, for questions at size: articles of realistic length with real mentions.
+"""A generated year of news, for questions at size: articles of realistic length with mentions.
 
 Words and companies are as unequally frequent as in newspapers (Zipf); a tenth of the articles
 copy one of the last days with small edits. The same seed gives the same year.
@@ -34,7 +34,7 @@ _SYLLABLES = "ba be bi bo da de di do fa fe ga go ka ke ki ko la le li lo ma me 
 
 @dataclass(frozen=True, slots=True)
 class NewsSource:
-    """A site of the made-up world."""
+    """A site of the generated world."""
 
     slug: str
     country: str
@@ -42,7 +42,7 @@ class NewsSource:
 
 
 def sources() -> list[NewsSource]:
-    """All sites."""
+    """Return all sites."""
     return [
         NewsSource(f"site{number}", COUNTRIES[number % 10], LANGUAGES[number % 5])
         for number in range(SOURCES)
@@ -50,7 +50,7 @@ def sources() -> list[NewsSource]:
 
 
 def companies() -> list[str]:
-    """All companies, the most frequent first."""
+    """Return all companies, the most frequent first."""
     return [f"{word(number + 5_000).capitalize()} AG" for number in range(COMPANIES)]
 
 
@@ -86,13 +86,13 @@ class NewsYear:
             number = first + offset
             source = self._sources[int(draw.integers(SOURCES))]
             copies = self._recent and draw.random() < COPIES
-            told = self._copy() if copies else self._fresh(drawn.tolist())
+            text = self._copy() if copies else self._fresh(drawn.tolist())
             if not copies:
-                self._recent.append(told)
-            yield self._document(number, source, told)
+                self._recent.append(text)
+            yield self._document(number, source, text)
 
     def _fresh(self, words: list[str]) -> tuple[str, tuple[Mention, ...], str]:
-        """A text with companies in it, their places, and a headline of its first words."""
+        """Return a text with companies in it, their places, and a headline of its first words."""
         draw, title = self._draw, " ".join(words[:7]).capitalize()
         chosen = np.searchsorted(self._company_shares, draw.random(min(draw.poisson(NAMED), 8)))
         placed: dict[int, str] = {}
@@ -112,15 +112,15 @@ class NewsYear:
         return " ".join(words), tuple(mentions), title
 
     def _copy(self) -> tuple[str, tuple[Mention, ...], str]:
-        """One of the last texts with something added, as papers do with agency copy."""
+        """Return one of the last texts with something added, as papers do with agency copy."""
         text, mentions, _ = self._recent[int(self._draw.integers(len(self._recent)))]
         tail = " ".join(self._words[self._draw.integers(VOCABULARY, size=12)])
         return f"{text} {tail.capitalize()}.", mentions, tail[:40].capitalize()
 
     def _document(
-        self, number: int, source: NewsSource, told: tuple[str, tuple[Mention, ...], str]
+        self, number: int, source: NewsSource, parts: tuple[str, tuple[Mention, ...], str]
     ) -> Document:
-        text, mentions, title = told
+        text, mentions, title = parts
         published = self._begin + self._span * (number / self._number)
         url = f"https://{source.slug}.example/{self._path}/{number}"
         section = SECTIONS[number % len(SECTIONS)]
@@ -148,13 +148,13 @@ def _mention(company: str, start: int) -> Mention:
 
 
 def _zipf(number: int, exponent: float) -> Any:
-    """The cumulated shares of things, the most frequent first."""
+    """Return the cumulated shares of things, the most frequent first."""
     weights = 1 / np.arange(1, number + 1) ** exponent
     return np.cumsum(weights / weights.sum())
 
 
 def word(number: int) -> str:
-    """A word that can be pronounced; each number has its own."""
+    """Return a word that can be pronounced; each number has its own."""
     syllables, parts = _SYLLABLES.split(), []
     while True:
         number, rest = divmod(number, len(syllables))

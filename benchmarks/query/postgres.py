@@ -1,4 +1,4 @@
-"""A SQLite database copied into PostgreSQL by COPY: many times as fast as to store it again."""
+"""Copy a SQLite database into PostgreSQL by COPY, many times as fast as storing it again."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _SEARCH_INDEX = "ix_article_search_words"
 
 
 def copy_to_postgres(file: Path, url: str) -> None:
-    """Fills the empty database at the URL with all that stands in the file."""
+    """Fill the empty database at the URL with all rows of the file."""
     upgrade_database(url)
     with sqlite3.connect(file) as source, psycopg.connect(url) as target:
         target.execute("SET TIME ZONE 'UTC'")
@@ -50,7 +50,7 @@ def _copy(
 
 
 def _number_on(target: psycopg.Connection[Any], table: str, names: list[str]) -> None:
-    """Lets new rows be numbered behind those that were copied."""
+    """Number new rows after those that were copied."""
     if "id" in names:
         target.execute(
             f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"  # noqa: S608

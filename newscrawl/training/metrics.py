@@ -136,31 +136,6 @@ def phrase_score(text: str, wanted: Iterable[str], unwanted: Iterable[str]) -> f
     return sum(right) / len(right) if right else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Companies found in extracted texts against those in gold texts, over many pages.
-
-    `pairs` compares (page, company) pairs; `count_ratio` is all mentions found over all
-    mentions in the gold (infinite where the gold has none and some were found).
-    """
-
-    pairs: Overlap
-    count_ratio: float
-
-
-def mention_agreement(
-    found: Sequence[Mapping[str, int]], gold: Sequence[Mapping[str, int]]
-) -> Agreement:
-    """Compare counts of mentions by company; the two sequences hold the same pages in order."""
-    if len(found) != len(gold):
-        raise ValueError(f"{len(found)} pages found against {len(gold)} gold pages")
-    ours = {(page, name) for page, counts in enumerate(found) for name in counts}
-    theirs = {(page, name) for page, counts in enumerate(gold) for name in counts}
-    totals = [sum(sum(counts.values()) for counts in side) for side in (found, gold)]
-    pairs = Overlap.of(len(ours & theirs), len(ours), len(theirs))
-    return Agreement(pairs, _ratio(*totals))
-
-
 def _terms(bag: Bag) -> dict[str, int]:
     return {word: count for word, count in bag.items() if is_term(word)}
 
@@ -183,9 +158,3 @@ def _shingles(sequence: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 def _one_blank(text: str) -> str:
     return " ".join(text.split())
-
-
-def _ratio(found: int, gold: int) -> float:
-    if gold:
-        return found / gold
-    return math.inf if found else 1.0

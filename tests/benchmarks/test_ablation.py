@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ablation import SETS, SOURCES, Left, ablate, as_csv, as_markdown, leave_out
+from benchmarks.ablation import SETS, SOURCES, Ablated, ablate, as_csv, as_markdown, leave_out
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import folds_by_site, load_corpus
 from newscrawl.training.examples import Example, read_example
@@ -28,9 +28,9 @@ def test_the_document_has_the_table_of_the_file() -> None:
 
 def test_changes_are_told_against_the_whole() -> None:
     rows = [
-        Left("nothing", 0.9, 0.8, 0.7),
-        Left("tree", 0.89, 0.8, 0.71),
-        Left("x", 0.87, 0.8, 0.7),
+        Ablated("nothing", 0.9, 0.8, 0.7),
+        Ablated("tree", 0.89, 0.8, 0.71),
+        Ablated("x", 0.87, 0.8, 0.7),
     ]
     lines = as_markdown(as_csv(rows)).splitlines()
     assert lines[2] == "| nothing | 0.900 | 0.800 | 0.700 |  |"

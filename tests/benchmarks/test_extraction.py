@@ -1,6 +1,7 @@
 """The side-by-side benchmark: processes, answers kept, scores, floors, tables, the command."""
 
 import json
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,14 @@ import pytest
 from benchmarks.extraction import environments, peers, speed
 from benchmarks.extraction.answers import AnswerStore, Runner, ToolError, source_version
 from benchmarks.extraction.command import benchmark
-from benchmarks.extraction.comparison import Benchmark, Row, groups, read_unseen, score
+from benchmarks.extraction.comparison import (
+    Benchmark,
+    Row,
+    groups,
+    mention_agreement,
+    read_unseen,
+    score,
+)
 from benchmarks.extraction.environments import Environment, Installed, Missing, find, install
 from benchmarks.extraction.floors import falls, moved
 from benchmarks.extraction.tables import TABLES
@@ -18,6 +26,7 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
 from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.metrics import Overlap
 from tests.benchmarks.conftest import RunBenchmark
 
 MINI = Path(__file__).parents[1] / "corpus" / "mini"
@@ -340,3 +349,23 @@ def test_wrong_use_is_one_line_and_exit_code_2(
     assert ran.code == 2
     assert advice in ran.err
     assert ran.err.count("\n") == 1
+
+
+def test_mention_agreement_counts_pairs_and_totals() -> None:
+    found = [{"Yahoo": 1, "Microsoft": 3}, {"Apple": 1}]
+    gold = [{"Microsoft": 4}, {"Apple": 1, "Nokia": 3}]
+    agreement = mention_agreement(found, gold)
+    assert agreement.pairs == Overlap(2 / 3, 2 / 3)
+    assert agreement.count_ratio == pytest.approx(5 / 8)
+
+
+def test_mention_agreement_wants_the_same_pages() -> None:
+    with pytest.raises(ValueError, match="1 pages found against 2 gold pages"):
+        mention_agreement([{}], [{}, {}])
+
+
+@pytest.mark.parametrize(
+    ("found", "ratio"), [({}, 1.0), ({"Yahoo": 1}, math.inf)], ids=["none", "some"]
+)
+def test_mentions_where_the_gold_has_none(found: dict[str, int], ratio: float) -> None:
+    assert mention_agreement([found], [{}]).count_ratio == ratio

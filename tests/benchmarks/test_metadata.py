@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.metadata import compare_metadata, fields_of, score_peers
+from benchmarks.metadata import compare_metadata, fields_of, half_of, score_peers
 from newscrawl.training.corpus import GoldPage, load_corpus
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -80,3 +80,13 @@ def test_fields_may_be_lists_within_lists() -> None:
 )
 def test_what_is_no_date_is_none(date: object) -> None:
     assert fields_of({"title": "", "date": date}).published is None
+
+
+def test_halves_share_no_site(run_benchmark: RunBenchmark, pages: list[GoldPage]) -> None:
+    counts = []
+    for half in (0, 1):
+        ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--half", half, "-f", "json")
+        counts.append(json.loads(ran.out)[-1]["language.pages"])
+    owners = [page.owner for page in pages if page.page_type == "article"]
+    assert counts == [sum(half_of(owner) == half for owner in owners) for half in (0, 1)]
+    assert all(counts)

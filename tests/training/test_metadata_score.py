@@ -60,10 +60,3 @@ def test_a_method_that_finds_nothing_scores_nothing(corpus: Path) -> None:
 )
 def test_same_day(found: datetime | date | None, gold: str, wanted: bool | None) -> None:
     assert metadata_score.same_day(found, gold) is wanted
-
-
-def test_halves_share_no_site(corpus: Path) -> None:
-    loaded = load_corpus(corpus)
-    halves = [{page.site for page in metadata_score.labelled(loaded, half=n)} for n in (0, 1)]
-    assert halves[0] | halves[1] == {"pier0.example", "pier1.example"}
-    assert not halves[0] & halves[1]

@@ -122,23 +122,3 @@ def test_silence_has_no_precision() -> None:
 def test_phrases_count_right_decisions_of_both_kinds() -> None:
     text = "The bank\n cut rates."
     assert metrics.phrase_score(text, ["bank cut", "jobs"], ["Subscribe", "rates"]) == 0.5
-
-
-def test_mention_agreement_counts_pairs_and_totals() -> None:
-    found = [{"Yahoo": 1, "Microsoft": 3}, {"Apple": 1}]
-    gold = [{"Microsoft": 4}, {"Apple": 1, "Nokia": 3}]
-    agreement = metrics.mention_agreement(found, gold)
-    assert agreement.pairs == metrics.Overlap(2 / 3, 2 / 3)
-    assert agreement.count_ratio == pytest.approx(5 / 8)
-
-
-def test_mention_agreement_wants_the_same_pages() -> None:
-    with pytest.raises(ValueError, match="1 pages found against 2 gold pages"):
-        metrics.mention_agreement([{}], [{}, {}])
-
-
-@pytest.mark.parametrize(
-    ("found", "ratio"), [({}, 1.0), ({"Yahoo": 1}, math.inf)], ids=["none", "some"]
-)
-def test_mentions_where_the_gold_has_none(found: dict[str, int], ratio: float) -> None:
-    assert metrics.mention_agreement([found], [{}]).count_ratio == ratio
