@@ -32,11 +32,13 @@ COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncoun
 
 
 def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:
-    """The season's news up to today, one article that was revised, and a hostile paper."""
+    """The season's news up to today, a revised article, and a hostile paper or a quarantine."""
     fill(database, News(last=TODAY, days=days))
     revise(database)
     if hostile:
         add_hostile(database)
+    else:
+        hold_versions(database)
 
 
 WIRE = "https://northern-ledger.example/wire/tram"
@@ -83,6 +85,53 @@ def revise(database: Database) -> None:
     second = replace(first.article, text=text, title="Siemens builds a tram for the harbour")
     again = matched(second, moment + timedelta(hours=3))
     save_document(database, replace(again, boilerplate=first.boilerplate), run)
+
+
+HELD = "https://harbour-courier.example/warehouse"
+FERRY = (
+    "The old ferry goes to the museum in spring, the harbour office said on Friday. Alstom will "
+    "take its engine out before, since it is still good, and Siemens lends the crane.\n\n"
+    "For forty years it carried workers over the river at six in the morning and back at four. "
+    "Its last captain keeps the bell. Where the ferry lay, Bosch will build a quay for barges."
+)
+WAREHOUSE = (
+    "Airbus rents the empty warehouse at the northern quay and will store wings in it, the "
+    "company said on Thursday. The lease runs for nine years.\n\n"
+    "The warehouse has stood empty since the fire. Its roof was mended last winter, and the "
+    "council paid half. Siemens delivers the cranes; Bosch had offered as well."
+)
+ROOF = (
+    "The insurers have paid for the roof alone. Two floors stay closed until the stairs are "
+    "mended, and the cellar is under water when the river is high. Airbus has asked for a dyke; "
+    "the council wants to see first who pays for it. A decision is to come before the winter."
+)
+LOGIN = (
+    "Airbus rents the empty warehouse at the northern quay and will store wings in it, the "
+    "company said on Thursday. Log in to read on."
+)
+
+
+def hold_versions(database: Database) -> None:
+    """Put versions into the quarantine that would make three articles worse."""
+    moment = NOW.replace(hour=0, minute=20)
+    articles = (
+        (HELD, "Airbus rents the old warehouse", f"{WAREHOUSE}\n\n{ROOF}", "harbour-courier"),
+        ("https://stadtbote.example/kran", "Siemens liefert den Kran", TRAM_TEXT, "stadtbote"),
+        ("https://mainblatt.example/faehre", "Die alte Fähre", FERRY, "mainblatt"),
+    )
+    later = (
+        ("Airbus rents the old warehouse", LOGIN),
+        (None, TRAM_TEXT),
+        ("Ein Wahlabend", TRAM_TEXT),
+    )
+    for (url, title, text, source), (new_title, new_text) in zip(articles, later, strict=True):
+        run = database.start_run(source)
+        article = Article(
+            url=url, title=title, text=text, published=moment, language="en", confidence=0.94
+        )
+        save_document(database, matched(article, moment, source=source), run)
+        worse = replace(article, title=new_title, text=new_text)
+        save_document(database, matched(worse, moment + timedelta(hours=1), source=source), run)
 
 
 def add_hostile(database: Database) -> None:

@@ -59,7 +59,7 @@ def test_pages_and_api_tell_of_the_quarantine(client: TestClient) -> None:
     assert "most of the text is gone" in listed
     assert "there is no article at its address any more" in listed
     assert SCRIPT not in listed
-    assert "Nothing is in the quarantine" in client.get("/quarantine?source=none").text
+    assert "The quarantine of this source is empty" in client.get("/quarantine?source=none").text
     rows = client.get("/api/quarantine?since=2026-01-01").json()
     assert [(row["url"], row["reason"]) for row in rows] == [
         (LOST_URL, "no_article"),

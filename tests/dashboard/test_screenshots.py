@@ -1,4 +1,4 @@
-"""The pictures of docs/dashboard.md: NEWSCRAWL_SCREENSHOTS=docs/img keeps those that are taken."""
+"""Screenshots of docs/dashboard.md: NEWSCRAWL_SCREENSHOTS=docs/img stores them there."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from tests.browsers import Watched, chromium
-from tests.dashboards import TRAM, dashboard
+from tests.dashboards import HELD, TRAM, dashboard
 
 FOLDER = os.environ.get("NEWSCRAWL_SCREENSHOTS")
 IMAGES = Path(__file__).parents[2] / "docs" / "img"
@@ -20,6 +20,8 @@ SHOTS = {
     "company-dark": ("/company/Airbus?count=mentions", 1180, 860),
     "compare": ("/compare?company=Airbus&company=Boeing&company=Siemens", 1180, 1000),
     "article": (f"/article?url={quote(TRAM, safe='')}", 1180, 900),
+    "quarantine": ("/quarantine", 1180, 480),
+    "held": (f"/article?url={quote(HELD, safe='')}", 1180, 1000),
     "sources": ("/sources", 1180, 640),
     "search": ("/search?q=harbour+siemens", 1180, 700),
     "editor": ("/registry/edit?name=Siemens", 1180, 860),
@@ -27,7 +29,7 @@ SHOTS = {
 }
 
 
-def test_the_document_shows_every_picture_that_is_there() -> None:
+def test_docs_show_every_screenshot() -> None:
     text = IMAGES.parent.joinpath("dashboard.md").read_text("utf-8")
     assert set(re.findall(r"img/dashboard-([\w-]+)\.png", text)) == SHOTS.keys()
     files = {file.name for file in IMAGES.glob("dashboard-*.png")}
@@ -35,7 +37,7 @@ def test_the_document_shows_every_picture_that_is_there() -> None:
     assert max((IMAGES / name).stat().st_size for name in files) < LARGEST
 
 
-def test_pictures_are_taken(tmp_path: Path) -> None:
+def test_screenshots_can_be_made(tmp_path: Path) -> None:
     folder = Path(FOLDER).absolute() if FOLDER else tmp_path
     # The papers are all decent here, and there is a period before the last.
     with dashboard(tmp_path, days=75, hostile=False) as url, chromium() as browser:
