@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from newscrawl.sources import Feed, FeedError, listings
+from newscrawl.sources import Feed, FeedError, sitemaps
 from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.front_pages import read_home
 from newscrawl.sources.sitemaps import parse_in_process, read_listing
@@ -64,7 +64,7 @@ def test_work_that_eats_the_memory_is_ended_and_the_next_is_done(worker: WorkerP
 
 
 def test_work_that_kills_its_process_is_told(worker: WorkerProcess) -> None:
-    with pytest.raises(WorkExceededError, match=r"killed the process that read it \(exit code 1\)"):
+    with pytest.raises(WorkExceededError, match=r"crashed the process that read it \(exit code 1\)"):
         worker.run(square_or_die, 7)
     assert worker.run(square_or_die, 3) == 9
 
@@ -113,7 +113,7 @@ def test_a_worker_ends_with_the_process_that_started_it() -> None:
 
 
 def test_a_page_that_takes_too_long_to_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listings, "_LIMITS", LIMITS)
+    monkeypatch.setattr(sitemaps, "_LIMITS", LIMITS)
     with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
         parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html")
 

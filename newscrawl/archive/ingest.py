@@ -15,14 +15,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from newscrawl.archive.page_processor import Part, PartResult, ReadingConfig, process_part
+from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingConfig, process_part
 from newscrawl.archive.warc import ArchiveError
-from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.crawl_memory import memories
 from newscrawl.storage.intake import Intake
 from newscrawl.storage.progress import Step, progress_of
+from newscrawl.workers import WorkerPool
 
 # Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
@@ -68,8 +68,8 @@ class Ingestion:
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
         self._database = database
-        self._recipe = with_template_memories(config, database)
-        self._workers = WorkerPool(partial(process_part, self._recipe), workers)
+        self._config = with_template_memories(config, database)
+        self._workers = WorkerPool(partial(process_part, self._config), workers, preload=PRELOAD)
         self._left = limit
         self._on_progress = on_progress
 
@@ -92,7 +92,7 @@ class Ingestion:
 
     def _open(self, path: Path) -> FileProgress:
         try:
-            task, size = task_of(path, self._recipe), path.stat().st_size
+            task, size = task_of(path, self._config), path.stat().st_size
         except OSError as error:
             return FileProgress(path=path, problem=f"can't read {path}: {error.strerror}")
         done = progress_of(self._database, task)

@@ -27,6 +27,8 @@ from newscrawl.sources.urls import host_slug
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 
+# The module that worker processes are forked with; it loads the data of page processors.
+PRELOAD = "newscrawl.archive.worker_preload"
 _PAGES = {"", "text/html", "application/xhtml+xml"}
 
 

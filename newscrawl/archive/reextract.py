@@ -11,9 +11,14 @@ from typing import Final, Literal
 import newscrawl
 from newscrawl.archive.ingest import with_template_memories
 from newscrawl.archive.lookup import Archive, CaptureLocation
-from newscrawl.archive.page_processor import PageFilter, ReadingConfig, is_page, processor_for
+from newscrawl.archive.page_processor import (
+    PRELOAD,
+    PageFilter,
+    ReadingConfig,
+    is_page,
+    processor_for,
+)
 from newscrawl.archive.warc import ArchiveError, ContentError, read_at
-from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
@@ -21,6 +26,7 @@ from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.intake import Intake, records_of
 from newscrawl.storage.progress import Step, forget_task, progress_of
 from newscrawl.storage.versions import StoredVersion, articles_at, listed_at, versions_at
+from newscrawl.workers import WorkerPool
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]
 
@@ -88,7 +94,7 @@ class Reextraction:
     ) -> None:
         self._database = database
         dated = replace(config, page_filter=PageFilter(since=since))
-        self._recipe = with_template_memories(dated, database)
+        self._config = with_template_memories(dated, database)
         self._source = source
         self._since = since
         self._pages = _best_pages(database, archive)
@@ -118,7 +124,7 @@ class Reextraction:
         done = 0 if dry_run else self.done_before
         on_progress(done)
         intake = Intake(self._database, "reextracted")
-        pool = WorkerPool(partial(_read, self._recipe), workers)
+        pool = WorkerPool(partial(_read, self._config), workers, preload=PRELOAD)
         try:
             for part, read in pool.results(self._parts(done)):
                 changes, documents = _compare_part(part, read)
@@ -170,7 +176,7 @@ class Reextraction:
         last = self._pages[-1][1] if self._pages else None
         facts = {
             "newscrawl": newscrawl.__version__,
-            "method": self._recipe.reader.method,
+            "method": self._config.reader.method,
             "archive": str(archive.folder.resolve()),
             "pages": len(self._pages),
             "last": last,

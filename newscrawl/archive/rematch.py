@@ -9,8 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import newscrawl
-from newscrawl.archive.page_processor import companies_from
-from newscrawl.archive.worker_pool import WorkerPool
+from newscrawl.archive.page_processor import PRELOAD, companies_from
 from newscrawl.items import Mention
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.storage import Database
@@ -22,6 +21,7 @@ from newscrawl.storage.rematching import (
     text_batches,
     write_mentions,
 )
+from newscrawl.workers import WorkerPool
 
 Found = list[list[Mention]]
 
@@ -65,7 +65,7 @@ class Rematch:
         self._scope = scope
         self._dry_run = dry_run
         self._task = _task(companies, scope)
-        self._workers = WorkerPool(partial(_find, companies), workers)
+        self._workers = WorkerPool(partial(_find, companies), workers, preload=PRELOAD)
 
     @property
     def done_before(self) -> int:

@@ -21,12 +21,11 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any, Final
 
-from newscrawl.archive.worker_pool import reduce_garbage_collection
 from newscrawl.config import SettingError
 from newscrawl.items import Document, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
-from newscrawl.process_limits import limit_memory
 from newscrawl.reading import NoArticleError, PageReader, Reason
+from newscrawl.workers import limit_memory, reduce_garbage_collection
 
 # Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
 BACKLOG = 8

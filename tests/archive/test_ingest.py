@@ -23,12 +23,12 @@ from newscrawl.archive.page_processor import (
     process_part,
 )
 from newscrawl.archive.warc import ArchiveError
-from newscrawl.archive.worker_pool import WorkerPool
 from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
 from newscrawl.sources.urls import is_slug
 from newscrawl.storage import Database, queries
+from newscrawl.workers import WorkerPool
 from tests.archives import answer, capture, record
 from tests.conftest import Newscrawl
 from tests.dying import square_or_die
@@ -383,7 +383,7 @@ def test_the_source_of_an_address(url: str, slug: str) -> None:
     ],
 )
 def test_a_host_that_is_none_makes_no_source(host: str) -> None:
-    with pytest.raises(UrlError, match="names no host that there can be"):
+    with pytest.raises(UrlError, match="has an invalid host"):
         OriginFinder(()).origin(f"http://{host}/a")
 
 

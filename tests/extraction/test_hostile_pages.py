@@ -59,7 +59,7 @@ _CHILD = """
 import resource, sys
 from tests.fuzz.pages import read, seeds
 from tests.fuzz.tricks import TRICKS
-from newscrawl.process_limits import limit_memory, limit_processor_time
+from newscrawl.workers import limit_memory, limit_processor_time
 for warm in list(seeds().values())[:3]:
     read(warm)
 for name in sys.argv[3:]:

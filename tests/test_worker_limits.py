@@ -11,7 +11,7 @@ _CAP = 60
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
-    begin = "from newscrawl.process_limits import limit_memory, limit_processor_time\n"
+    begin = "from newscrawl.workers import limit_memory, limit_processor_time\n"
     command = [sys.executable, "-c", begin + code]
     return subprocess.run(command, capture_output=True, text=True, timeout=_CAP, check=False)
 
