@@ -18,7 +18,7 @@ from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
 ProfileName = Literal["html5", "2007"]
 
 
-# The parser's numbers of what is no element: text, comments, and the last of all such.
+# The parser's numbers for nodes that are no elements: text, comments, the last of all such.
 TEXT: Final = 2
 COMMENT: Final = 4
 LAST_NO_ELEMENT: Final = 5
@@ -65,21 +65,21 @@ STRUCTURE: Final = "h1 h2 h3 h4 h5 h6 p center"  # section 3.4, "H1-H6, P, CENTE
 
 @cache
 def tag_ids(names: str) -> frozenset[int]:
-    """The parser's numbers for element names, which are fixed for all elements of HTML."""
+    """Return the parser's numbers for element names, which are fixed for all elements of HTML."""
     maker = LexborHTMLParser("")
     return frozenset(maker.create_node(name).tag_id for name in names.split())
 
 
 @cache
 def tag_id(name: str) -> int:
-    """The parser's number for one element name."""
+    """Return the parser's number for one element name."""
     (number,) = tag_ids(name)
     return number
 
 
 @cache
 def actions(profile: ProfileName) -> dict[int, Action]:
-    """What becomes of each element, by the parser's tag number; absent ones are boundaries."""
+    """Return the action for each element, by the parser's number; absent ones are boundaries."""
     table = FIGURE_2 if profile == "2007" else HTML5
     return {number: action for action, names in table.items() for number in tag_ids(names)}
 
@@ -95,7 +95,7 @@ _IMG: Final = tag_id("img")
 LAST_KNOWN_TAG: Final = 4095
 _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 
-# What the walk does with a node: what its action says, or one of these.
+# The walk's step at a node: that of its action, or one of these.
 _PRUNE, _REMOVE_WITH_SPACE, _REMOVE, _BOUNDARY = map(int, Action)
 _LINK, _LINE_BREAK, _READ, _PASS, _THROUGH = range(_BOUNDARY + 1, _BOUNDARY + 6)
 # What removed elements leave at their beginning and their end.
@@ -109,7 +109,7 @@ MAX_BLOCKS: Final = 10_000
 MAX_TEXT: Final = 600_000
 MAX_BLOCK: Final = 50_000
 
-# Ours: an empty line made of two BR parts paragraphs on pages that have no P.
+# Ours: an empty line made of two BR separates paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
 
 
@@ -155,7 +155,7 @@ class BlockPage:
         return len(self.raw)
 
     def select(self, places: NDArray[np.int64]) -> "BlockPage":
-        """The same page with some of its blocks alone."""
+        """Return the page with these of its blocks alone."""
         sizes = np.diff(self.removed_from)
         chosen = np.zeros(len(self), dtype=bool)
         chosen[places] = True
@@ -178,7 +178,7 @@ class BlockPage:
 
 
 def clean(raw: str) -> str:
-    """A block's text without link marks, soft hyphens and zero-width characters."""
+    """Return a block's text without link marks, soft hyphens and zero-width characters."""
     for mark in _UNWANTED:  # looking for seven characters is ten times faster than one pattern
         if mark in raw:
             raw = raw.replace(mark, "")
@@ -195,8 +195,8 @@ def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> Block
 
 @cache
 def _steps(profile: ProfileName) -> tuple[int, ...]:
-    """What becomes of each node that the parser knows, by its number: as the profile says; links
-    and line breaks have their own."""
+    """Return what the walk does with each node that the parser knows, by its number: the action of
+    the profile, or a step of its own for links and line breaks."""
     steps = {tag: int(action) for tag, action in actions(profile).items()}
     steps |= {TEXT: _READ, COMMENT: _PASS, _A: _LINK}
     steps |= {_BR: _LINE_BREAK} if profile == "html5" else {}
@@ -204,12 +204,12 @@ def _steps(profile: ProfileName) -> tuple[int, ...]:
 
 
 def _step_of_unknown(owner: int) -> int:
-    """An element that the parser doesn't know stays within a paragraph, unrecorded."""
+    """Return the step for an unknown element: within a paragraph it is inline, and unrecorded."""
     return _THROUGH if owner in _PARAGRAPH_LIKE_IDS else _BOUNDARY
 
 
 class _Walk:
-    """What one walk over a page finds.
+    """The columns that one walk over a page fills.
 
     `text` is the page's text, `END_OF_BLOCK` after each block. `rows` say for each block its
     owner, the tags, images and removed elements up to its end, and whether a line break began it.
@@ -299,20 +299,20 @@ class _Walk:
             owner = parents[owner]
 
     def result(self, profile: ProfileName) -> BlockPage:
-        """What the walk found, as columns."""
+        """Return the blocks of the walk."""
         table = _numbers(self.rows).reshape(-1, 5)
         joined = "".join(self.text)
         texts = joined.split(END_OF_BLOCK)[: len(table)]
-        if len(table) > MAX_BLOCKS or len(joined) > MAX_BLOCK:
-            texts = _bounded(texts)
+        if len(joined) > MAX_BLOCK:
+            texts = _within_limits(texts)
             table = table[: len(texts)]
         return BlockPage(
             raw=tuple([" ".join(text.split()) for text in texts]),
             owners=table[:, 0],
             removed=_tag_numbers(self.removed),
             removed_from=np.concatenate(([0], table[:, 3])),
-            tags=_steps_of(table[:, 1]),
-            images=_steps_of(table[:, 2]),
+            tags=np.diff(table[:, 1], prepend=0),
+            images=np.diff(table[:, 2], prepend=0),
             breaks=table[:, 4].astype(bool),
             elements=Elements(
                 parents=_numbers(self.parents),
@@ -325,21 +325,21 @@ class _Walk:
         )
 
 
-def _bounded(texts: list[str]) -> list[str]:
-    """The first blocks, as many and as much of each as a page may have."""
-    bounded: list[str] = []
+def _within_limits(texts: list[str]) -> list[str]:
+    """Return the first texts, cut to what a block and a page may have."""
+    result: list[str] = []
     left = MAX_TEXT
-    for text in texts[:MAX_BLOCKS]:
+    for text in texts:
         if left <= 0:
             break
-        bounded.append(text if len(text) <= MAX_BLOCK else _beginning(text))
-        left -= len(bounded[-1])
-    return bounded
+        result.append(text if len(text) <= MAX_BLOCK else _beginning(text))
+        left -= len(result[-1])
+    return result
 
 
 def _beginning(text: str) -> str:
-    """The beginning of a text, in which no word stands behind as much white space as makes a block
-    by itself. It leaves as many links open as the whole text does."""
+    """Return the beginning of a text, its white space made single blanks first. It leaves as many
+    links open as the whole text does."""
     squeezed = " ".join(text.split())
     left_out = squeezed[MAX_BLOCK:]
     still_open = left_out.count(LINK_START) - left_out.count(LINK_END)
@@ -351,17 +351,14 @@ def _numbers(values: list[int]) -> NDArray[np.int64]:
     return np.array(values, dtype=np.int64)
 
 
-def _steps_of(sums: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What each running sum adds to the one before."""
-    steps = sums.copy()
-    steps[1:] -= sums[:-1]
-    return steps
-
-
 def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
-    """All unknown elements have one number, as theirs are addresses."""
+    """Return tag numbers, with one number for all unknown elements, as theirs are addresses."""
     return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
 
+
+# --- Candidates ----------------------------------------------------------------------------------
+# A third of a page's blocks stand in runs of short links, and a quarter of a percent of the words
+# that are content. The other blocks are the candidates, which the combined method weighs.
 
 # Ours, fitted on the development corpus: shorter runs hold 0.5 % of the words that are content.
 MIN_RUN: Final = 3
@@ -388,8 +385,7 @@ def find_candidates(page: BlockPage) -> Candidates:
     links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
-    bounds = np.concatenate(([-1], places, [len(page)]))
-    gaps = bounds[1:] - bounds[:-1] - 1
+    gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1
     return Candidates(
         page=page.select(places),
         places=places,
@@ -405,8 +401,7 @@ def _is_short_link(raw: str) -> bool:
 
 
 def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each place the length of the run of equal flags that it stands in."""
+    """Return for each place the length of the run of equal flags that it stands in."""
     starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
-    bounds = np.concatenate(([0], starts, [len(flags)]))
-    lengths = bounds[1:] - bounds[:-1]
+    lengths = np.diff(np.concatenate(([0], starts, [len(flags)])))
     return np.repeat(lengths, lengths)

@@ -99,7 +99,7 @@ def _break(line: str, tuning: Tuning) -> list[str]:
 
 
 def tag_ratios(lines: Lines) -> FloatArray:
-    """Characters outside tags over tags; over 1 where a line has none (Algorithm 1)."""
+    """Return characters outside tags over tags; over 1 where a line has none (Algorithm 1)."""
     return lines.chars / np.maximum(lines.tags, 1)
 
 
@@ -125,7 +125,8 @@ def _kernel(deviation: float, radius: int) -> FloatArray:
 
 
 def derivatives(smoothed: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
-    """Absolute smoothed derivatives: mean of the next alpha ratios less one's own (equation 4)."""
+    """Return absolute smoothed derivatives: the mean of the next alpha ratios less a line's own
+    (equation 4)."""
     if len(smoothed) == 0:
         return smoothed
     padded = np.concatenate((smoothed, np.repeat(smoothed[-1:], tuning.lookahead)))
@@ -136,7 +137,7 @@ def derivatives(smoothed: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
 
 
 def keep_lines(lines: Lines, variant: Variant, tuning: Tuning = PAPER) -> NDArray[np.bool_]:
-    """Which lines are content. A page without tags is content throughout (section 5.3)."""
+    """Return which lines are content. A page without tags is all content (section 5.3)."""
     if not lines.tags.any():
         return np.ones(len(lines.text), dtype=bool)
     ratios = tag_ratios(lines)
@@ -154,7 +155,7 @@ def keep_lines(lines: Lines, variant: Variant, tuning: Tuning = PAPER) -> NDArra
 def _k_means(
     points: FloatArray, clusters: int, *, pinned: bool
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Lloyd's algorithm; the first centroids are quantiles by length, so that a run is repeatable.
+    """Run Lloyd's algorithm; the first centroids are quantiles by length, so that it is repeatable.
 
     With `pinned`, centroid 0 stays at the origin (section 5.2).
     """
@@ -181,7 +182,7 @@ _MAX_ROUNDS: Final = 100  # ours: k-means on real pages settles within 30
 
 
 def paragraphs(lines: Lines, kept: NDArray[np.bool_]) -> list[str]:
-    """The text of the kept lines, entities decoded; what we broke apart is joined again."""
+    """Return the text of the kept lines, entities decoded; lines that we broke are joined again."""
     result: list[str] = []
     joins = False
     for text, continues, keep in zip(lines.text, lines.continues, kept, strict=True):

@@ -37,7 +37,7 @@ class Network:
     words: WordTable
 
     def probabilities(self, evidence: BlockFeatures) -> FloatArray:
-        """For each block of a page, the probability that it is content."""
+        """Return for each block of a page the probability that it is content."""
         if not len(evidence.values):
             return np.zeros(0, dtype=np.float32)
         with _one_thread():
@@ -56,7 +56,7 @@ class Network:
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
     def _of_blocks(self, evidence: BlockFeatures) -> FloatArray:
-        """A vector for each block, from its own evidence and the names of what encloses it."""
+        """Return a vector for each block, from its own features and the names of its ancestors."""
         weights = self.weights
         standard = evidence.values - weights["mean"]
         standard *= weights["scale"]
@@ -87,7 +87,7 @@ class Network:
         return len(self.weights["out"])
 
     def _apart(self, vectors: FloatArray) -> FloatArray:
-        """Rows of vectors of all members as rows of each of them."""
+        """Split rows of vectors of all members into rows of each of them."""
         return vectors.reshape(len(vectors), self.members, -1).transpose(1, 0, 2)
 
     def _context(self, hidden: FloatArray) -> FloatArray:
@@ -117,7 +117,7 @@ class Network:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """The matrices are so small that threads cost 20 times what they save (measured)."""
+    """Run matrices in one thread: they are so small that more cost 20 times what they save."""
     libraries = [(library, library.num_threads) for library in _matrix_libraries()]
     for library, threads in libraries:
         if threads != 1:
@@ -136,7 +136,7 @@ def _matrix_libraries() -> tuple[LibController, ...]:
 
 
 def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
-    """The sum of the vectors of each bag's known words over the root of their number.
+    """Return the sum of the vectors of each bag's known words over the root of their number.
 
     Bag i are the next `counts[i]` of `numbers`, rows of the table; row 0, that of unknown words, is
     zeros.
@@ -154,7 +154,7 @@ def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatA
 
 class NameVectors:
     """The vectors of elements' names: the sum of those of their known words over the root of the
-    words' number. Pages name few elements in new ways, so vectors once made are kept."""
+    words' number. Pages name few elements in new ways, so vectors are cached."""
 
     def __init__(self, words: Sequence[str], table: FloatArray) -> None:
         self._numbers = numbered(words)
@@ -164,7 +164,7 @@ class NameVectors:
         self._kept = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
-        """A row for each element, by the words of its names."""
+        """Return a row for each element, by the words of its names."""
         if len(names) > NAME_CACHE_SIZE:
             return self._made(names)
         with self._lock:
@@ -193,18 +193,18 @@ class NameVectors:
 
 
 def numbered(words: Iterable[str]) -> dict[str, int]:
-    """The rows of known words in their table of vectors; row 0 is for unknown ones."""
+    """Return the rows of known words in their table of vectors; row 0 is for unknown ones."""
     return {word: number for number, word in enumerate(words, start=1)}
 
 
 def word_table(words: Sequence[str]) -> WordTable:
-    """The same, for words that are known by their numbers."""
+    """Return these rows for words that are known by their numbers."""
     return WordTable(number_words(words), np.arange(1, len(words) + 1))
 
 
 @cache
 def load_network() -> Network:
-    """The network in `data/combined.npz`, which `newscrawl train --model network` writes."""
+    """Return the network in `data/combined.npz`, which `newscrawl train --model network` writes."""
     folder = files("newscrawl.extraction").joinpath("data")
     about = json.loads(folder.joinpath("combined.json").read_text("utf-8"))
     with as_file(folder.joinpath("combined.npz")) as path, np.load(path) as stored:

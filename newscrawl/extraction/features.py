@@ -74,7 +74,7 @@ def measure(page: BlockPage) -> Features:
 
 @cache
 def _members(names: str) -> NDArray[np.bool_]:
-    """For each tag number whether it is one of the named; the last entry stands for none."""
+    """Return for each tag number whether it is one of the named; the last entry is for none."""
     table = np.zeros(LAST_KNOWN_TAG + 3, dtype=bool)
     table[list(tag_ids(names))] = True
     return table
@@ -114,7 +114,7 @@ UNSPACED_BELOW: Final = 2.0
 
 @cache
 def load_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Limits:
-    """The limits in `data/thresholds.json`, which `newscrawl train` writes.
+    """Return the limits in `data/thresholds.json`, which `newscrawl train` writes.
 
     Scripts without blanks between words have limits of their own where they were learned.
     """
@@ -133,13 +133,13 @@ def load_limits(profile: ProfileName = "html5", *, unspaced: bool = False) -> Li
 
 
 def limits_for(features: Features, profile: ProfileName = "html5") -> Limits:
-    """The learned limits for the script that a page is written in."""
+    """Return the learned limits for the script that a page is written in."""
     words = int(features.tokens.words.sum())
     letters = int(features.tokens.letters_in_words.sum())
     return load_limits(profile, unspaced=letters < UNSPACED_BELOW * words)
 
 
 def keep(features: Features, limits: Limits) -> NDArray[np.bool_]:
-    """Which blocks hold all eight limits."""
+    """Return which blocks are within all eight limits."""
     signs = np.array([-1.0 if name in UPPER_LIMITS else 1.0 for name in NAMES])
     return np.asarray(np.all(features.values * signs >= limits.values * signs, axis=1))

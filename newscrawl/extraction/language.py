@@ -47,7 +47,7 @@ class WordCounts:
 def settle_language(
     declared: str | None, text: str, word_counts: WordCounts | None = None
 ) -> str | None:
-    """The text's language as ISO 639-1: `declared` where the text does not speak against it.
+    """Return the text's language as ISO 639-1: `declared` unless the text contradicts it.
 
     `word_counts` spares counting the text's words where they have been word_counts.
     """
@@ -73,7 +73,7 @@ def settle_language(
 
 
 def _of_script(text: str) -> str | None:
-    """The language of a script that one language of the news writes alone."""
+    """Return the language of a script that one language of the news alone is written in."""
     codes = codes_of(text)
     classes_of = classes()[codes]
     letters = max(int((classes_of <= Char.CAPITAL).sum()), 1)

@@ -115,7 +115,7 @@ def _combined(threshold: float) -> Callable[[ParsedPage], Body]:
 
 
 def _fe(page: ParsedPage) -> Body:
-    """Blocks within all eight limits; the confidence is their share of the words outside links."""
+    """Keep blocks within all eight limits; confidence is their share of the words outside links."""
     kept = keep(page.features, limits_for(page.features))
     words = page.features.tokens.words - page.features.tokens.linked
     share = float(words[kept].sum() / max(int(words.sum()), 1))
@@ -123,12 +123,12 @@ def _fe(page: ParsedPage) -> Body:
 
 
 def _pr(page: ParsedPage) -> Body:
-    """All blocks that pruning and removal leave (Ziegler & Skubacz, Table 1)."""
+    """Keep all blocks that pruning and removal leave (Ziegler & Skubacz, Table 1)."""
     return Body(_paragraphs(page.blocks, np.ones(len(page.blocks), dtype=bool)), 1.0)
 
 
 def _tb(page: ParsedPage) -> Body:
-    """All text nodes of the tree, scripts and styles too (Ziegler & Skubacz, Table 1)."""
+    """Keep all text nodes of the tree, scripts and styles too (Ziegler & Skubacz, Table 1)."""
     root = page.tree.root
     nodes = () if root is None else root.traverse(include_text=True)
     texts = (" ".join((node.text_content or "").split()) for node in nodes if node.is_text_node)

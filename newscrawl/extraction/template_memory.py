@@ -1,8 +1,8 @@
-"""What a site repeats from page to page is no article: template memory.
+"""Template memory: texts that a site repeats from page to page belong to no article.
 
 A single page can't tell a disclaimer or a call to subscribe from an article's last paragraph; a
-second and a third page with the same words can. What was seen is an explicit value: a page read
-with the same memory gives the same article, in whatever order pages come.
+second and a third page with the same words can. The memory is an explicit value: a page read with
+the same memory gives the same article, in whatever order pages come.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ EMPTY: Final = Memory()
 # on the development corpus by `python -m benchmarks.template_memory`, the second ours.
 MIN_PAGES: Final = 3
 MIN_SHARE: Final = 0.02
-SHORTEST: Final = 6  # characters; ours: shorter ones are cells of tables
+MIN_TEXT_LENGTH: Final = 6  # characters; ours: shorter ones are cells of tables
 # Ours. What is no longer seen is forgotten: all counts are halved when so many pages have been
 # learned from. A page teaches so many texts at most, a memory holds so many, some 100 KB.
 HALVED_AT: Final = 400
@@ -29,13 +29,13 @@ MAX_TEXTS: Final = 5000
 
 
 def fingerprints(texts: Iterable[str]) -> tuple[int, ...]:
-    """Numbers of 64 bits for the different texts of a page's blocks, those too short left out."""
-    different = dict.fromkeys(text for text in texts if len(text) >= SHORTEST)
+    """Return a number of 64 bits for each different text of a page that isn't too short."""
+    different = dict.fromkeys(text for text in texts if len(text) >= MIN_TEXT_LENGTH)
     return tuple(_fingerprint(text) for text in islice(different, MAX_TEXTS_OF_PAGE))
 
 
 def with_page(memory: Memory, page: Collection[int]) -> Memory:
-    """The memory after one more page, of whose blocks these are the fingerprints.
+    """Return the memory after one more page, of whose blocks these are the fingerprints.
 
     It must be another page than those before: one that is read again would make its own article
     look like a template.
@@ -44,8 +44,8 @@ def with_page(memory: Memory, page: Collection[int]) -> Memory:
 
 
 def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
-    """The memory after more pages, for little more than one of them costs. What is rarest is
-    forgotten after the last one."""
+    """Return the memory after more pages, for little more than one of them costs. The rarest texts
+    are forgotten after the last page."""
     seen, count = dict(memory.seen), memory.pages
     for page in pages:
         for fingerprint in page:
@@ -58,18 +58,18 @@ def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
 
 
 def templates(memory: Memory) -> Memory:
-    """The part of a memory by which pages are read: a fraction of it, to be sent to readers."""
+    """Return the part of a memory that reading needs, a fraction of it, to be sent to processes."""
     least = _least(memory)
     return replace(memory, seen={key: n for key, n in memory.seen.items() if n >= least})
 
 
 def without_templates(paragraphs: Sequence[str], memory: Memory) -> list[str]:
-    """The paragraphs that are not known from other pages; all of them where none is left."""
+    """Return the paragraphs that are not known from other pages; all where none would be left."""
     least = _least(memory)
     own = [
         text
         for text in paragraphs
-        if len(text) < SHORTEST or memory.seen.get(_fingerprint(text), 0) < least
+        if len(text) < MIN_TEXT_LENGTH or memory.seen.get(_fingerprint(text), 0) < least
     ]
     return own or list(paragraphs)
 
@@ -83,7 +83,7 @@ def _halved(seen: Mapping[int, int]) -> dict[int, int]:
 
 
 def _bounded(seen: dict[int, int]) -> dict[int, int]:
-    """Without the rarest texts that are too many, of those the ones seen longest ago."""
+    """Leave out the rarest texts beyond the limit, of equally rare ones those seen longest ago."""
     excess = len(seen) - MAX_TEXTS
     if excess <= 0:
         return seen

@@ -58,7 +58,7 @@ class InWord(IntEnum):
 
 
 def codes_of(text: str) -> NDArray[np.intp]:
-    """The code points of a text; those above the plane are its last, which is no character.
+    """Return the code points of a text; those above the plane become its last, no character.
 
     They are made for looking up, which takes half the time with numbers of this type.
     """
@@ -69,7 +69,7 @@ def codes_of(text: str) -> NDArray[np.intp]:
 
 @cache
 def classes() -> NDArray[np.uint8]:
-    """The class (`Char`) of each code point."""
+    """Return the class (`Char`) of each code point."""
     table = np.full(_SIZE, Char.OTHER, dtype=np.uint8)
     for code in range(_SIZE):
         char = chr(code)
@@ -95,7 +95,7 @@ def classes() -> NDArray[np.uint8]:
 
 @cache
 def in_words() -> NDArray[np.uint8]:
-    """What each code point does to words (`InWord`)."""
+    """Return what each code point does to words (`InWord`)."""
     letters = [chr(code).isalnum() or chr(code) == "_" for code in range(_SIZE)]
     table = np.where(letters, InWord.JOINS, InWord.NO).astype(np.uint8)
     for first, last in _JOINING:
@@ -107,7 +107,7 @@ def in_words() -> NDArray[np.uint8]:
 
 @cache
 def lower_case() -> NDArray[np.uint16]:
-    """The lower case of each code point; the two Greek sigmas are one."""
+    """Return the lower case of each code point; the two Greek sigmas are one."""
     table = np.arange(_SIZE, dtype=np.uint16)
     for code in range(_SIZE):
         lowered = chr(code).lower()
@@ -152,14 +152,14 @@ class Tokens:
     spans: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     def openings(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which words are the first of each block, one block's after the other's; and how many
-        each block has."""
+        """Return which words are the first of each block, block after block, and how many there
+        are of each."""
         counts = np.minimum(self.words, most)
         within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         return np.repeat(self.word_from[:-1], counts) + within, counts
 
     def spelled(self, places: Iterable[int]) -> list[str]:
-        """The words at some places of `numbers`, in lower case."""
+        """Return the words at these places of `numbers`, in lower case."""
         starts, ends = self.spans
         return [self.text[starts[place] : ends[place]].lower() for place in places]
 
@@ -195,7 +195,7 @@ def count(raw: tuple[str, ...]) -> Tokens:
 
 
 def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where words start, and where they end."""
+    """Return where words start, and where they end."""
     kinds = in_words().take(codes)
     joins = np.zeros(len(codes) + 2, dtype=bool)
     joins[1:-1] = kinds == InWord.JOINS
@@ -206,7 +206,7 @@ def _spans(codes: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 
 def _in_links(codes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """For each character whether it stands inside a link."""
+    """Return for each character whether it stands inside a link."""
     steps = (codes == ord(LINK_START)).astype(np.int8) - (codes == ord(LINK_END))
     return np.asarray(np.cumsum(steps, dtype=np.int32) > 0)
 
@@ -224,8 +224,8 @@ def _numbers(
 
 
 def _powers(most: int) -> tuple[WordNumbers, WordNumbers]:
-    """The powers of the base from the first on, of its inverse from the 0th; kept for pages of
-    usual size."""
+    """Return the powers of the base from the first on, of its inverse from the 0th; cached for
+    pages of usual size."""
     return _usual_powers() if most <= _USUAL else _powers_up_to(most)
 
 
@@ -241,7 +241,7 @@ def _powers_up_to(most: int) -> tuple[WordNumbers, WordNumbers]:
 
 
 def number_words(words: Iterable[str]) -> WordNumbers:
-    """The numbers of words, as `Tokens` has them; of a word that is none the sum of its parts."""
+    """Return the numbers of words, as `Tokens` has them."""
     listed = [codes_of(word) for word in words]
     ends = np.cumsum([len(codes) for codes in listed], dtype=np.int64)
     codes = np.concatenate([np.zeros(0, dtype=np.intp), *listed])
@@ -274,7 +274,7 @@ class WordTable:
 
     @staticmethod
     def _place(word: int, first: list[int], second: list[int], held: dict[int, int]) -> None:
-        """Put a word into one of its cells; who lay there moves to the other one of its own."""
+        """Put a word into one of its cells; the word that lay there moves to its other cell."""
         cell = first[word] if first[word] not in held else second[word]
         for _ in range(_MAX_MOVES):
             word, pushed = held.get(cell, -1), word
@@ -285,7 +285,7 @@ class WordTable:
         raise ValueError("two words of a table have one number")
 
     def look_up(self, numbers: WordNumbers) -> NDArray[np.int64]:
-        """The values of words, by their numbers."""
+        """Return the values of words, by their numbers."""
         first, second = self._cells(numbers)
         cells = np.where(self._numbers.take(first) == numbers, first, second)
         values = self._values.take(cells)
@@ -295,7 +295,7 @@ class WordTable:
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages of the stop-word lists, ISO 639-1, in the order of their bits."""
+    """Return the languages of the stop-word lists, ISO 639-1, in the order of their columns."""
     return tuple(_stop_word_lists())
 
 
@@ -306,7 +306,7 @@ def _stop_word_lists() -> dict[str, list[str]]:
 
 @cache
 def _stop_word_table() -> tuple[WordTable, NDArray[np.uint8]]:
-    """A look-up from a word to the number of the set of languages that it is a stop word of, and
+    """Return a look-up from a word to the number of the set of languages it is a stop word of, and
     for each set a flag for each language; set 0 is empty."""
     sets_of: dict[str, list[int]] = {}
     for position, words in enumerate(_stop_word_lists().values()):

@@ -37,7 +37,6 @@ def test_linked_data_gives_every_field() -> None:
         paywalled=True,
         declared=DeclaredKind("article", is_article=True),
         article_body="Ships sail.",
-        headline_candidates=("Harbour reopens",),
     )
 
 

@@ -194,7 +194,7 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
 
 
 def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
-    """Tell day and month apart where the numbers don't."""
+    """Return day and month of two numbers that may be either."""
     if second > 12 or (month_first and first <= 12):
         return second, first
     return first, second

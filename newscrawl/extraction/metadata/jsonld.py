@@ -154,7 +154,7 @@ def _collect(value: object, nodes: list[Node], by_id: dict[str, Node]) -> None:
 
 
 def types_of(node: Node) -> tuple[str, ...]:
-    """The node's types in lower case, without schema.org's address."""
+    """Return the node's types in lower case, without schema.org's address."""
     declared = node.get("@type") or node.get("type")
     names = declared if isinstance(declared, list) else [declared]
     return tuple(
@@ -173,7 +173,7 @@ def hold_article(types: Iterable[str]) -> bool:
 
 
 def text_of(value: object) -> str | None:
-    """The text of a literal, of a {"@value": ...}, or of the first of a list."""
+    """Return the text of a literal, of a {"@value": ...}, or of the first of a list."""
     for _ in range(MAX_DEPTH):
         if isinstance(value, list) and value:
             value = value[0]
@@ -198,7 +198,7 @@ def truth_of(value: object) -> bool | None:
 
 
 def url_of(value: object) -> str | None:
-    """The address in a literal, an ImageObject, or the first of a list of either."""
+    """Return the address in a literal, an ImageObject, or the first of a list of either."""
     for _ in range(MAX_DEPTH):
         if isinstance(value, list) and value:
             value = value[0]

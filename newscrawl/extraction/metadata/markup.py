@@ -88,7 +88,7 @@ class Sightings:
     modified: list[Stamp] = field(default_factory=list)
 
     def best_bylines(self, max_gap: int) -> list[str]:
-        """The first byline of the surest sort, and those that follow it closely."""
+        """Return the first byline of the surest sort, and those that follow it closely."""
         surest = min((sighting.rank for sighting, _ in self.bylines), default=0)
         run: list[str] = []
         last = None
@@ -134,7 +134,7 @@ def labelled(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
 
 
 def _ends_of_years(text: str) -> Iterator[int]:
-    """Where the years since 2000 end; a search for two characters is fast over a long text."""
+    """Yield where years since 2000 end; to search for two characters is fast in a long text."""
     at = text.find("20")
     while at >= 0:
         if text[at + 2 : at + 4].isdecimal():
@@ -143,7 +143,7 @@ def _ends_of_years(text: str) -> Iterator[int]:
 
 
 def _after(start: LexborNode) -> Iterator[LexborNode]:
-    """The nodes after an element in page order, without its own."""
+    """Yield the nodes after an element in page order, without its own."""
     node = start
     inside = False
     for _ in range(NODES_AFTER):
@@ -160,7 +160,7 @@ def _after(start: LexborNode) -> Iterator[LexborNode]:
 
 
 def _before(start: LexborNode) -> Iterator[LexborNode]:
-    """The nodes before an element, nearest first, parents after their last child."""
+    """Yield the nodes before an element, nearest first, parents after their last child."""
     node = start
     for _ in range(NODES_BEFORE):
         previous = node.prev
@@ -185,18 +185,18 @@ def _is_hint(hints: str, wanted: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=8192)  # of at most MAX_HINTS characters each
 def _hinted(hints: str) -> tuple[bool, bool]:
-    """Whether class and id of an element hint at an author, and at a date."""
+    """Return whether class and id of an element hint at an author, and at a date."""
     author = _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
     return author, _is_hint(hints, _DATE_HINTS)
 
 
 def _is_labelled(lowered: str) -> bool:
-    """Tell whether a date line holds a word for publishing."""
+    """Return whether a date line holds a word for publishing."""
     return not _DATED_WORDS.isdisjoint(_WORD.findall(lowered)) or _is_hint(lowered, _DATED_PHRASES)
 
 
 def _lines(node: LexborNode) -> list[str]:
-    """The texts within an element; none of one that holds more than a byline or date line."""
+    """Return the texts within an element; none if it holds more than a byline or date line."""
     lines: list[str] = []
     length = 0
     for count, inner in enumerate(node.traverse(include_text=True)):

@@ -90,7 +90,7 @@ def _unique(found: Iterable[str]) -> tuple[str, ...]:
 
 
 def opens_byline(text: str) -> bool:
-    """Tell whether the first word of a text is one of those that stand before names."""
+    """Return whether the first word of a text is one of those that stand before names."""
     first = _FIRST_WORD.match(text)
     return bool(first and (first[1].lower() in _OPENING_WORDS or first[1][0] in _OPENING_SIGNS))
 
@@ -113,7 +113,7 @@ def split(byline: str) -> list[str]:
 
 
 def is_person(text: str) -> bool:
-    """Tell whether a name is written as persons' names are: no digits, all words capital."""
+    """Return whether a name is written as persons' names are: no digits, all words capital."""
     words = text.split()
     return bool(
         len(words) <= 5
@@ -124,12 +124,12 @@ def is_person(text: str) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text could be the name of a person or an organisation."""
+    """Return whether a text could be the name of a person or an organisation."""
     return _could_be_name(text) and not is_role(text) and text.lower() not in _LABELS
 
 
 def is_role(text: str) -> bool:
-    """Tell whether a text holds the word for a job, an activity or a button."""
+    """Return whether a text holds the word for a job, an activity or a button."""
     lowered = text.lower()
     return not _ROLES.isdisjoint(part.rstrip(".") for part in _PARTS.split(lowered)) or any(
         role in lowered for role in _ROLES_OF_WORDS

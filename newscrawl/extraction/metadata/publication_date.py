@@ -25,54 +25,54 @@ _MODIFIED: Final = words("metas", "modified")
 
 
 def json_ld_of_article(signals: PageSignals) -> Iterable[Stamp | None]:
-    """The JSON-LD node of the page's article."""
+    """Read the JSON-LD node of the page's article."""
     keys = ("datePublished", "dateCreated", "uploadDate")
     return (_date_in(signals.article, key) for key in keys)
 
 
 def metas(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Meta elements, in the order of `vocabulary.toml`."""
+    """Read meta elements, in the order of `vocabulary.toml`."""
     return map(dates.read, signals.first_values(_PUBLISHED))
 
 
 def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
-    """JSON-LD nodes of the page that are no article."""
+    """Read JSON-LD nodes of the page that are no article."""
     nodes = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
     return (_date_in(node, "datePublished") for node in nodes)
 
 
 def modified_in_json_ld(signals: PageSignals) -> Iterable[Stamp | None]:
-    """The date of change in the JSON-LD node of the page's article."""
+    """Read the date of change in the JSON-LD node of the page's article."""
     return [_date_in(signals.article, "dateModified")]
 
 
 def modified_in_metas(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Dates of change in meta elements."""
+    """Read dates of change in meta elements."""
     return map(dates.read, signals.first_values(_MODIFIED))
 
 
 def address(signals: PageSignals) -> Iterable[Stamp | None]:
-    """The page's address, as in /2026/11/03/."""
+    """Read the page's address, as in /2026/11/03/."""
     return [dates.from_url(signals.url)]
 
 
 def around_heading(signals: PageSignals) -> Iterable[Stamp | None]:
-    """A date line around the headline."""
+    """Read a date line around the headline."""
     return [signals.around_heading.best_date()]
 
 
 def marked_anywhere(signals: PageSignals) -> Iterable[Stamp | None]:
-    """An element marked as a date anywhere, where none stands around the headline."""
+    """Read an element marked as a date anywhere, unless one stands around the headline."""
     return [] if signals.around_heading.published else [signals.anywhere.best_date()]
 
 
 def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Dates of change that the page shows."""
+    """Read dates of change that the page shows."""
     return [*signals.around_heading.modified, *signals.anywhere.modified]
 
 
 def text(signals: PageSignals) -> Iterable[Stamp | None]:
-    """A date behind a word for publishing, anywhere in the text."""
+    """Read a date behind a word for publishing, anywhere in the text."""
     return [signals.labelled_date()]
 
 

@@ -63,7 +63,7 @@ class Metadata:
 
     `published` and `modified` are aware and not in the future. `language` is ISO 639-1 as the
     page declares it; `paywalled` is None where the page doesn't say. `article_body` is JSON-LD's,
-    raw; `headline_candidates` are all titles, the most trusted place first.
+    raw.
     """
 
     title: str | None = None
@@ -77,7 +77,6 @@ class Metadata:
     paywalled: bool | None = None
     declared: DeclaredKind = DeclaredKind()
     article_body: str | None = None
-    headline_candidates: tuple[str, ...] = ()
 
 
 def read_metadata(
@@ -106,7 +105,6 @@ def read_metadata(
         paywalled=_paywalled(signals),
         declared=_declared_kind(signals, has_date=dates.are_stated),
         article_body=jsonld.text_of(signals.article.get("articleBody")),
-        headline_candidates=tuple(dict.fromkeys(each.text for each in signals.title_candidates)),
     )
 
 

@@ -27,7 +27,7 @@ class Candidate:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words of a title in lower case, which is what titles are compared by."""
+    """Return the words of a title in lower case, by which titles are compared."""
     return tuple(_WORD.findall(text.casefold()))
 
 
@@ -54,7 +54,7 @@ def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | 
 
 
 def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> float:
-    """How much the other places agree with a candidate, plus the trust in its own best place."""
+    """Return how much other places agree with a candidate, plus the trust in its own best place."""
     agreement: dict[str, float] = {}
     for other, their_places in places.items():
         alike = 1.0 if other == key else likeness(key, other)
@@ -64,7 +64,7 @@ def _support(key: tuple[str, ...], places: dict[tuple[str, ...], set[str]]) -> f
 
 
 def likeness(one: tuple[str, ...], other: tuple[str, ...]) -> float:
-    """Dice's coefficient of the two sets of words, 1 for the same and 0 for nothing shared."""
+    """Return Dice's coefficient of two sets of words: 1 for equal ones, 0 for disjoint ones."""
     mine, theirs = set(one), set(other)
     return 2 * len(mine & theirs) / ((len(mine) + len(theirs)) or 1)
 
@@ -99,7 +99,7 @@ def _without_site(title: str, sites: Set[str], known: Set[tuple[str, ...]]) -> s
 
 
 def _is_tag(head: str, separator: str, tail: str, *, beside_site: bool) -> bool:
-    """Tell whether a text of few words is a section or slogan: after a bar, or before the site."""
+    """Return whether a few words are a section or slogan: after a bar, or before the site."""
     if len(words_of(head)) < MIN_HEADLINE_WORDS:
         return False
     return len(words_of(tail)) <= (
@@ -108,7 +108,7 @@ def _is_tag(head: str, separator: str, tail: str, *, beside_site: bool) -> bool:
 
 
 def all_sites(names: Sequence[str], site_names: Sequence[str]) -> bool:
-    """Tell whether each of these names is but the name of the site."""
+    """Return whether all of these names are names of the site."""
     sites = _compact_names(site_names)
     return all(_is_site(_compact(name), sites) for name in names)
 
@@ -122,7 +122,7 @@ def _compact_names(names: Sequence[str]) -> frozenset[str]:
 
 
 def _is_site(compact: str, sites: Set[str]) -> bool:
-    """Tell whether a text without blanks is the site's name, or half of one is the other."""
+    """Return whether a text without blanks is a name of the site, or half of one is the other."""
     if not compact or compact in sites:
         return bool(compact)
     return len(compact) > 3 and any(

@@ -12,17 +12,17 @@ _TABLES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
 
 
 def tables(name: str) -> dict[str, list[str]]:
-    """A section of the file: its lists by name."""
+    """Return a section of the file: its lists by name."""
     return _TABLES[name]
 
 
 def words(table: str, name: str) -> tuple[str, ...]:
-    """A list of the file, in its order."""
+    """Return a list of the file, in its order."""
     return tuple(_TABLES[table][name])
 
 
 def any_of(entries: Iterable[str]) -> str:
-    """A pattern that matches any of these literally, the longest first."""
+    """Return a pattern that matches any of these literally, the longest first."""
     return "|".join(sorted(map(re.escape, entries), key=len, reverse=True))
 
 
