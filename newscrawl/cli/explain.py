@@ -37,8 +37,8 @@ def explain(
     runs in it.
     """
     from newscrawl.extraction.explain import explain as explained
+    from newscrawl.extraction.explain_page import render
     from newscrawl.extraction.methods import METHODS
-    from newscrawl.training.explain_page import render
 
     method = one_of(method, list(METHODS), "method", "newscrawl explain --help")
     read = read_page(page, allow_private=allow_private)

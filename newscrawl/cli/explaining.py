@@ -11,8 +11,8 @@ from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
 from newscrawl.cli.visiting import manners
 from newscrawl.dashboard.config import Explained, UnexplainedError
 from newscrawl.extraction.explain import explain
+from newscrawl.extraction.explain_page import render
 from newscrawl.sources.fetcher import FetchError, fetch
-from newscrawl.training.explain_page import render
 
 # Ours: a crawl that is running adds to the archive; its folder is read again this often at most.
 READ_AGAIN = 60.0  # seconds

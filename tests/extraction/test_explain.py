@@ -23,9 +23,9 @@ from newscrawl.extraction.explain import (
     explain,
     reasons,
 )
+from newscrawl.extraction.explain_page import MAX_BLOCKS, render
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS, parse_page
-from newscrawl.training.explain_page import MAX_BLOCKS, render
 
 PAGES = Path(__file__).parents[1] / "corpus" / "mini" / "pages"
 PAGE = (PAGES / "northwind-factory.html").read_bytes()
