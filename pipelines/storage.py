@@ -22,10 +22,10 @@ from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Page
 from newscrawl.sources import load_sources
 from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
+from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import FetchOutcome
-from newscrawl.storage.saving import LostArticle
 from newscrawl.storage.writing import Batches
 from pipelines.extraction import NoArticle
 from pipelines.stats import Counts, broken_off, state_of, summary

@@ -4,7 +4,7 @@ import pytest
 
 from newscrawl.items import Barrier
 from newscrawl.storage.documents import BODY
-from newscrawl.storage.revision_check import (
+from newscrawl.storage.quarantine import (
     Reason,
     SourceContext,
     Version,

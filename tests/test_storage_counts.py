@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from newscrawl.items import Document, Mention
 from newscrawl.storage import Database, open_database, progress, queries
+from newscrawl.storage.mentions import text_batches, write_mentions
 from newscrawl.storage.models import (
     Appearance,
     Article,
@@ -23,7 +24,6 @@ from newscrawl.storage.models import (
     Sketch,
 )
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.rematching import text_batches, write_mentions
 from tests.worlds import (
     LONG,
     body,

@@ -13,11 +13,11 @@ from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
 from newscrawl.storage import Database, Saved, open_database, queries
-from newscrawl.storage.batch import FinishedPage, write_batch
+from newscrawl.storage.articles import LostArticle
+from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.incidents import Incident, record_incidents
-from newscrawl.storage.intake import Intake
 from newscrawl.storage.models import Article, QuarantinedRevision, Run
 from newscrawl.storage.models import Mention as StoredMention
 from newscrawl.storage.retention import Pruning
@@ -28,7 +28,6 @@ from newscrawl.storage.revisions import (
     earlier_version,
     restore_version,
 )
-from newscrawl.storage.saving import LostArticle
 from tests.test_storage_counts import counted, found_by_search
 from tests.worlds import (
     NOON,
@@ -178,7 +177,7 @@ def test_while_layout_changed_is_open_revisions_wait(database: Database, run: in
 
 def test_archives_make_no_article_worse(database: Database, run: int) -> None:
     assert run
-    intake = Intake(database, "ingested")
+    intake = IngestionWriter(database, "ingested")
     origin = Origin(slug="ft", name="FT", country="gb", language="en", home="https://ft.example/")
     counts = intake.store([record_of(shell()), record_of(good(TEXT + " More."))], [origin])
     intake.close()
@@ -270,7 +269,7 @@ def test_a_version_that_broke_off_is_not_applied_in_part(
     (row,) = queries.quarantined(database)
     before = ranking(database)
     with monkeypatch.context() as patch:
-        patch.setattr("newscrawl.storage.analysis.Analysis.write", _broken)
+        patch.setattr("newscrawl.storage.rollups.RollupUpdate.write", _broken)
         with pytest.raises(RuntimeError, match="the plug was pulled"):
             apply_revision(database, row.id)
     assert stored(database) == ("A headline", TEXT, 1)
@@ -278,7 +277,7 @@ def test_a_version_that_broke_off_is_not_applied_in_part(
     assert ranking(database) == before
     apply_revision(database, row.id)
     with monkeypatch.context() as patch:
-        patch.setattr("newscrawl.storage.analysis.Analysis.write", _broken)
+        patch.setattr("newscrawl.storage.rollups.RollupUpdate.write", _broken)
         with pytest.raises(RuntimeError, match="the plug was pulled"):
             restore(database, 1)
     assert stored(database) == ("Financial Times", SHELL, 2)

@@ -7,7 +7,7 @@ import psycopg
 
 from newscrawl.items import Access, Article, Document, Kind, Mention, Page
 from newscrawl.storage import Database, Saved, UnstorableDocument
-from newscrawl.storage.addresses import stored_urls
+from newscrawl.storage.articles import stored_urls
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.models import Base
 

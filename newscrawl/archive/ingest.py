@@ -19,8 +19,8 @@ from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingC
 from newscrawl.archive.warc import ArchiveError
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
+from newscrawl.storage.batch import IngestionWriter
 from newscrawl.storage.crawl_memory import memories
-from newscrawl.storage.intake import Intake
 from newscrawl.storage.progress import Step, progress_of
 from newscrawl.workers import WorkerPool
 
@@ -77,7 +77,7 @@ class Ingestion:
         """Ingest the files and return the progress of each. Raises StorageError."""
         states = [self._open(path) for path in dict.fromkeys(files)]
         by_path = {state.path: state for state in states}
-        intake = Intake(self._database, "ingested")
+        intake = IngestionWriter(self._database, "ingested")
         try:
             for part, result in self._workers.results(_parts(states)):
                 self._take(by_path[part.path], part, result, intake)
@@ -111,7 +111,7 @@ class Ingestion:
         state: FileProgress,
         part: Part,
         batch: PartResult | ArchiveError | None,
-        intake: Intake,
+        intake: IngestionWriter,
     ) -> None:
         if part.stop <= state.position or not state.is_open:
             return  # a record that begins before the part extends beyond it
@@ -127,7 +127,7 @@ class Ingestion:
             )
         self._store(state, batch, intake)
 
-    def _store(self, state: FileProgress, batch: PartResult, intake: Intake) -> None:
+    def _store(self, state: FileProgress, batch: PartResult, intake: IngestionWriter) -> None:
         records = batch.records
         whole = self._left is None or len(records) <= self._left
         if not whole:

@@ -23,9 +23,9 @@ from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
-from newscrawl.storage.intake import Intake, records_of
+from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.progress import Step, forget_task, progress_of
-from newscrawl.storage.versions import StoredVersion, articles_at, listed_at, versions_at
+from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.workers import WorkerPool
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]
@@ -123,7 +123,7 @@ class Reextraction:
         """
         done = 0 if dry_run else self.done_before
         on_progress(done)
-        intake = Intake(self._database, "reextracted")
+        intake = IngestionWriter(self._database, "reextracted")
         pool = WorkerPool(partial(_read, self._config), workers, preload=PRELOAD)
         try:
             for part, read in pool.results(self._parts(done)):
@@ -139,7 +139,7 @@ class Reextraction:
             forget_task(self._database, self._task)
 
     def _store(
-        self, part: Part, documents: Sequence[tuple[Document, Origin]], intake: Intake
+        self, part: Part, documents: Sequence[tuple[Document, Origin]], intake: IngestionWriter
     ) -> None:
         def step_of(_: Counter[str]) -> Step:
             return Step(task=self._task, position=part.stop, counts={})

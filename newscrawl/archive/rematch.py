@@ -13,14 +13,14 @@ from newscrawl.archive.page_processor import PRELOAD, companies_from
 from newscrawl.items import Mention
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.storage import Database
-from newscrawl.storage.progress import Step, forget_task, progress_of
-from newscrawl.storage.queries import Scope
-from newscrawl.storage.rematching import (
+from newscrawl.storage.mentions import (
     StoredText,
     stored_mentions,
     text_batches,
     write_mentions,
 )
+from newscrawl.storage.progress import Step, forget_task, progress_of
+from newscrawl.storage.queries import Scope
 from newscrawl.workers import WorkerPool
 
 Found = list[list[Mention]]

@@ -23,7 +23,7 @@ class InputError(ValueError):
     """A wrong argument or option: one line that says what to write instead."""
 
 
-# Why a revision is quarantined (newscrawl.storage.revision_check), in words.
+# Why a revision is quarantined (newscrawl.storage.quarantine), in words.
 REASONS = {
     "no_article": "no article any more",
     "text_shrank": "most of the text is gone",

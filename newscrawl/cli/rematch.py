@@ -46,7 +46,7 @@ def rematch(
     from newscrawl.archive.rematch import Rematch
     from newscrawl.cli.arguments import companies_from
     from newscrawl.cli.output import say
-    from newscrawl.storage.rematching import count_texts
+    from newscrawl.storage.mentions import count_texts
 
     companies_from(companies)
     registry = companies or config.NEWSCRAWL_COMPANIES

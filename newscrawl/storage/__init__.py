@@ -11,6 +11,7 @@ from newscrawl.items import Outcome
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 
 if TYPE_CHECKING:
+    from newscrawl.storage.articles import Saved
     from newscrawl.storage.database import (
         COVERAGE_STATES,
         CoverageState,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
         open_database,
         upgrade_database,
     )
-    from newscrawl.storage.saving import Saved
 
 __all__ = [
     "COVERAGE_STATES",
@@ -31,11 +31,11 @@ __all__ = [
     "open_database",
     "upgrade_database",
 ]
-_OF_SAVING = {"Saved"}
+_OF_ARTICLES = {"Saved"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "saving" if name in _OF_SAVING else "database"
+    module = "articles" if name in _OF_ARTICLES else "database"
     return getattr(import_module(f"{__name__}.{module}"), name)

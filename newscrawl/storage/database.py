@@ -16,7 +16,7 @@ from newscrawl.storage import engine as engines
 from newscrawl.storage import models, schema
 from newscrawl.storage.engine import LONGEST, SHORT, Patience
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.rebuilding import rebuild
+from newscrawl.storage.rollups import rebuild
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 

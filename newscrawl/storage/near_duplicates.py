@@ -51,7 +51,7 @@ _VALUES = BulkInsert(Base.metadata.tables["sketch_values"], ("week", "value", "a
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class StoryCandidate:
     """An article without a story: its time, and the sketch of its text. It comes from the
     story `before` if it had one, and then stays there if it is alone or alike."""
 
@@ -66,8 +66,8 @@ class Telling:
 
 
 @dataclass(slots=True)
-class _Told:
-    """A story while it is being found out which: an old one, or one that gets its number later."""
+class _Story:
+    """A story of a candidate: a stored one, or a new one that gets its id later."""
 
     story_id: int | None
     day: date
@@ -77,23 +77,25 @@ class _Told:
 class _Known:
     article_id: int
     sketch: Sketch
-    told: _Told
+    story: _Story
 
 
-class _Neighbourhood:
-    """The part of the index that some texts lead to, and what was put into it since."""
+class _NearIndex:
+    """The part of the index near some texts, and the texts that were added to it since."""
 
-    def __init__(self, connection: Connection, asked: Sequence[tuple[Telling, Sketch]]) -> None:
+    def __init__(
+        self, connection: Connection, asked: Sequence[tuple[StoryCandidate, Sketch]]
+    ) -> None:
         self._under: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._known: dict[int, _Known] = {}
-        self._new: list[tuple[Telling, _Known]] = []
+        self._new: list[tuple[StoryCandidate, _Known]] = []
         self._new_values: list[dict[str, int]] = []
         if not asked:
             return
         places = {
             (week, value)
-            for telling, made in asked
-            for week in _weeks_around(telling)
+            for candidate, made in asked
+            for week in _weeks_around(candidate)
             for value in made.index
         }
         wanted = (
@@ -106,81 +108,85 @@ class _Neighbourhood:
         )
         for week, value, article_id in connection.execute(_NEAR[connection.dialect.name], wanted):
             self._under[week, value].append(article_id)
-        near = {number for telling, made in asked for number in self._nearest(telling, made)}
-        told: dict[int, _Told] = {}
+        near = {number for candidate, made in asked for number in self._nearest(candidate, made)}
+        stories: dict[int, _Story] = {}
         for row in connection.execute(_SKETCHES, {"numbers": sorted(near)}) if near else ():
-            story = told.setdefault(row.story_id, _Told(row.story_id, date.min))
+            story = stories.setdefault(row.story_id, _Story(row.story_id, date.min))
             made = Sketch.from_bytes(row.shingles, row.smallest)
             self._known[row.article_id] = _Known(row.article_id, made, story)
 
-    def alike(self, telling: Telling, made: Sketch) -> list[_Told]:
-        """The stories that the text may belong to, the most alike first, then the oldest."""
-        known = [self._known[number] for number in self._nearest(telling, made)]
+    def alike(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
+        """Return the stories that the text may belong to, the most alike first, then the oldest."""
+        known = [self._known[number] for number in self._nearest(candidate, made)]
         pairs = [(same_story(made, other.sketch), other) for other in known]
         pairs.sort(key=lambda pair: (-pair[0], pair[1].article_id))
-        return [other.told for resemblance, other in pairs if resemblance > 0]
+        return [other.story for resemblance, other in pairs if resemblance > 0]
 
-    def put(self, telling: Telling, made: Sketch, told: _Told) -> None:
-        """Lets the text be found by those that come after it."""
-        known = _Known(telling.article_id, made, told)
-        self._known[telling.article_id] = known
-        self._new.append((telling, known))
+    def put(self, candidate: StoryCandidate, made: Sketch, story: _Story) -> None:
+        """Add the text to the index, for the candidates after it."""
+        known = _Known(candidate.article_id, made, story)
+        self._known[candidate.article_id] = known
+        self._new.append((candidate, known))
         for value in made.index:
-            there = self._under[telling.week, value]
+            there = self._under[candidate.week, value]
             if len(there) < MAX_PER_VALUE:
-                there.append(telling.article_id)
-                row = {"week": telling.week, "value": value, "article_id": telling.article_id}
+                there.append(candidate.article_id)
+                row = {"week": candidate.week, "value": value, "article_id": candidate.article_id}
                 self._new_values.append(row)
 
     def write(self, connection: Connection) -> None:
-        """Writes what was put in; its stories must have their numbers."""
+        """Write the texts that were added; their stories must have their ids."""
         rows = [
             {
-                "article_id": telling.article_id,
-                "story_id": known.told.story_id,
-                "week": telling.week,
+                "article_id": candidate.article_id,
+                "story_id": known.story.story_id,
+                "week": candidate.week,
                 "shingles": known.sketch.shingles,
                 "smallest": known.sketch.to_bytes(),
             }
-            for telling, known in self._new
+            for candidate, known in self._new
         ]
         _ADD_SKETCHES.write(connection, rows)
         _VALUES.write(connection, self._new_values)
 
-    def _nearest(self, telling: Telling, made: Sketch) -> list[int]:
+    def _nearest(self, candidate: StoryCandidate, made: Sketch) -> list[int]:
         shared: dict[int, int] = {}
-        for week in _weeks_around(telling):
+        for week in _weeks_around(candidate):
             for value in made.index:
                 for number in self._under.get((week, value), ()):
                     shared[number] = shared.get(number, 0) + 1
         return sorted(shared, key=lambda number: (-shared[number], number))[:MAX_COMPARED]
 
 
-def _weeks_around(telling: Telling) -> range:
-    return range(max(0, telling.week - 1), telling.week + 2)
+def _weeks_around(candidate: StoryCandidate) -> range:
+    return range(max(0, candidate.week - 1), candidate.week + 2)
 
 
-def stories_of(connection: Connection, tellings: Sequence[Telling]) -> dict[int, int]:
-    """The number of each article's story; the texts are put into the index.
+def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate]) -> dict[int, int]:
+    """Return the id of each article's story, and add the texts to the index.
 
-    They are looked at in the order in which they are given, each beside those before it.
+    Each candidate is compared with those before it too.
     """
-    asked = [(telling, telling.sketch) for telling in tellings if telling.sketch is not None]
-    near = _Neighbourhood(connection, asked)
-    told: dict[int, _Told] = {}
-    for telling in tellings:
-        made = telling.sketch
-        story = _story(connection, telling, near.alike(telling, made) if made else [])
-        told[telling.article_id] = story
+    asked = [
+        (candidate, candidate.sketch) for candidate in candidates if candidate.sketch is not None
+    ]
+    near = _NearIndex(connection, asked)
+    stories: dict[int, _Story] = {}
+    for candidate in candidates:
+        made = candidate.sketch
+        story = _story(connection, candidate, near.alike(candidate, made) if made else [])
+        stories[candidate.article_id] = story
         if made is not None:
-            near.put(telling, made, story)
-    _number(connection, told.values())
+            near.put(candidate, made, story)
+    _number(connection, stories.values())
     near.write(connection)
-    return {number: story.story_id for number, story in told.items() if story.story_id is not None}
+    return {
+        number: story.story_id for number, story in stories.items() if story.story_id is not None
+    }
 
 
-def forget(connection: Connection, article_id: int) -> None:
-    """Takes an article's text out of the index."""
+def remove_sketch(connection: Connection, article_id: int) -> None:
+    """Remove an article's text from the index."""
     query = _SKETCHES.add_columns(SketchRow.week)
     for row in connection.execute(query, {"numbers": [article_id]}).all():
         values = Sketch.from_bytes(row.shingles, row.smallest).index
@@ -194,26 +200,26 @@ def forget(connection: Connection, article_id: int) -> None:
         connection.execute(delete(SketchRow).where(SketchRow.article_id == article_id))
 
 
-def _story(connection: Connection, telling: Telling, alike: Sequence[_Told]) -> _Told:
-    day = date.fromordinal(telling.minute // _MINUTES_PER_DAY + 1)
-    if telling.before is not None:
-        stays = next((told for told in alike if told.story_id == telling.before), None)
+def _story(connection: Connection, candidate: StoryCandidate, alike: Sequence[_Story]) -> _Story:
+    day = date.fromordinal(candidate.minute // _MINUTES_PER_DAY + 1)
+    if candidate.before is not None:
+        stays = next((story for story in alike if story.story_id == candidate.before), None)
         if stays is not None:
             return stays
-        if not alike and not _is_told(connection, telling.before):
-            return _Told(telling.before, day)
-    return alike[0] if alike else _Told(None, day)
+        if not alike and not _has_articles(connection, candidate.before):
+            return _Story(candidate.before, day)
+    return alike[0] if alike else _Story(None, day)
 
 
-def _is_told(connection: Connection, story: int) -> bool:
-    """Whether another article tells the story: the one that asks is out of the index."""
+def _has_articles(connection: Connection, story: int) -> bool:
+    """Return whether another article belongs to the story: the candidate is not in the index."""
     query = select(SketchRow.article_id).where(SketchRow.story_id == story).limit(1)
     return connection.execute(query).first() is not None
 
 
-def _number(connection: Connection, told: Iterable[_Told]) -> None:
-    """Gives new stories their numbers."""
-    new = list({id(story): story for story in told if story.story_id is None}.values())
+def _number(connection: Connection, stories: Iterable[_Story]) -> None:
+    """Add new stories, and give them their ids."""
+    new = list({id(story): story for story in stories if story.story_id is None}.values())
     if not new:
         return
     numbers = _STORY_NUMBERS.take(connection, len(new))

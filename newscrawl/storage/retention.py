@@ -43,10 +43,10 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.items import Document, Hints
 from newscrawl.storage import models
-from newscrawl.storage.analysis import Analysis
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.frontier.queue import NAMED_AGAIN, unpacked
+from newscrawl.storage.mentions import write_occurrences
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -59,7 +59,7 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.occurrences import write_occurrences
+from newscrawl.storage.rollups import RollupUpdate
 
 TASK = "prune"
 EVERY = timedelta(days=1)
@@ -376,11 +376,11 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
     records = {number: record_of(document) for number, document in documents.items()}
 
     def work(connection: Connection) -> None:
-        analysis = Analysis(connection)
-        with analysis.changing(sorted(records)):
+        rollups = RollupUpdate(connection)
+        with rollups.changing(sorted(records)):
             for number, record in sorted(records.items()):
                 _reduce(connection, number, record)
-        analysis.write()
+        rollups.write()
 
     database.write(lambda session: work(session.connection()))
 

@@ -1,21 +1,37 @@
-"""What is counted of articles, kept in step with them: the tables of `models.analysis`.
+"""What questions are answered from, kept in step with the articles in their own transactions: the
+tables of models.rollups and the search index.
 
-An article's `Tally` is what it adds to the counts. The daily sums are changed by `Sums`, which
-gathers the changes of a transaction and writes them once, at its end: one row for each day,
-company and source then, not one for each article.
+A transaction that adds or changes articles makes one `RollupUpdate`, passes it each of them, and
+ends with `write`. All rollups follow from `articles`, `mentions` and `boilerplate`; `rebuild` makes
+them anew. The daily sums are changed once, at the end of a transaction: by one row for each day,
+company and source, not by one for each article.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, Delete, bindparam, case, delete, func, select
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Delete,
+    bindparam,
+    case,
+    delete,
+    func,
+    select,
+    text,
+)
 
-from newscrawl.storage import models
+from newscrawl.storage import models, search_index
 from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
+from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
+from newscrawl.storage.search_index import Searchable
+from newscrawl.storage.words import Wording
 
 _SUMS = (
     "read",
@@ -39,7 +55,7 @@ def _sums_of(table: type[Any]) -> list[str]:
 
 
 def _adding(table: type[Any]) -> BulkInsert:
-    """An INSERT that adds to the row that is there."""
+    """Return an INSERT that adds to the row that exists."""
     keys, names = _KEYS[table], _sums_of(table)
 
     def add(row: Any) -> Any:
@@ -50,7 +66,7 @@ def _adding(table: type[Any]) -> BulkInsert:
 
 
 def _dropping(table: type[Any]) -> Delete:
-    """A DELETE of a row of which nothing is left."""
+    """Return a DELETE of a row whose sums are all 0."""
     keys = [getattr(table, name) == bindparam(f"of_{name}") for name in _KEYS[table]]
     empty = [getattr(table, name) == 0 for name in _sums_of(table)]
     return delete(table).where(*keys, *empty)
@@ -92,8 +108,8 @@ _IN_BOILERPLATE = select(Boilerplate.article_id, Boilerplate.company_id, Boilerp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What an article that counts adds to the counts. `companies` are the numbers of its
+class Contribution:
+    """What an article adds to the daily sums, if it is counted. `companies` are the numbers of its
     occurrences in headline and body by company, `boilerplate` those on the rest of its page."""
 
     article_id: int
@@ -107,24 +123,24 @@ class Tally:
     boilerplate: Mapping[int, int]
 
 
-class Sums:
-    """Changes of the daily sums that have not been written yet."""
+class DailySums:
+    """Changes of the daily sums that are not written yet."""
 
     def __init__(self) -> None:
         self._changes: dict[type[Any], dict[tuple[Any, ...], list[int]]] = {
             table: {} for table in _KEYS
         }
 
-    def add(self, tally: Tally) -> None:
-        """Adds what an article counts for."""
-        self._change(tally, 1)
+    def add(self, contribution: Contribution) -> None:
+        """Add what an article counts for."""
+        self._change(contribution, 1)
 
-    def take_out(self, tally: Tally) -> None:
-        """Takes out what was added for an article."""
-        self._change(tally, -1)
+    def take_out(self, contribution: Contribution) -> None:
+        """Subtract what was added for an article."""
+        self._change(contribution, -1)
 
     def write(self, connection: Connection) -> None:
-        """Changes the tables, in the order of their keys: no two writers wait for each other."""
+        """Change the tables, in the order of their keys: no two writers wait for each other."""
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
             rows = [
@@ -141,16 +157,23 @@ class Sums:
                 asked = [{f"of_{name}": row[name] for name in keys} for row in lessened]
                 connection.execute(_DROP[table], asked)
 
-    def _change(self, tally: Tally, times: int) -> None:
-        for company in tally.companies.keys() | tally.boilerplate.keys():
-            named, boilerplate = tally.companies.get(company), tally.boilerplate.get(company, 0)
-            change = _sums(named, boilerplate, limited=tally.limited)
-            self._add_to(models.DailyCompany, (company, tally.day), change, times)
-            here = (company, tally.source_id, tally.day, tally.language)
+    def _change(self, contribution: Contribution, times: int) -> None:
+        for company in contribution.companies.keys() | contribution.boilerplate.keys():
+            named, boilerplate = (
+                contribution.companies.get(company),
+                contribution.boilerplate.get(company, 0),
+            )
+            change = _sums(named, boilerplate, limited=contribution.limited)
+            self._add_to(models.DailyCompany, (company, contribution.day), change, times)
+            here = (company, contribution.source_id, contribution.day, contribution.language)
             self._add_to(models.DailyCompanySource, here, change, times)
-        whole = _sums(_all(tally.companies), sum(tally.boilerplate.values()), limited=tally.limited)
-        self._add_to(models.DailyTotal, (tally.day,), whole, times)
-        key = (tally.source_id, tally.day, tally.language)
+        whole = _sums(
+            _all(contribution.companies),
+            sum(contribution.boilerplate.values()),
+            limited=contribution.limited,
+        )
+        self._add_to(models.DailyTotal, (contribution.day,), whole, times)
+        key = (contribution.source_id, contribution.day, contribution.language)
         self._add_to(models.DailySource, key, whole, times)
 
     def _add_to(
@@ -161,13 +184,13 @@ class Sums:
             so_far[place] += times * number
 
 
-def counts(access: str, kind: str) -> bool:
-    """Whether an article counts at all (see `newscrawl.storage.queries`)."""
+def is_counted(access: str, kind: str) -> bool:
+    """Return whether an article counts at all (see `newscrawl.storage.queries`)."""
     return kind in COUNTED_KINDS or access != "open"
 
 
-def tallies_of(connection: Connection, numbers: Sequence[int]) -> list[Tally]:
-    """The tallies that follow from the rows of these articles, of those that count."""
+def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Contribution]:
+    """Return the contributions of these articles, of those that count."""
     asked = {"numbers": list(numbers)}
     companies: dict[int, dict[int, tuple[int, int]]] = {}
     for number, company, in_title, in_body in connection.execute(_OCCURRENCES, asked):
@@ -176,7 +199,7 @@ def tallies_of(connection: Connection, numbers: Sequence[int]) -> list[Tally]:
     for number, company, found in connection.execute(_IN_BOILERPLATE, asked):
         boilerplate.setdefault(number, {})[company] = found
     return [
-        Tally(
+        Contribution(
             article_id=row.id,
             source_id=row.source_id,
             day=row.day,
@@ -188,37 +211,37 @@ def tallies_of(connection: Connection, numbers: Sequence[int]) -> list[Tally]:
             boilerplate=boilerplate.get(row.id, {}),
         )
         for row in connection.execute(_ARTICLES, asked)
-        if counts(row.access, row.kind)
+        if is_counted(row.access, row.kind)
     ]
 
 
-def enter(connection: Connection, entries: Sequence[tuple[Tally, int]]) -> None:
-    """Writes the rows of articles that have none, each with the number of its story."""
+def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, int]]) -> None:
+    """Insert the rows of articles that have none, each with the id of its story."""
     if not entries:
         return
     counted, appearances = [], []
-    for tally, story_id in entries:
+    for contribution, story_id in entries:
         shared = {
-            "article_id": tally.article_id,
-            "minute": tally.minute,
-            "source_id": tally.source_id,
-            "language": tally.language,
-            "section": tally.section,
-            "limited": int(tally.limited),
+            "article_id": contribution.article_id,
+            "minute": contribution.minute,
+            "source_id": contribution.source_id,
+            "language": contribution.language,
+            "section": contribution.section,
+            "limited": int(contribution.limited),
             "story_id": story_id,
         }
-        in_title, in_body = _all(tally.companies) or (0, 0)
+        in_title, in_body = _all(contribution.companies) or (0, 0)
         counted.append({**shared, "in_title": in_title, "in_body": in_body})
         appearances += [
             {**shared, "company_id": company, "in_title": named[0], "in_body": named[1]}
-            for company, named in tally.companies.items()
+            for company, named in contribution.companies.items()
         ]
     _ADD_COUNTED.write(connection, counted)
     _ADD_APPEARANCES.write(connection, appearances)
 
 
-def withdraw(connection: Connection, numbers: Sequence[int]) -> None:
-    """Deletes the rows of these articles."""
+def delete_rows(connection: Connection, numbers: Sequence[int]) -> None:
+    """Delete the rows of these articles."""
     for table in (CountedArticle, Appearance):
         connection.execute(delete(table).where(table.article_id.in_(numbers)))
 
@@ -230,7 +253,157 @@ def _all(companies: Mapping[int, tuple[int, int]]) -> tuple[int, int] | None:
 
 
 def _sums(named: tuple[int, int] | None, boilerplate: int, *, limited: bool) -> tuple[int, ...]:
-    """In the order of _SUMS; `read` is 1, and of no account where a table has none."""
+    """Return the sums in the order of _SUMS; `read` is 1, and unused where a table has none."""
     found = int(named is not None)
     in_title, in_body = named or (0, 0)
     return 1, found, found * int(limited), in_title, in_body, boilerplate, int(boilerplate > 0)
+
+
+_TEXTS = select(Article.id, Article.title, Article.text).where(Article.id.in_(_NUMBERS))
+_STORIES = select(CountedArticle.article_id, CountedArticle.story_id).where(
+    CountedArticle.article_id.in_(_NUMBERS)
+)
+
+
+class RollupUpdate:
+    """The changes of one transaction; not to be used after `write`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._sums = DailySums()
+        self._new: list[tuple[Contribution, Searchable]] = []
+
+    def add(self, contribution: Contribution, wording: Wording) -> None:
+        """Add an article that was stored just now."""
+        entry = Searchable(contribution.article_id, contribution.minute, wording)
+        self._new.append((contribution, entry))
+
+    @contextmanager
+    def changing(self, numbers: Sequence[int]) -> Iterator[None]:
+        """Update what is kept of these articles after the block, which may change their rows,
+        texts, mentions and boilerplate."""
+        self._flush()
+        before = self._contributions(numbers)
+        old_words = self._words(before)
+        yield
+        after = self._contributions(numbers)
+        words = self._words(after)
+        stories = self._stories(before, after, old_words, words)
+        for contribution in before.values():
+            self._sums.take_out(contribution)
+        for contribution in after.values():
+            self._sums.add(contribution)
+        delete_rows(self._connection, numbers)
+        insert_rows(self._connection, [(one, stories[number]) for number, one in after.items()])
+        moved = {number for number in numbers if old_words.get(number) != words.get(number)}
+        search_index.remove(
+            self._connection, [old_words[number] for number in sorted(moved & old_words.keys())]
+        )
+        search_index.add(
+            self._connection, [words[number] for number in sorted(moved & words.keys())]
+        )
+
+    def renew(self, numbers: Sequence[int]) -> None:
+        """Add articles that neither the daily sums nor the search index hold; each stays in its
+        story if it has one."""
+        contributions = self._contributions(numbers)
+        words = self._words(contributions)
+        stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
+        delete_rows(self._connection, numbers)
+        without = [words[number] for number in sorted(contributions.keys() - stories.keys())]
+        for entry in without:
+            remove_sketch(self._connection, entry.article_id)
+        stories |= assign_stories(self._connection, list(map(_candidate, without)))
+        entries = [(one, words[number]) for number, one in sorted(contributions.items())]
+        self._enter(entries, stories)
+
+    def write(self) -> None:
+        """Write what was gathered: the last act of the transaction."""
+        self._flush()
+        self._sums.write(self._connection)
+
+    def _contributions(self, numbers: Sequence[int]) -> dict[int, Contribution]:
+        return {one.article_id: one for one in contributions_of(self._connection, numbers)}
+
+    def _flush(self) -> None:
+        new, self._new = self._new, []
+        self._enter(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
+
+    def _enter(
+        self, entries: Sequence[tuple[Contribution, Searchable]], stories: Mapping[int, int]
+    ) -> None:
+        for contribution, _ in entries:
+            self._sums.add(contribution)
+        insert_rows(self._connection, [(one, stories[one.article_id]) for one, _ in entries])
+        search_index.add(self._connection, [words for _, words in entries])
+
+    def _words(self, contributions: Mapping[int, Contribution]) -> dict[int, Searchable]:
+        rows = self._connection.execute(_TEXTS, {"numbers": list(contributions)})
+        return {
+            number: Searchable(number, contributions[number].minute, Wording.of(title, text))
+            for number, title, text in rows
+        }
+
+    def _stories(
+        self,
+        before: Mapping[int, Contribution],
+        after: Mapping[int, Contribution],
+        old_words: Mapping[int, Searchable],
+        words: Mapping[int, Searchable],
+    ) -> dict[int, int]:
+        """Return the story of each article that counts after the change."""
+        stories = dict(self._connection.execute(_STORIES, {"numbers": list(before)}).all())
+        moved = [number for number in sorted(after) if old_words.get(number) != words[number]]
+        for number in (*moved, *sorted(before.keys() - after.keys())):
+            remove_sketch(self._connection, number)
+        candidates = [_candidate(words[number], stories.get(number)) for number in moved]
+        return stories | assign_stories(self._connection, candidates)
+
+
+def _candidate(words: Searchable, before: int | None = None) -> StoryCandidate:
+    return StoryCandidate(words.article_id, words.minute, words.wording.sketch, before)
+
+
+# Ours: articles whose texts are in memory at a time.
+_AT_ONCE = 500
+
+_BY_DAY: tuple[type[Any], ...] = (
+    models.DailyTotal,
+    models.DailySource,
+    models.DailyCompany,
+    models.DailyCompanySource,
+)
+_OF_STORIES: tuple[type[Any], ...] = (
+    models.CountedArticle,
+    models.SketchValue,
+    models.Sketch,
+    models.Story,
+)
+
+
+def rebuild(
+    connection: Connection,
+    *,
+    stories: bool = False,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
+) -> int:
+    """Make rollups and search index anew; return the number of articles.
+
+    Articles stay in their stories unless `stories` is set: then these too are found anew, in
+    the order in which the articles were stored. All in the caller's transaction; on PostgreSQL
+    whoever wants to store an article waits for its end. `progress` is told how many articles are
+    done, and of how many.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE"))
+    for table in (*_BY_DAY, *(_OF_STORIES if stories else ())):
+        connection.execute(delete(table))
+    search_index.clear(connection)
+    numbers = connection.scalars(select(models.Article.id).order_by(models.Article.id)).all()
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        rollups = RollupUpdate(connection)
+        rollups.renew(some)
+        rollups.write()
+        progress(start + len(some), len(numbers))
+    return len(numbers)

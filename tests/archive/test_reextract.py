@@ -16,10 +16,10 @@ from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
-from newscrawl.storage.intake import Intake, records_of
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
@@ -56,7 +56,7 @@ def store(
 ) -> None:
     """Stores what an older extraction made of the pages."""
     line = PageProcessor(reading(companies, method))
-    intake = Intake(database, "finished")
+    intake = IngestionWriter(database, "finished")
     documents = [line.document(line.page(one)) for one in captures]
     intake.store(list(records_of(documents)), [line.origin(document) for document in documents])
     intake.close()

@@ -9,9 +9,9 @@ from newscrawl.archive.rematch import CompanyChange, Rematch
 from newscrawl.items import Mention
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.mentions import stored_mentions, text_batches, write_mentions
 from newscrawl.storage.progress import Step
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.rematching import stored_mentions, text_batches, write_mentions
 from tests.conftest import Newscrawl
 from tests.worlds import NOON, document, moment, register, save_document
 
@@ -137,7 +137,7 @@ class BrokenOffError(Exception):
 def test_a_run_that_was_broken_off_goes_on(
     database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("newscrawl.storage.rematching.AT_ONCE", 5)
+    monkeypatch.setattr("newscrawl.storage.mentions.AT_ONCE", 5)
     fill(database, old)
     done = 0
 

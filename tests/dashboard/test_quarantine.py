@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from newscrawl.dashboard import Config, create_app
 from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, write_batch
-from newscrawl.storage.saving import LostArticle
 from tests.dashboards import EVIL, SCRIPT, TODAY
 from tests.test_storage_quarantine import SHELL, TEXT, URL, good, shell
 from tests.worlds import body, moment, register, save_document, save_documents

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from newscrawl.items import Hints
-from newscrawl.storage.addresses import add_urls, numbers_at, stored_urls
+from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
 

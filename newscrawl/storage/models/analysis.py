@@ -1,6 +1,6 @@
 """The tables that questions are answered from: all of them follow from articles and mentions.
 
-`newscrawl.storage.saving` keeps them in step, in the transaction of the article itself;
+`newscrawl.storage.articles` keeps them in step, in the transaction of the article itself;
 `newscrawl db rebuild` makes them anew. An article counts here by the rules of
 `newscrawl.storage.queries`; one that does not has no row in any of these tables but `boilerplate`.
 

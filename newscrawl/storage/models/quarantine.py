@@ -12,7 +12,7 @@ _PENDING = text("state = 'pending'")
 
 
 class QuarantinedRevision(Base):
-    """A version of an article that was not applied, for a `reason` of storage/revision_check.py.
+    """A version of an article that was not applied, for a `reason` of storage/quarantine.py.
 
     An article has one that is "pending", the newest; `first_seen_at` is when the first of those in
     a row came, `times` how many they were. It ends as "superseded" (a good version came), "applied"

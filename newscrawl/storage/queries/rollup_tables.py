@@ -2,7 +2,7 @@
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
 source, country or language needs the days by source; a section, a time zone, an hour or a count
-of stories needs the articles themselves, one narrow row for each (storage/models/analysis.py).
+of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
 """
 
 from dataclasses import dataclass

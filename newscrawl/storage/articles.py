@@ -1,32 +1,36 @@
-"""What the transaction of one article does; `database` opens and retries it.
+"""Storing articles: what the transaction of some documents does; `Database.write` opens and retries
+it.
 
-It is the write that a crawl waits for, so it speaks SQLAlchemy's Core: objects of the ORM
-would cost as much again as the database.
+New articles are added all at once: a statement for each table, not one for each article. Statements
+are SQLAlchemy's Core: objects of the ORM would cost as much again as the database.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import (
+    JSON,
     Connection,
     Row,
+    Table,
     bindparam,
     delete,
     exists,
     func,
     insert,
     select,
+    text,
     update,
 )
 
-from newscrawl.items import Mention, Outcome
+from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
-from newscrawl.storage.adding import Origin, add_articles, new_ones
-from newscrawl.storage.addresses import add_urls
-from newscrawl.storage.analysis import Analysis
-from newscrawl.storage.documents import BODY, Record, clean, day_of, rank
+from newscrawl.storage.bulk import BulkInsert, RowIds
+from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
 from newscrawl.storage.errors import StorageError
+from newscrawl.storage.mentions import write_occurrences
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -36,8 +40,133 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.occurrences import write_occurrences
-from newscrawl.storage.revision_check import Reason
+from newscrawl.storage.quarantine import Reason
+from newscrawl.storage.rollups import Contribution, RollupUpdate, is_counted
+
+_ARTICLE_IDS = select(ArticleUrl.url, ArticleUrl.article_id).where(
+    ArticleUrl.url.in_(bindparam("urls", expanding=True))
+)
+_ADD = BulkInsert(
+    Base.metadata.tables["article_urls"],
+    ("url", "article_id"),
+    lambda row: row.on_conflict_do_nothing(),
+)
+
+
+def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
+    """Those of the addresses that are stored."""
+    return set(numbers_at(connection, urls))
+
+
+def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
+    """The numbers of the articles that are stored under the addresses, by these."""
+    asked = sorted(set(urls))
+    return dict(connection.execute(_ARTICLE_IDS, {"urls": asked}).all()) if asked else {}
+
+
+def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
+    """Stores addresses of articles, by their numbers; those that are stored stay with the article
+    they have."""
+    rows = [{"url": url, "article_id": number} for url, number in addresses]
+    _ADD.write(connection, rows)
+
+
+_ARTICLES: Table = Base.metadata.tables["articles"]
+_NUMBERS = RowIds(_ARTICLES)
+_ADD_ARTICLES = BulkInsert(
+    _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
+)
+# Pairs, which go to each database as it takes them fastest.
+_TWINS = {
+    "sqlite": text(
+        "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
+        "source_id = json_extract(value, '$[0]') AND fingerprint = json_extract(value, '$[1]')"
+    ).bindparams(bindparam("texts", type_=JSON())),
+    "postgresql": text(
+        "SELECT source_id, fingerprint FROM json_array_elements(:texts) AS text (value) JOIN "
+        "articles ON source_id = CAST(value ->> 0 AS integer) AND fingerprint = value ->> 1"
+    ).bindparams(bindparam("texts", type_=JSON())),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The numbers of a record's source and run."""
+
+    source_id: int
+    run_id: int
+
+
+Incoming = tuple[Record, Origin]
+
+
+def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
+    """Which of them are certainly new: none of their addresses is stored, nor their text in an
+    article of their source, and none came before them."""
+    urls = (url for record, _ in incoming for url in record.urls)
+    met: set[object] = {*stored_urls(connection, urls)}
+    texts = {text for record, origin in incoming if (text := _text(record, origin))}
+    if texts:
+        twins = connection.execute(_TWINS[connection.dialect.name], {"texts": sorted(texts)})
+        met.update(map(tuple, twins))
+    new = []
+    for record, origin in incoming:
+        marks = {*record.urls, _text(record, origin)} - {None}
+        new.append(not marks & met)
+        met |= marks
+    return new
+
+
+def add_articles(
+    connection: Connection, incoming: Sequence[Incoming], rollups: RollupUpdate
+) -> None:
+    """Stores articles that are new, with their addresses, mentions and boilerplate."""
+    if not incoming:
+        return
+    numbers = _NUMBERS.take(connection, len(incoming))
+    rows = [_row(number, *one) for number, one in zip(numbers, incoming, strict=True)]
+    _ADD_ARTICLES.write(connection, rows)
+    numbered = list(zip(numbers, rows, [record for record, _ in incoming], strict=True))
+    add_urls(connection, [(url, number) for number, _, record in numbered for url in record.urls])
+    named, boilerplate = write_occurrences(
+        connection,
+        {number: record.mentions for number, _, record in numbered},
+        {number: record.boilerplate for number, _, record in numbered},
+    )
+    for number, row, record in numbered:
+        if is_counted(row["access"], row["kind"]):
+            contribution = Contribution(
+                article_id=number,
+                source_id=row["source_id"],
+                day=row["day"],
+                minute=minute_of(row["published_at"] or row["first_seen_at"]),
+                language=row["language"] or "",
+                section=row["section"] or "",
+                limited=row["access"] != "open",
+                companies=named[number],
+                boilerplate=boilerplate[number],
+            )
+            rollups.add(contribution, record.wording)
+
+
+def _text(record: Record, origin: Origin) -> tuple[int, str] | None:
+    return None if record.fingerprint is None else (origin.source_id, record.fingerprint)
+
+
+def _row(number: int, record: Record, origin: Origin) -> dict[str, Any]:
+    return {
+        **record.columns,
+        "id": number,
+        "source_id": origin.source_id,
+        "run_id": origin.run_id,
+        "day": day_of(record.columns["published_at"], record.seen_at),
+        "content_hash": record.content_hash,
+        "fingerprint": record.fingerprint,
+        "revision": 1,
+        "first_seen_at": record.seen_at,
+        "last_seen_at": record.seen_at,
+    }
+
 
 # A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, text?,
 # anything pending in the quarantine?
@@ -109,7 +238,7 @@ class LostArticle:
 
 
 def save_records(
-    connection: Connection, records: Sequence[tuple[Record, int]], analysis: Analysis
+    connection: Connection, records: Sequence[tuple[Record, int]], rollups: RollupUpdate
 ) -> list[Saved]:
     """Store records, each with the number of its run, and return the outcome of each.
 
@@ -129,44 +258,35 @@ def save_records(
     incoming = [(record, Origin(sources[record.source], run_id)) for record, run_id in records]
     new = new_ones(connection, incoming)
     add_articles(
-        connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], analysis
+        connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], rollups
     )
     return [
         Saved("new", len(record.mentions))
         if is_new
-        else _save_known(connection, record, origin, analysis)
+        else _save_known(connection, record, origin, rollups)
         for (record, origin), is_new in zip(incoming, new, strict=True)
     ]
 
 
 def _save_known(
-    connection: Connection, record: Record, origin: Origin, analysis: Analysis
+    connection: Connection, record: Record, origin: Origin, rollups: RollupUpdate
 ) -> Saved:
     """Stores a record whose address or text is stored, or was stored right before it."""
     stored, known = _article_at(connection, record.urls)
     saved = Saved("unchanged", 0)
     if stored is not None:
         article_id = stored.id
-        saved = _take_over(connection, record, stored, origin, analysis)
+        saved = _take_over(connection, record, stored, origin, rollups)
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
         # It was like one right before it that has become a revision since.
-        add_articles(connection, [(record, origin)], analysis)
+        add_articles(connection, [(record, origin)], rollups)
         return Saved("new", len(record.mentions))
     _touch(connection, article_id, record)
     unknown = [url for url in record.urls if url not in known]
     add_urls(connection, [(url, article_id) for url in unknown])
     return saved
-
-
-def replace_mentions(
-    connection: Connection, article_id: int, mentions: Sequence[Mention], analysis: Analysis
-) -> None:
-    """Give an article other mentions; all that is counted follows."""
-    with analysis.changing([article_id]):
-        connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
-        write_occurrences(connection, {article_id: mentions}, {})
 
 
 def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
@@ -211,7 +331,7 @@ def _take_over(
     record: Record,
     stored: StoredArticle,
     origin: Origin,
-    analysis: Analysis,
+    rollups: RollupUpdate,
 ) -> Saved:
     if stored.source_id != origin.source_id or record.only_address:
         return Saved("unchanged", 0)
@@ -229,12 +349,12 @@ def _take_over(
     if stored.has_pending:
         quarantine.close_pending(connection, stored.id, "superseded")
     if differs:
-        with analysis.changing([stored.id]):
+        with rollups.changing([stored.id]):
             revise(connection, record, stored, origin.run_id)
         return Saved("revised", len(record.mentions))
     how = {"access": record.columns["access"], "kind": record.columns["kind"]}
     if how != {"access": stored.access, "kind": stored.kind}:
-        with analysis.changing([stored.id]):
+        with rollups.changing([stored.id]):
             connection.execute(update(Article).where(Article.id == stored.id).values(how))
     return Saved("unchanged", 0)
 
@@ -284,7 +404,7 @@ def stored_article(connection: Connection, number: int) -> StoredArticle | None:
 
 def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
     """Make the record the article's newest version; the one before it becomes a revision. To be
-    called within `Analysis.changing`."""
+    called within `RollupUpdate.changing`."""
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
