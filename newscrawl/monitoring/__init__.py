@@ -1,1 +1,1 @@
-"""What is due, what runs, what fell silent, and who is told of it."""
+"""Schedule and supervise crawls, check the health of sources, and deliver alerts."""

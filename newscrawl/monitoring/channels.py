@@ -44,8 +44,8 @@ SIGNATURE = "X-Newscrawl-Signature"
 
 
 def configured_channels() -> tuple[Channel, ...]:
-    """The log, and what NEWSCRAWL_SMTP_URL and NEWSCRAWL_WEBHOOKS add; SettingError for what
-    can't work."""
+    """Return the log and the channels of NEWSCRAWL_SMTP_URL and NEWSCRAWL_WEBHOOKS; raise
+    SettingError for an invalid setting."""
     channels: list[Channel] = [LogChannel()]
     if config.NEWSCRAWL_SMTP_URL:
         channels.append(
@@ -65,10 +65,10 @@ def configured_channels() -> tuple[Channel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailChannel:
-    """A server and the addresses of those who are told.
+    """E-mail over an SMTP server.
 
-    `implicit_tls` is that of smtps://. Else STARTTLS is used where the server offers it, and a
-    password is never sent without it.
+    `implicit_tls` is that of smtps://. Otherwise STARTTLS is used where the server offers it; a
+    password is never sent without TLS.
     """
 
     host: str
@@ -81,9 +81,9 @@ class MailChannel:
 
     @classmethod
     def of(cls, url: str, sender: str, recipients: str) -> Self:
-        """The channel of NEWSCRAWL_SMTP_URL, NEWSCRAWL_MAIL_FROM and NEWSCRAWL_MAIL_TO.
+        """Return the channel of NEWSCRAWL_SMTP_URL, NEWSCRAWL_MAIL_FROM and NEWSCRAWL_MAIL_TO.
 
-        Raises SettingError, which quotes nothing of the URL: it may hold a password.
+        The message of SettingError does not quote the URL: it may hold a password.
         """
         try:
             parts = urlsplit(url)
@@ -91,7 +91,9 @@ class MailChannel:
         except ValueError:
             host, port = None, 0
         if not host or not port:
-            raise SettingError(f"NEWSCRAWL_SMTP_URL: no mail server's URL; as in {_SMTP_EXAMPLE}")
+            raise SettingError(
+                f"NEWSCRAWL_SMTP_URL: not the URL of a mail server; as in {_SMTP_EXAMPLE}"
+            )
         return cls(
             host=host,
             port=port,
@@ -109,7 +111,7 @@ class MailChannel:
     def deliver(self, notice: Notice) -> None:
         try:
             with self._server() as server:
-                self._open_up(server)
+                self._log_in(server)
                 refused = server.send_message(self.message(notice))
         except (OSError, smtplib.SMTPException, UnicodeError) as error:
             raise DeliveryError(self._cause(error)) from error
@@ -117,7 +119,7 @@ class MailChannel:
             raise DeliveryError(f"refused for {', '.join(sorted(refused))}")
 
     def message(self, notice: Notice) -> EmailMessage:
-        """The notice as an e-mail. Those of one cause are one thread."""
+        """Return the notice as an e-mail."""
         message = EmailMessage()
         message["Subject"] = one_line(notice.subject)[:_MAX_SUBJECT]
         message["From"] = self.sender
@@ -138,7 +140,7 @@ class MailChannel:
             return smtplib.SMTP_SSL(self.host, self.port, timeout=_SMTP_SECONDS, context=context)
         return smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
 
-    def _open_up(self, server: smtplib.SMTP) -> None:
+    def _log_in(self, server: smtplib.SMTP) -> None:
         server.ehlo()
         secure = self.implicit_tls
         if not secure and server.has_extn("starttls"):
@@ -148,31 +150,33 @@ class MailChannel:
         if self.user is None:
             return
         if not secure:
-            raise DeliveryError("it offers no STARTTLS, and no password goes out in the clear")
+            raise DeliveryError(
+                "the server offers no STARTTLS, and a password is never sent in the clear"
+            )
         server.login(self.user, self.password or "")
 
     def _cause(self, error: Exception) -> str:
         if isinstance(error, smtplib.SMTPAuthenticationError):
             return "the server refuses user or password of NEWSCRAWL_SMTP_URL"
-        told = one_line(str(error)) or type(error).__name__
-        return told.replace(self.password, "***") if self.password else told
+        cause = one_line(str(error)) or type(error).__name__
+        return cause.replace(self.password, "***") if self.password else cause
 
 
 def _addresses(setting: str, text: str) -> tuple[str, ...]:
     addresses = tuple(part.strip() for part in text.split(",") if part.strip())
     if not addresses:
-        raise SettingError(f"{setting}: names nobody; as in desk@example.org,ops@example.org")
+        raise SettingError(f"{setting}: no address; as in desk@example.org,ops@example.org")
     for address in addresses:
-        found = parseaddr(address)[1]
-        if "@" not in found.strip("@") or any(not sign.isprintable() for sign in address):
-            raise SettingError(f"{setting}={one_line(address)}: no e-mail address")
+        parsed = parseaddr(address)[1]
+        if "@" not in parsed.strip("@") or any(not char.isprintable() for char in address):
+            raise SettingError(f"{setting}={one_line(address)}: not an e-mail address")
     return addresses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookChannel:
-    """A URL that takes notices. With `secret`, each bears `X-Newscrawl-Signature: sha256=...`,
-    the HMAC of the body."""
+    """JSON by POST to a URL. With `secret`, the header `X-Newscrawl-Signature: sha256=...` has the
+    HMAC of the body."""
 
     url: str = field(repr=False)
     secret: str = field(default="", repr=False)
@@ -181,14 +185,14 @@ class WebhookChannel:
 
     @classmethod
     def of(cls, url: str, *, secret: str = "", allow_private: bool = False) -> Self:
-        """The channel of one URL of NEWSCRAWL_WEBHOOKS; SettingError, without the URL, for a bad
-        one: its path may be a token."""
+        """Return the channel of one URL of NEWSCRAWL_WEBHOOKS. The message of SettingError does
+        not quote the URL: its path may be a token."""
         try:
             parts = urlsplit(url)
             usable = parts.scheme in _WEBHOOK_PORTS and parts.hostname and parts.port != 0
         except ValueError:
             usable = False
-        if not usable or any(not sign.isprintable() or sign == " " for sign in url):
+        if not usable or any(not char.isprintable() or char == " " for char in url):
             raise SettingError(
                 "NEWSCRAWL_WEBHOOKS: not an http or https URL; as in https://example.org/hooks/news"
             )
@@ -221,7 +225,7 @@ class WebhookChannel:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
             connection.connect()
-            # A server that answers byte by byte would pass every timeout of the socket.
+            # The socket's timeout does not end an answer that comes byte by byte.
             deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
             deadline.daemon = True
             deadline.start()
@@ -245,24 +249,24 @@ class WebhookChannel:
         return headers
 
     def _address(self, parts: SplitResult) -> str:
-        """The address to connect to; DeliveryError where one of the host's isn't public."""
+        """Return the address to connect to; raise DeliveryError where one isn't public."""
         host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
-        found = [
+        addresses = [
             str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         ]
         private = [
-            one for one in found if not is_public(ipaddress.ip_address(one.partition("%")[0]))
+            one for one in addresses if not is_public(ipaddress.ip_address(one.partition("%")[0]))
         ]
         if private and not self.allow_private:
             raise DeliveryError(
                 f"{host} is the private address {private[0]}; NEWSCRAWL_WEBHOOK_PRIVATE=yes "
                 "allows it"
             )
-        return found[0]
+        return addresses[0]
 
 
 def payload(notice: Notice) -> Mapping[str, object]:
-    """What a webhook gets. `text` is the key that chats (Slack, Mattermost) show."""
+    """Return the JSON for a webhook. Chats (Slack, Mattermost) show the value of `text`."""
     return {
         "text": f"{notice.subject}\n{notice.text}",
         "subject": notice.subject,
@@ -273,7 +277,7 @@ def payload(notice: Notice) -> Mapping[str, object]:
 
 
 class _Tls(http.client.HTTPSConnection):
-    """A connection to an address that was checked, with the certificate of the host's name."""
+    """A TLS connection to a checked address, with the certificate of the host name."""
 
     def __init__(self, host: str, port: int, address: str) -> None:
         self._context = ssl.create_default_context()
@@ -293,7 +297,7 @@ def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
 
 
 def _shut(sock: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it has been closed meanwhile
+    with contextlib.suppress(OSError):  # it is closed already
         sock.shutdown(socket.SHUT_RDWR)
 
 

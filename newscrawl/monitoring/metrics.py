@@ -1,7 +1,7 @@
-"""The watch as Prometheus sees it: each scrape reads the database anew."""
+"""Metrics of sources and monitors for Prometheus: each scrape reads the database."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -13,6 +13,39 @@ from newscrawl.storage.source_stats import articles_so_far
 from newscrawl.storage.status import SourceStatus, WatchStatus, watch_status
 
 _STATES = ("running", "failing", "late", "never", "ok")
+# The gauges of a source: name, help text, and value.
+_GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
+    ("new_articles_hour", "New articles of the last hour", lambda one: one.new_hour),
+    ("new_articles_day", "New articles of the last 24 hours", lambda one: one.new_day),
+    ("crawls_day", "Crawls begun in the last 24 hours", lambda one: one.runs_day),
+    (
+        "pages_failed_day",
+        "Pages that couldn't be fetched in the last 24 hours",
+        lambda one: one.pages_failed_day,
+    ),
+    (
+        "last_crawl_timestamp_seconds",
+        "Begin of the last crawl",
+        lambda one: _seconds(one.last_start),
+    ),
+    (
+        "last_success_timestamp_seconds",
+        "End of the last crawl, within 24 hours, that read a feed or sitemap",
+        lambda one: _seconds(one.last_success),
+    ),
+    ("crawl_failures", "Crawls that failed in a row", lambda one: one.failures),
+    ("pages_waiting", "Pages that can be fetched now", lambda one: one.waiting),
+    (
+        "gap_days",
+        "Full days of the last seven on which the source wasn't read",
+        lambda one: len(one.gaps),
+    ),
+    (
+        "quarantined_revisions",
+        "Versions in the quarantine that wait for a decision",
+        lambda one: one.quarantined,
+    ),
+)
 
 
 class WatchCollector(Collector):
@@ -23,14 +56,14 @@ class WatchCollector(Collector):
         self._slugs = slugs
 
     def describe(self) -> list[Metric]:
-        """Describe nothing: to name the metrics would take a scrape."""
+        """Describe nothing: the names are known after a scrape only."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Read the database, and give what stands in it."""
+        """Read the database and yield its metrics."""
         up = GaugeMetricFamily("newscrawl_up", "Whether the database could be read")
         try:
-            found = watch_status(self._database, self._slugs)
+            status = watch_status(self._database, self._slugs)
             articles = articles_so_far(self._database)
         except StorageError:
             up.add_metric([], 0)
@@ -39,19 +72,19 @@ class WatchCollector(Collector):
         up.add_metric([], 1)
         yield up
         yield _articles(articles)
-        yield from _sources(found)
-        yield from _watch(found)
+        yield from _sources(status)
+        yield from _monitors(status)
 
 
 def registry(database: Database, slugs: Sequence[str]) -> CollectorRegistry:
-    """A registry with the watch alone in it."""
-    made = CollectorRegistry(auto_describe=False)
-    made.register(WatchCollector(database, slugs))
-    return made
+    """Return a registry with these metrics only."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(WatchCollector(database, slugs))
+    return registry
 
 
 def exposition(database: Database, slugs: Sequence[str]) -> str:
-    """All metrics in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     return generate_latest(registry(database, slugs)).decode()
 
 
@@ -64,51 +97,19 @@ def _articles(articles: dict[str, int]) -> Metric:
     return family
 
 
-def _sources(found: WatchStatus) -> Iterator[Metric]:
-    crawled = [one for one in found.sources if one.last_start or one.failures]
+def _sources(status: WatchStatus) -> Iterator[Metric]:
+    crawled = [one for one in status.sources if one.last_start or one.failures]
 
-    def gauge(name: str, help_text: str, value: Callable[[SourceStatus], float | None]) -> Metric:
+    def late(one: SourceStatus) -> float:
+        return (status.moment - one.due_at).total_seconds() if one.due_at else 0.0
+
+    for name, help_text, value in (*_GAUGES, ("late_seconds", "Time since it was due", late)):
         family = GaugeMetricFamily(f"newscrawl_{name}", help_text, labels=["source"])
         for one in crawled:
             number = value(one)
             if number is not None:
                 family.add_metric([one.slug], number)
-        return family
-
-    def late(one: SourceStatus) -> float:
-        return (found.moment - one.due_at).total_seconds() if one.due_at else 0.0
-
-    yield gauge("new_articles_hour", "New articles of the last hour", lambda one: one.new_hour)
-    yield gauge("new_articles_day", "New articles of the last 24 hours", lambda one: one.new_day)
-    yield gauge("crawls_day", "Crawls begun in the last 24 hours", lambda one: one.runs_day)
-    yield gauge(
-        "pages_failed_day",
-        "Pages that couldn't be fetched in the last 24 hours",
-        lambda one: one.pages_failed_day,
-    )
-    yield gauge(
-        "last_crawl_timestamp_seconds",
-        "Begin of the last crawl",
-        lambda one: _seconds(one.last_start),
-    )
-    yield gauge(
-        "last_success_timestamp_seconds",
-        "End of the last crawl, within 24 hours, that read a feed or sitemap",
-        lambda one: _seconds(one.last_success),
-    )
-    yield gauge("crawl_failures", "Crawls that failed in a row", lambda one: one.failures)
-    yield gauge("pages_waiting", "Pages that can be fetched now", lambda one: one.waiting)
-    yield gauge("late_seconds", "Time since the source is due", late)
-    yield gauge(
-        "gap_days",
-        "Full days of the last seven on which it wasn't read",
-        lambda one: len(one.gaps),
-    )
-    yield gauge(
-        "quarantined_revisions",
-        "Revisions that would make articles worse and wait for somebody",
-        lambda one: one.quarantined,
-    )
+        yield family
     state = GaugeMetricFamily(
         "newscrawl_source_state", "1 for the state that a source is in", labels=["source", "state"]
     )
@@ -118,22 +119,22 @@ def _sources(found: WatchStatus) -> Iterator[Metric]:
     yield state
 
 
-def _watch(found: WatchStatus) -> Iterable[Metric]:
-    alive = [one for one in found.workers if not one.silent]
+def _monitors(status: WatchStatus) -> Iterator[Metric]:
+    alive = [one for one in status.workers if not one.silent]
     numbers = {
-        "workers": ("Monitors that are up", len(alive)),
+        "workers": ("Monitors that are running", len(alive)),
         "slots": ("Sources that they can crawl at a time", sum(one.slots for one in alive)),
         "slots_busy": ("Sources that are crawled now", sum(one.running for one in alive)),
-        "queue_size": ("Sources that wait in the queue for a worker", found.queued),
+        "queue_size": ("Sources in the queue", status.queued),
     }
     for name, (help_text, value) in numbers.items():
         family = GaugeMetricFamily(f"newscrawl_{name}", help_text)
         family.add_metric([], value)
         yield family
     incidents = GaugeMetricFamily(
-        "newscrawl_incidents", "Open incidents: what is wrong now", labels=["source", "kind"]
+        "newscrawl_incidents", "Open incidents", labels=["source", "kind"]
     )
-    open_now = Counter((one.source or "", one.kind) for one in found.incidents)
+    open_now = Counter((one.source or "", one.kind) for one in status.incidents)
     for labels, number in sorted(open_now.items()):
         incidents.add_metric(list(labels), number)
     yield incidents

@@ -1,4 +1,4 @@
-"""Which stored articles robots.txt forbids by now, and their reduction to what feeds told."""
+"""Find stored articles that robots.txt forbids now, and reduce them to headline and standfirst."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -25,9 +25,9 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForbiddenArticle:
-    """A stored article that robots.txt forbids at each of its addresses that could be judged.
+    """A stored article that robots.txt forbids at each of its addresses whose rules are known.
 
-    `host` is the one whose robots.txt it is, `rule` its line, `read_at` when that was read.
+    `host` is the host of the robots.txt, `rule` its line, `read_at` when that was read.
     """
 
     article: int
@@ -41,8 +41,7 @@ class ForbiddenArticle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the hosts of stored articles allow; of those that are not in `rulebooks` nothing is
-    known, for a reason in `unknown`."""
+    """The rules of the hosts of stored articles; `unknown` has the reason for each host without."""
 
     rulebooks: Mapping[str, RobotsRules] = field(default_factory=dict)
     policies: Mapping[str, RobotsPolicy] = field(default_factory=dict)
@@ -51,7 +50,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What came of an audit: `unknown` counts the articles that nobody could judge."""
+    """The result of an audit; `unknown` counts the articles whose rules are not known."""
 
     forbidden: tuple[ForbiddenArticle, ...]
     articles: int
@@ -61,7 +60,7 @@ class Audit:
 def hosts_of_articles(
     database: Database, sources: Collection[str] | None, on_progress: Progress
 ) -> list[str]:
-    """Return the hosts, as in "https://www.ft.com", at which articles were read."""
+    """Return the hosts, as in "https://www.ft.com", that have stored articles."""
     hosts: dict[str, None] = {}
     for articles in read_articles(database, sources):
         for article in articles:
@@ -79,18 +78,18 @@ def rules_of(
     *,
     workers: int = 16,
 ) -> Rules:
-    """Return what hosts allow a robot: by today's robots.txt, which is kept, or by the last copy of
-    it where it can't be read or there is no fetcher."""
+    """Return the rules of hosts: by robots.txt, which is fetched and stored, or by its last copy
+    where it can't be read or there is no fetcher."""
     policies: dict[str, RobotsPolicy] = {}
     unknown: dict[str, str] = {}
     if fetcher is not None:
         with ThreadPoolExecutor(workers, "robots") as pool:
-            asked = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
-            for done in as_completed(asked):
+            requests = {pool.submit(fetcher.robots_policy, f"{host}/"): host for host in hosts}
+            for done in as_completed(requests):
                 try:
-                    policies[asked[done]] = done.result()
+                    policies[requests[done]] = done.result()
                 except FetchError as error:
-                    unknown[asked[done]] = str(error)
+                    unknown[requests[done]] = str(error)
                 on_progress(1)
         for policy in policies.values():
             keep_robots_policy(database, policy)
@@ -125,8 +124,8 @@ def audit(
 
 
 def _judge(article: ReadArticle, rules: Rules) -> ForbiddenArticle | bool | None:
-    """Return what forbids an article, True where it is allowed at one of its addresses, None where
-    nothing is known of any."""
+    """Return the rule against an article, True where one of its addresses is allowed, or None where
+    no rules are known."""
     against: ForbiddenArticle | None = None
     for url in article.addresses:
         host = _host(url)
@@ -153,7 +152,7 @@ def purge(
     companies: Companies,
     on_progress: Progress,
 ) -> None:
-    """Reduce articles to what their feeds told of them; REDUCED_AT_ONCE in one transaction."""
+    """Reduce articles to what their feeds contained; REDUCED_AT_ONCE in one transaction."""
     numbers = [one.article for one in forbidden]
     for start in range(0, len(numbers), REDUCED_AT_ONCE):
         chosen = numbers[start : start + REDUCED_AT_ONCE]
@@ -165,16 +164,16 @@ def _reduced(
     database: Database, numbers: Sequence[int], companies: Companies
 ) -> Iterator[tuple[int, Document]]:
     now = datetime.now(UTC)
-    for number, told in told_of(database, numbers).items():
+    for number, hints in told_of(database, numbers).items():
         page = Page(
-            url=told.url,
-            source=told.source,
+            url=hints.url,
+            source=hints.source,
             html=b"",
             fetched_at=now,
-            language=told.language,
+            language=hints.language,
             status=0,
             access="disallowed",
-            hints=told.hints,
+            hints=hints.hints,
         )
         yield number, with_mentions(Document(page=page, article=article_of_hints(page)), companies)
 

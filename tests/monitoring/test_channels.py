@@ -177,8 +177,8 @@ def test_refused_recipient_is_named(plain_server: tuple[Inbox, int]) -> None:
         ("mail.example.org", "a@example.org", "NEWSCRAWL_SMTP_URL"),
         ("ftp://me:hush@mail.example.org", "a@example.org", "NEWSCRAWL_SMTP_URL"),
         ("smtp://me:hush@mail.example.org:port", "a@example.org", "NEWSCRAWL_SMTP_URL"),
-        ("smtp://mail.example.org", "", "NEWSCRAWL_MAIL_TO: names nobody"),
-        ("smtp://mail.example.org", "desk", "NEWSCRAWL_MAIL_TO=desk: no e-mail address"),
+        ("smtp://mail.example.org", "", "NEWSCRAWL_MAIL_TO: no address"),
+        ("smtp://mail.example.org", "desk", "NEWSCRAWL_MAIL_TO=desk: not an e-mail address"),
     ],
     ids=["no scheme", "other scheme", "no port", "nobody", "no address"],
 )
