@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import engine as engines
-from newscrawl.storage import models, schema
+from newscrawl.storage import migrations, models
 from newscrawl.storage.engine import LONGEST, SHORT, Patience
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild
@@ -66,11 +66,11 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
     engine = engines.make_engine(parsed)
     try:
         before, after = _again_if_in_the_way(
-            lambda: schema.upgrade(engine), parsed, _patience(parsed)
+            lambda: migrations.upgrade(engine), parsed, _patience(parsed)
         )
     finally:
         engine.dispose()
-    if after > schema.HEAD:
+    if after > migrations.HEAD:
         raise StorageError(_newer(engines.shown(parsed), after))
     return before, after
 
@@ -78,7 +78,7 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
 def _newer(name: str, version: str) -> str:
     return (
         f"the database {name} was made by a newer newscrawl (schema {version}, this is "
-        f"{schema.HEAD}): install that one"
+        f"{migrations.HEAD}): install that one"
     )
 
 
@@ -115,20 +115,20 @@ class Database:
 
         def work() -> str | None:
             with self._engine.connect() as connection:
-                found = schema.version_of(connection)
-            return schema.upgrade(self._engine)[1] if found is None and create else found
+                found = migrations.version_of(connection)
+            return migrations.upgrade(self._engine)[1] if found is None and create else found
 
         version = _again_if_in_the_way(work, self._url, self.patience)
         if version is None:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
             )
-        if version < schema.HEAD:
+        if version < migrations.HEAD:
             raise StorageError(
                 f"the database {self.name} is of an older version ({version}, this is "
-                f"{schema.HEAD}): newscrawl db upgrade"
+                f"{migrations.HEAD}): newscrawl db upgrade"
             )
-        if version > schema.HEAD:
+        if version > migrations.HEAD:
             raise StorageError(_newer(self.name, version))
 
     @contextmanager

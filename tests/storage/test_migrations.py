@@ -12,17 +12,17 @@ from sqlalchemy import select, text
 from newscrawl.storage import (
     StorageError,
     engine,
+    migrations,
     models,
     open_database,
     queries,
-    schema,
     upgrade_database,
 )
 from newscrawl.storage.company_alerts import list_alerts, watch_company
 from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.source_stats import articles_so_far
 
-SCRIPTS = Path(schema.__file__).parent / "migrations"
+SCRIPTS = Path(migrations.__file__).parent
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def scripts() -> ScriptDirectory:
 
 
 def test_head_is_the_newest_migration(scripts: ScriptDirectory) -> None:
-    assert scripts.get_current_head() == schema.HEAD
+    assert scripts.get_current_head() == migrations.HEAD
 
 
 def test_versions_sort_in_the_order_of_their_migrations(scripts: ScriptDirectory) -> None:
@@ -62,8 +62,8 @@ def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
 
 
 def test_an_upgrade_tells_where_from_and_where_to(database_url: str) -> None:
-    assert upgrade_database(database_url) == (None, schema.HEAD)
-    assert upgrade_database(database_url) == (schema.HEAD, schema.HEAD)
+    assert upgrade_database(database_url) == (None, migrations.HEAD)
+    assert upgrade_database(database_url) == (migrations.HEAD, migrations.HEAD)
 
 
 def test_an_upgraded_database_opens(database_url: str) -> None:
@@ -96,7 +96,7 @@ def unreleased(database_url: str) -> str:
 
 
 def test_unreleased_schema_becomes_the_tables_of_the_models(unreleased: str) -> None:
-    assert upgrade_database(unreleased) == ("0014", schema.HEAD)
+    assert upgrade_database(unreleased) == ("0014", migrations.HEAD)
     assert differences(unreleased) == []
 
 

@@ -1,1 +1,52 @@
-"""Alembic's migrations. `newscrawl.storage.schema.upgrade` runs them; there is no alembic.ini."""
+"""The schema's version: which one a database has, which one is needed, and the upgrade."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.migrations import upgrade_unreleased
+
+# The newest file of migrations/versions. Written here too so that opening a database does
+# not load Alembic; a test holds the two equal.
+HEAD = "0015"
+
+_VERSION_TABLE = "alembic_version"
+# Any number will do, as long as nobody else's is the same: "news" as ASCII.
+_UPGRADE_LOCK = 0x6E657773
+
+
+def version_of(connection: Connection) -> str | None:
+    """The schema's version, or None in a database without our tables."""
+    if not inspect(connection).has_table(_VERSION_TABLE):
+        return None
+    return connection.execute(text(f"SELECT version_num FROM {_VERSION_TABLE}")).scalar()  # noqa: S608
+
+
+def upgrade(engine: Engine) -> tuple[str | None, str]:
+    """Bring the database to HEAD, in one transaction; return the versions before and after.
+
+    If several processes upgrade a database at once, one does and the others wait for it. Raise
+    StorageError for a schema too old to be upgraded.
+    """
+    from alembic import command  # noqa: PLC0415 - a quarter of a second, for a rare need
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    folder = Path(__file__).parent
+    config.set_main_option("script_location", str(folder).replace("%", "%%"))
+    with engine.execution_options(writes=True).begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _UPGRADE_LOCK})
+        before = version_of(connection)
+        if before == upgrade_unreleased.BEFORE:
+            upgrade_unreleased.upgrade(connection)
+        elif before is not None and before < upgrade_unreleased.BEFORE:
+            raise StorageError(
+                f"the database is of schema {before}, made by a development version: upgrade it "
+                "with the last version before 0015, or begin a new one"
+            )
+        if before is None or before < HEAD:
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+        return before, version_of(connection) or HEAD

@@ -1,4 +1,4 @@
-"""Alembic's entry: migrates over the connection that `newscrawl.storage.schema` hands in."""
+"""Alembic's entry: migrates over the connection that `newscrawl.storage.migrations` hands in."""
 
 from alembic import context
 

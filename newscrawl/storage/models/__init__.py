@@ -1,7 +1,35 @@
 """The tables, a module for each group of them; all must be imported here to be known."""
 
-from newscrawl.storage.models.alerts import CompanyAlert, WatchedCompany
-from newscrawl.storage.models.analysis import (
+from newscrawl.storage.models.articles import (
+    Article,
+    ArticleUrl,
+    Company,
+    Coverage,
+    Mention,
+    QuarantinedRevision,
+    Revision,
+    Run,
+    Source,
+)
+from newscrawl.storage.models.base import Base
+from newscrawl.storage.models.crawls import (
+    FrontierUrl,
+    Listing,
+    Poll,
+    Progress,
+    RobotsPolicy,
+    TemplateMemory,
+)
+from newscrawl.storage.models.monitoring import (
+    CompanyAlert,
+    Incident,
+    Lease,
+    SourceHealth,
+    SourceStats,
+    WatchedCompany,
+    Worker,
+)
+from newscrawl.storage.models.rollups import (
     Appearance,
     Boilerplate,
     CountedArticle,
@@ -14,24 +42,6 @@ from newscrawl.storage.models.analysis import (
     SketchValue,
     Story,
 )
-from newscrawl.storage.models.articles import (
-    Article,
-    ArticleUrl,
-    Company,
-    Coverage,
-    Mention,
-    Revision,
-    Run,
-    Source,
-)
-from newscrawl.storage.models.base import Base
-from newscrawl.storage.models.frontier import FrontierUrl, Listing, Poll
-from newscrawl.storage.models.memory import TemplateMemory
-from newscrawl.storage.models.progress import Progress
-from newscrawl.storage.models.quarantine import QuarantinedRevision
-from newscrawl.storage.models.robots import RobotsPolicy
-from newscrawl.storage.models.sources_health import SourceHealth
-from newscrawl.storage.models.watch import Incident, Lease, SourceStats, Worker
 
 __all__ = [
     "Appearance",

@@ -1,15 +1,16 @@
-"""The tables of crawls: sources, runs, articles with their addresses and revisions, mentions.
+"""The tables of articles: sources, runs, articles with their addresses and revisions, mentions,
+coverage, and the quarantine.
 
-An article is one text of one source. All addresses under which it was met stand in
-`article_urls`; texts that were replaced stand in `revisions`; `coverage` tells for each
-source and day whether we looked at all, so that a day without mentions and a day
-without a crawl are two different things.
+An article is one text of one source. All addresses under which it was met are in `article_urls`;
+texts that were replaced are in `revisions`, versions that were not applied in `quarantine`;
+`coverage` says for each source and day whether it was crawled, so that a day without mentions and a
+day without a crawl are two different things.
 """
 
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -158,3 +159,50 @@ class Coverage(Base):
     stored: Mapped[int]
     note: Mapped[str]
     recorded_at: Mapped[datetime]
+
+
+_PENDING = text("state = 'pending'")
+
+
+class QuarantinedRevision(Base):
+    """A version of an article that was not applied, for a `reason` of storage/quarantine.py.
+
+    An article has one that is "pending", the newest; `first_seen_at` is when the first of those in
+    a row came, `times` how many they were. It ends as "superseded" (a good version came), "applied"
+    or "discarded"; "replaced" is a text that an operator has put an earlier version in the place
+    of. What has ended keeps its hash, so that a text that was turned down is not listed again, and
+    nothing of its text. A page without any article has an empty text, and can't be applied.
+
+    `run_id` is no foreign key: runs without articles are forgotten before this is.
+    """
+
+    __tablename__ = "quarantine"
+    __table_args__ = (
+        Index(
+            "uq_quarantine_pending",
+            "article_id",
+            unique=True,
+            sqlite_where=_PENDING,
+            postgresql_where=_PENDING,
+        ),
+        Index(None, "article_id", "content_hash"),
+    )
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    article_id: Mapped[int] = mapped_column(ForeignKey("articles.id", ondelete="CASCADE"))
+    run_id: Mapped[int]
+    state: Mapped[str]
+    reason: Mapped[str]
+    note: Mapped[str]
+    first_seen_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+    times: Mapped[int]
+    title: Mapped[str | None]
+    text: Mapped[str]
+    characters: Mapped[int]
+    facts: Mapped[dict[str, Any]]
+    mentions: Mapped[list[dict[str, Any]]]
+    boilerplate: Mapped[dict[str, int]]
+    content_hash: Mapped[str]
+    fingerprint: Mapped[str | None]

@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from sqlalchemy import func, select
 
-from newscrawl.storage import schema
+from newscrawl.storage import migrations
 from newscrawl.storage.database import Database
 from newscrawl.storage.models import (
     Article,
@@ -105,5 +105,5 @@ def facts(database: Database) -> DatabaseFacts:
         first, last = session.execute(select(func.min(Article.day), func.max(Article.day))).one()
         last_run = session.scalar(select(func.max(Run.started_at)))
     return DatabaseFacts(
-        version=schema.HEAD, rows=rows, first_day=first, last_day=last, last_run=last_run
+        version=migrations.HEAD, rows=rows, first_day=first, last_day=last, last_run=last_run
     )

@@ -4,10 +4,10 @@
 `newscrawl db rebuild` makes them anew. An article counts here by the rules of
 `newscrawl.storage.queries`; one that does not has no row in any of these tables but `boilerplate`.
 
-A `minute` is a whole number of minutes since the calendar's beginning (year 1, UTC; never below
-0): that of publication, or of the first fetch where the page gives none. Language and section
-are "" where they are unknown. Only the way to the article is a foreign key: the rest was checked
-when the article was stored.
+A `minute` is a whole number of minutes since the calendar's beginning (year 1, UTC; never below 0):
+that of publication, or of the first fetch where the page gives none. Language and section are ""
+where they are unknown. Only the way to the article is a foreign key: the rest was checked when the
+article was stored.
 """
 
 from datetime import date

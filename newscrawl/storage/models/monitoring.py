@@ -1,9 +1,14 @@
-"""The tables of the watch: who crawls what, how each source fared day by day, what is wrong."""
+"""The tables of the watch: leases, workers, how each source fares, incidents, and the alerts about
+companies.
+
+Of one cause there is one open incident, and one company alert: nobody is notified twice, whichever
+worker found it.
+"""
 
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, text
+from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -105,3 +110,58 @@ class Incident(Base):
     recovered_at: Mapped[datetime | None]
     reported_at: Mapped[datetime | None]
     recovery_reported_at: Mapped[datetime | None]
+
+
+class SourceHealth(Base):
+    """The last visit to a source that only looked whether it can be crawled.
+
+    `state` is one of newscrawl.sources.checks.States; `last_ok` is the last visit that found it
+    in order. `working` of its `listings` could be read, `newest_at` is their youngest article,
+    `moved_to` the home page's new address where it has moved for good.
+    """
+
+    __tablename__ = "source_health"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    checked_at: Mapped[datetime]
+    state: Mapped[str]
+    note: Mapped[str]
+    listings: Mapped[int]
+    working: Mapped[int]
+    newest_at: Mapped[datetime | None]
+    moved_to: Mapped[str | None]
+    last_ok: Mapped[datetime | None]
+
+
+class WatchedCompany(Base):
+    """A company that an analyst watches, or a pair of companies (`other` is "" for one)."""
+
+    __tablename__ = "watched_companies"
+    __table_args__ = (UniqueConstraint("company", "other"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    company: Mapped[str]
+    other: Mapped[str]
+    added_at: Mapped[datetime]
+
+
+class CompanyAlert(Base):
+    """Something that analysts are notified of, about a company on a UTC day.
+
+    `delivered_by` names the channels that have delivered it, `delivered_at` is when the last of
+    them did; until `claimed_until` a worker is delivering it.
+    """
+
+    __tablename__ = "company_alerts"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    cause: Mapped[str] = mapped_column(unique=True)
+    kind: Mapped[str]
+    company: Mapped[str]
+    other: Mapped[str]
+    day: Mapped[date]
+    facts: Mapped[dict[str, Any]]
+    raised_at: Mapped[datetime] = mapped_column(index=True)
+    claimed_until: Mapped[datetime | None]
+    delivered_by: Mapped[list[str]]
+    delivered_at: Mapped[datetime | None]

@@ -1,9 +1,10 @@
-"""What crawls have still to do: pages that wait, feeds and sitemaps, when each source is due."""
+"""The tables of crawls: the queue, feeds and sitemaps, when each source is due, and what a crawl or
+a long task keeps for the next one."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -99,3 +100,49 @@ class Poll(Base):
     polled_at: Mapped[datetime]
     interval_seconds: Mapped[float]
     next_poll_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class TemplateMemory(Base):
+    """On how many of the `pages` of a source each text stood.
+
+    `seen` has counts by the fingerprints of the texts, as hexadecimal numbers of 16 digits.
+    """
+
+    __tablename__ = "template_memories"
+
+    source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
+    pages: Mapped[int]
+    seen: Mapped[dict[str, Any]]
+    updated_at: Mapped[datetime]
+
+
+class RobotsPolicy(Base):
+    """The last answer of a host that tells what it allows; what could not be read leaves no trace.
+
+    `rules` are the file's bytes, packed by zlib; none where the server had no such file.
+    """
+
+    __tablename__ = "robots_policies"
+
+    origin: Mapped[str] = mapped_column(primary_key=True)
+    status: Mapped[int]
+    rules: Mapped[bytes] = mapped_column(LargeBinary)
+    fetched_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class Progress(Base):
+    """A piece of long work: the ingestion of a file, a new extraction, a new count of mentions.
+
+    `task` says what is done to what, and how: other filters make another task. All before
+    `position` (bytes of a file, places in a list, an article's number) is done; `counts` says
+    with what result.
+    """
+
+    __tablename__ = "progress"
+
+    task: Mapped[str] = mapped_column(primary_key=True)
+    position: Mapped[int] = mapped_column(BigInteger)
+    counts: Mapped[dict[str, Any]]
+    started_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
