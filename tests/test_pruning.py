@@ -230,14 +230,14 @@ def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
         at(now(), next_run(database)).finish([])
     ran = newscrawl("db", "prune", "--keep", "30d")
     assert ran.code == 0
-    assert "Forgotten: 1 pages, 0 listings, 0 runs, 0 monitors, 0 incidents, " in ran.err
+    assert "Deleted: 1 pages, 0 listings, 0 runs, 0 monitors, 0 incidents, " in ran.err
 
 
 @pytest.mark.parametrize(
     ("keep", "said"),
     [
         ("soon", "NEWSCRAWL_KEEP=soon: not times, as in"),
-        ("7d", "NEWSCRAWL_KEEP=7d: too short, since what feeds still name is noted once a week"),
+        ("7d", "NEWSCRAWL_KEEP=7d: too short, since pages in feeds are recorded once a week"),
     ],
 )
 def test_a_time_that_cannot_be_meant_is_one_line(

@@ -16,21 +16,17 @@ from typer.exceptions import Abort, TyperException
 
 from newscrawl.cli import (
     alerts,
+    archives,
     articles,
     companies,
     database,
-    digest,
     evaluate,
     explain,
     extract,
-    ingest,
     label,
     mentions,
-    metrics,
     monitor,
     questions,
-    reextract,
-    rematch,
     serve,
     sources,
     status,
@@ -78,10 +74,10 @@ def _options(
 # A new command is one line here.
 app.command("mentions", epilog=mentions.EXAMPLE, rich_help_panel=_ASK)(mentions.mentions)
 app.command("articles", epilog=articles.ARTICLES_EXAMPLE, rich_help_panel=_ASK)(articles.articles)
-app.command("monitor", epilog=monitor.EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
+app.command("monitor", epilog=monitor.MONITOR_EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
 app.command("status", epilog=status.EXAMPLE, rich_help_panel=_WATCH)(status.status)
-app.command("metrics", epilog=metrics.EXAMPLE, rich_help_panel=_WATCH)(metrics.metrics)
-app.command("digest", epilog=digest.EXAMPLE, rich_help_panel=_ASK)(digest.digest)
+app.command("metrics", epilog=monitor.METRICS_EXAMPLE, rich_help_panel=_WATCH)(monitor.metrics)
+app.command("digest", epilog=alerts.DIGEST_EXAMPLE, rich_help_panel=_ASK)(alerts.digest)
 app.command(
     "search",
     cls=articles.SearchCommand,
@@ -89,9 +85,11 @@ app.command(
     rich_help_panel=_ASK,
 )(articles.search)
 app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
-app.command("ingest", epilog=ingest.EXAMPLE, rich_help_panel=_READ)(ingest.ingest)
-app.command("reextract", epilog=reextract.EXAMPLE, rich_help_panel=_READ)(reextract.reextract)
-app.command("rematch", epilog=rematch.EXAMPLE, rich_help_panel=_READ)(rematch.rematch)
+app.command("ingest", epilog=archives.INGEST_EXAMPLE, rich_help_panel=_READ)(archives.ingest)
+app.command("reextract", epilog=archives.REEXTRACT_EXAMPLE, rich_help_panel=_READ)(
+    archives.reextract
+)
+app.command("rematch", epilog=archives.REMATCH_EXAMPLE, rich_help_panel=_READ)(archives.rematch)
 app.command("explain", epilog=explain.EXAMPLE, rich_help_panel=_READ)(explain.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)

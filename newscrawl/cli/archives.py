@@ -1,50 +1,77 @@
-"""What commands over archives share: how pages are read, over how many cores, progress bars."""
+"""newscrawl ingest, reextract and rematch: work on archives and stored texts, over all cores."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import config
+from newscrawl.cli.arguments import (
+    REASONS,
+    CompaniesOption,
+    DatabaseOption,
+    DryRunOption,
+    Format,
+    FormatOption,
+    InputError,
+    OwnSourcesOption,
+    SinceOption,
+    SourceOption,
+    UntilOption,
+    WorkersOption,
+    companies_from,
+    one_of,
+    open_for_reading,
+    own_sources_file,
+    parse_day,
+    scope_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.progress import Progress, ProgressColumn
-
+    from newscrawl.archive.ingest import FileProgress
     from newscrawl.archive.page_processor import PageFilter, ReadingConfig
+    from newscrawl.archive.reextract import Change
+    from newscrawl.archive.rematch import RematchResult
 
-WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Processes; else one a core.", show_default=False)
-]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only tell what would change; write nothing.")
-]
-SourcesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--sources",
-        envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own, beside the bundled one.",
-        metavar="FILE",
-    ),
-]
+INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
+REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
+REMATCH_EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies my-companies.toml"
+
+# Ours: a table of more rows is no overview; csv and json have them all.
+_MAX_ROWS = 40
+_OUTCOMES = ("new", "changed", "unchanged", "lost")
+_COUNTED = (
+    "records",
+    "articles",
+    "new",
+    "revised",
+    "unchanged",
+    "quarantined",
+    "mentions",
+    "no_page",
+    "no_article",
+    "unwanted",
+    "too_large",
+    "unstorable",
+    "damaged",
+    "parts_lost",
+)
 
 
 def reading_config(
     selection: "PageFilter", companies: Path | None, sources: Path | None
 ) -> "ReadingConfig":
-    """How pages are read by today's settings; checks the files, so that no worker has to."""
+    """Return how pages are read by today's settings; a fault in a file is raised here, before any
+    worker starts."""
     from newscrawl.archive.page_processor import PageProcessor, ReadingConfig
-    from newscrawl.cli.arguments import one_of
     from newscrawl.extraction.methods import METHODS
     from newscrawl.reading import PageReader
 
     own_companies = companies or config.NEWSCRAWL_COMPANIES
-    own_sources = sources or config.NEWSCRAWL_SOURCES
     least = config.NEWSCRAWL_MIN_CHARACTERS
     reading = ReadingConfig(
         reader=PageReader(
@@ -53,57 +80,289 @@ def reading_config(
         ),
         page_filter=selection,
         companies=Path(own_companies) if own_companies else None,
-        sources=Path(own_sources) if own_sources else None,
+        sources=own_sources_file(sources),
     )
     PageProcessor(reading)
     return reading
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-@contextmanager
-def bytes_bar(name: str, size: int) -> "Iterator[Callable[[int, int], None]]":
-    """A bar on standard error, gone when done; what it yields takes bytes and articles done."""
-    from rich.progress import DownloadColumn, TextColumn
+def ingest(
+    warcs: Annotated[
+        list[Path], typer.Argument(help="WARC files, or folders of them.", metavar="WARC...")
+    ],
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language", help="Only articles in this language; can be repeated.", metavar="CODE"
+        ),
+    ] = None,
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--host", help="Only this host and those below it; can be repeated.", metavar="HOST"
+        ),
+    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many articles.")] = None,
+    workers: WorkersOption = None,
+    output_format: FormatOption = "table",
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+    sources: OwnSourcesOption = None,
+) -> None:
+    """Read the articles of WARC files into the database, with the companies that they mention.
 
-    found = TextColumn("{task.fields[articles]} articles")
-    with _bar(DownloadColumn(), found) as bar:
-        task = bar.add_task(name, total=size, articles=0)
-        articles = 0
+    For archives such as CC-NEWS. An article belongs to the registered source of its site, or else
+    to a source named for its host. An interrupted run continues where it stopped, and a file that
+    was read before, with the same options, is skipped.
 
-        def advance(done: int, found: int) -> None:
-            nonlocal articles
-            articles += found
-            bar.update(task, advance=done, articles=articles)
+    Exit code 1 where a file can't be read, or no article was found.
+    """
+    from newscrawl.archive.ingest import Ingestion
+    from newscrawl.archive.page_processor import PageFilter
+    from newscrawl.cli.output import bytes_bar
+    from newscrawl.storage import open_database
 
-        yield advance
-
-
-@contextmanager
-def counting_bar(name: str, size: int) -> "Iterator[Callable[[int], None]]":
-    """A bar on standard error, gone when done; what it yields takes how many more are done."""
-    from rich.progress import MofNCompleteColumn
-
-    with _bar(MofNCompleteColumn()) as bar:
-        task = bar.add_task(name, total=size)
-        yield lambda done: bar.update(task, advance=done)
-
-
-def _bar(*amounts: "ProgressColumn") -> "Progress":
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
+    files = _files(warcs)
+    selection = PageFilter(
+        languages=frozenset(code.strip().lower() for code in language or ()),
+        hosts=frozenset(name.strip().lower().strip(".") for name in host or ()),
+        since=parse_day(since, option="--since") if since else None,
+        until=parse_day(until, option="--until") if until else None,
     )
+    reading = reading_config(selection, companies, sources)
+    began = monotonic()
+    with (
+        open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
+        bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
+    ):
+        number = workers or cores()
+        ingestion = Ingestion(store, reading, workers=number, limit=limit, on_progress=on_progress)
+        states = ingestion.run(files)
+    _show_files(states, output_format, monotonic() - began)
 
-    columns = (TextColumn("{task.description}"), BarColumn(), *amounts)
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    return Progress(*columns, *times, console=Console(stderr=True), transient=True)
+
+def _files(given: Sequence[Path]) -> list[Path]:
+    from newscrawl.archive.lookup import warc_files
+
+    files = [file for path in given for file in (warc_files(path) if path.is_dir() else [path])]
+    if files and not any(file.exists() for file in files):
+        missing = " or ".join(map(str, files))
+        raise InputError(f"no WARC file at {missing}: give files or folders that are there")
+    if not files:
+        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(map(str, given))}")
+    return files
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
+    from newscrawl.cli.output import Column, render, say
+
+    columns = (
+        Column(key="file", heading="file", wide=True),
+        Column(key="records", heading="records", number=True),
+        Column(key="articles", heading="articles", number=True),
+        Column(key="new", heading="new", number=True),
+        Column(key="revised", heading="revised", number=True, table=False),
+        Column(key="unchanged", heading="known", number=True),
+        Column(key="quarantined", heading="", number=True, table=False),
+        Column(key="mentions", heading="mentions", number=True),
+        *(
+            Column(key=key, heading="", number=True, table=False)
+            for key in ("no_page", "no_article", "unwanted", "too_large", "unstorable")
+        ),
+        Column(key="damaged", heading="damaged", number=True),
+        Column(key="parts_lost", heading="", number=True, table=False),
+        Column(key="state", heading="state"),
+    )
+    rows = [_row(state) for state in states]
+    read = sum(state.bytes_read for state in states)
+    note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
+    render(rows, columns, output_format, note=note)
+    for state in states:
+        if state.problem:
+            say(f"newscrawl: {state.problem}")
+    found = any(state.counts["articles"] or state.done_before for state in states)
+    if not found or any(state.problem for state in states):
+        raise typer.Exit(1)
+
+
+def _row(state: "FileProgress") -> dict[str, object]:
+    counts = state.counts
+    state_name = "failed" if state.problem else "broken off" if state.is_open else "done"
+    return {
+        "file": state.path.name,
+        **{key: counts[key] for key in _COUNTED},
+        "state": "done before" if state.done_before else state_name,
+    }
+
+
+def reextract(
+    archive: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="NEWSCRAWL_ARCHIVE", help="Folder of WARC files of a crawl.", metavar="DIR"
+        ),
+    ] = None,
+    source: SourceOption = None,
+    since: SinceOption = None,
+    dry_run: DryRunOption = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also list articles that stay the same.")
+    ] = False,
+    workers: WorkersOption = None,
+    output_format: FormatOption = "table",
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+    sources: OwnSourcesOption = None,
+) -> None:
+    """Read archived pages again by today's extraction, and store what has changed.
+
+    The text that was stored becomes a revision. Lists the articles that are *new*, *changed*, or
+    *lost*: today's extraction finds less in those, so they stay as they are, and the new versions
+    are quarantined (newscrawl articles --quarantined). An interrupted run continues where it
+    stopped.
+
+    Exit code 1 where no page was read.
+    """
+    from newscrawl.archive.lookup import Archive
+    from newscrawl.archive.page_processor import PageFilter
+    from newscrawl.archive.reextract import Reextraction
+    from newscrawl.cli.output import counting_bar, say
+
+    folder = archive or config.NEWSCRAWL_ARCHIVE
+    if not folder:
+        raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
+    reading = reading_config(PageFilter(), companies, sources)
+    with open_for_reading(database) as store:
+        scope = scope_of(store, since=since, source=source)
+        task = Reextraction(
+            store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
+        )
+        if not dry_run and task.done_before:
+            say(f"Continuing where the last run stopped, after {task.done_before:,} pages.")
+        with counting_bar("pages", len(task)) as advance:
+            number = workers or cores()
+            found = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
+    _show_changes(found, output_format, every=every)
+    if not found:
+        say("There was no article to read.")
+        raise typer.Exit(1)
+
+
+def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render
+
+    listed = [change for change in changes if every or change.outcome != "unchanged"]
+    rows = [
+        {**asdict(change), "characters": _lengths(change), "became": _became(change)}
+        for change in listed
+    ]
+    columns = [
+        Column(key="became", heading="outcome", wide=True),
+        Column(key="outcome", heading="", table=False),
+        Column(key="reason", heading="", table=False),
+        Column(key="source", heading="source", wide=True),
+        Column(key="url", heading="article", wide=True),
+        Column(key="before", heading="", table=False),
+        Column(key="after", heading="", table=False),
+        Column(key="characters", heading="characters", number=True),
+        Column(key="gained", heading="gained", wide=True),
+        Column(key="lost", heading="lost", wide=True),
+    ]
+    if output_format != "table":
+        columns = [column for column in columns if column.key not in {"characters", "became"}]
+    shown = rows[:_MAX_ROWS] if output_format == "table" else rows
+    counts: Counter[str] = Counter(change.outcome for change in changes)
+    note = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
+    if len(shown) < len(rows):
+        note += f"; the first {_MAX_ROWS} shown"
+    render(shown, columns, output_format, note=note)
+
+
+def _became(change: "Change") -> str:
+    return f"{change.outcome}: {REASONS[change.reason]}" if change.reason else change.outcome
+
+
+def _lengths(change: "Change") -> str:
+    return f"{change.before:,} → {change.after:,}"
+
+
+def rematch(
+    source: SourceOption = None,
+    since: SinceOption = None,
+    dry_run: DryRunOption = False,
+    companies: CompaniesOption = None,
+    workers: WorkersOption = None,
+    output_format: FormatOption = "table",
+    database: DatabaseOption = None,
+) -> None:
+    """Find the mentions in stored articles again, after the registry of companies has changed.
+
+    Shows for each company in how many more or fewer articles it is mentioned now. An interrupted
+    run continues where it stopped.
+
+    Exit code 1 where there was no article.
+    """
+    from newscrawl.archive.rematch import Rematch
+    from newscrawl.cli.output import counting_bar, say
+    from newscrawl.storage.mentions import count_texts
+
+    companies_from(companies)
+    registry = companies or config.NEWSCRAWL_COMPANIES
+    with open_for_reading(database) as store:
+        scope = scope_of(store, since=since, source=source)
+        task = Rematch(
+            store,
+            Path(registry) if registry else None,
+            scope,
+            workers=workers or cores(),
+            dry_run=dry_run,
+        )
+        if task.done_before:
+            say("Continuing where the last run stopped.")
+        with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
+            found = task.run(advance)
+    _show_companies(found, output_format, dry_run=dry_run)
+    if not found.articles:
+        say("There was no article to read.")
+        raise typer.Exit(1)
+
+
+def _show_companies(found: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render
+
+    rows = [asdict(change) for change in found.companies]
+    columns = (
+        Column(key="company", heading="company", wide=True),
+        Column(key="articles", heading="articles", number=True, show=_signed),
+        Column(key="gained", heading="mentions gained", number=True),
+        Column(key="lost", heading="lost", number=True),
+    )
+    shown = rows[:_MAX_ROWS] if output_format == "table" else rows
+    note = (
+        f"{found.changed:,} of {found.articles:,} articles "
+        f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
+    )
+    if len(shown) < len(rows):
+        note += f", the first {_MAX_ROWS} shown"
+    render(shown, columns, output_format, note=note)
+
+
+def _signed(value: object) -> str:
+    return f"{value:+}" if value else "0"

@@ -15,6 +15,7 @@ from newscrawl.naming import match
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
+    from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.queries import Scope
 
@@ -110,6 +111,13 @@ SlugsOption = Annotated[
 ]
 PrivateOption = Annotated[
     bool, typer.Option("--allow-private", help="Visit private addresses, too.")
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; else one for each core.", show_default=False),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only show what would change; write nothing.")
 ]
 # The options that make a scope, with their defaults.
 _SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
@@ -249,6 +257,31 @@ def company_names_of(
     registry = companies_from(companies)
     stored = queries.company_names(database)
     return [company_of(name, registry, stored) for name in given]
+
+
+def own_sources_file(path: Path | None) -> Path | None:
+    """Return the sources file of the option, the environment or the settings; None without one."""
+    chosen = path or config.NEWSCRAWL_SOURCES
+    return Path(chosen) if chosen else None
+
+
+def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
+    """Return the bundled sources, with those of `own_sources_file` in place of equal slugs."""
+    from newscrawl.sources.registry import load_registry
+
+    return {one.slug: one for one in load_registry(own_sources_file(path))}
+
+
+def own_urls(path: Path | None) -> list[str]:
+    """Return all URLs in a person's own sources file: their hosts may be private ones."""
+    from newscrawl.sources import load_sources
+
+    file = own_sources_file(path)
+    return [
+        url
+        for one in (load_sources(file) if file else ())
+        for url in (one.home, *one.feeds, *one.sitemaps, *one.news_sitemaps)
+    ]
 
 
 def open_for_reading(url: str | None) -> "Database":

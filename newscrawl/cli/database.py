@@ -1,7 +1,5 @@
 """newscrawl db: the database itself."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Annotated
 
@@ -32,20 +30,20 @@ def upgrade(database: DatabaseOption = None) -> None:
 @app.command(epilog="Example: newscrawl db rebuild --stories")
 def rebuild(
     stories: Annotated[
-        bool, typer.Option("--stories", help="Also find anew which articles tell the same story.")
+        bool, typer.Option("--stories", help="Also find again which articles are near copies.")
     ] = False,
     database: DatabaseOption = None,
 ) -> None:
-    """Make counts and search index anew out of the articles and their mentions.
+    """Rebuild counts and search index from the articles and their mentions.
 
-    They are kept in step anyway; this is for a database that something else has written to.
-    All of it or nothing is done, and no crawl can store anything meanwhile.
+    Crawls keep them up to date; this is for a database that something else has written to. It is
+    one transaction, during which no crawl can store anything.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import say, total_bar
 
-    with open_for_reading(database) as store, _bar() as report:
+    with open_for_reading(database) as store, total_bar("articles") as report:
         number = store.rebuild(stories=stories, progress=report)
-    say(f"Counts and search index are made anew of {number:,} articles.")
+    say(f"Counts and search index were rebuilt from {number:,} articles.")
 
 
 @app.command(epilog="Example: newscrawl db prune --keep 90d")
@@ -54,38 +52,37 @@ def prune(
         str,
         typer.Option(
             envvar="NEWSCRAWL_KEEP",
-            help="What is forgotten is older: 14 days at least.",
+            help="Delete what is older than this: 14 days or more.",
             metavar="TIME",
         ),
     ] = config.NEWSCRAWL_KEEP,
     database: DatabaseOption = None,
 ) -> None:
-    """Forget what the watch needs no more: articles and their counts stay as they are.
+    """Delete old rows that crawls and monitoring no longer need; articles and counts stay.
 
-    That are pages of the queue that are done with and that no feed has named for so long or that
-    are stored as articles, feeds of days gone by, runs without articles, monitors that are gone,
-    incidents that are over, copies of robots.txt that were read long ago, revisions that have left
-    the quarantine. No article is fetched again for it. `newscrawl monitor` does the same once a
-    day; crawls may go on meanwhile.
+    These are pages of the queue that are done and stored, or named by no feed for so long; unused
+    feeds; runs without articles; monitors that ended; closed incidents; old copies of robots.txt;
+    and revisions that have left the quarantine. No article is fetched again because of this.
+    `newscrawl monitor` does the same once a day. Crawls may run at the same time.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import say, total_bar
     from newscrawl.storage.retention import Pruning
 
     time = kept(keep)
-    with open_for_reading(database) as store, _bar("rows") as report:
+    with open_for_reading(database) as store, total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
-    told = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
-    say(f"Forgotten: {told.replace('_', ' ')}.")
+    counts = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
+    say(f"Deleted: {counts.replace('_', ' ')}.")
 
 
 def kept(text: str) -> timedelta:
-    """How long is kept what the watch needs no more; SettingError for what is too short."""
+    """Return how long such rows are kept; raise SettingError for a time that is too short."""
     from newscrawl.storage.retention import LEAST
 
     time = config.duration("NEWSCRAWL_KEEP", text)
     if time < LEAST:
         raise config.SettingError(
-            f"NEWSCRAWL_KEEP={text}: too short, since what feeds still name is noted once a week; "
+            f"NEWSCRAWL_KEEP={text}: too short, since pages in feeds are recorded once a week; "
             f"write {LEAST.days}d or more"
         )
     return time
@@ -114,15 +111,3 @@ def info(output_format: FormatOption = "table", database: DatabaseOption = None)
     render(
         [{"fact": fact, "value": value} for fact, value in known.items()], columns, output_format
     )
-
-
-@contextmanager
-def _bar(things: str = "articles") -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error, and the function that moves it: done, of so many."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(things)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

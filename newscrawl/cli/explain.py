@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from newscrawl.cli.arguments import InputError, one_of
+from newscrawl.cli.extract import read_page
 from newscrawl.cli.output import say
-from newscrawl.cli.pages import read_page
 
 EXAMPLE = "Example: newscrawl explain page.html -o why.html"
 

@@ -8,7 +8,7 @@ from threading import Lock
 
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
-from newscrawl.cli.visiting import manners
+from newscrawl.cli.extract import manners
 from newscrawl.dashboard.config import Explained, UnexplainedError
 from newscrawl.extraction.explain import explain
 from newscrawl.extraction.explain_page import render

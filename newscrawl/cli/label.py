@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from newscrawl.cli.extract import read_page
 from newscrawl.cli.output import say
-from newscrawl.cli.pages import read_page
 
 EXAMPLE = "Example: newscrawl label page1.html page2.html --set corpus/mine"
 

@@ -1,7 +1,8 @@
-"""newscrawl monitor: crawls whatever is due, for as long as it runs."""
+"""newscrawl monitor and metrics: crawl whatever is due, and measure it for Prometheus."""
 
 import logging
 import sys
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newscrawl import config
-from newscrawl.cli.arguments import DatabaseOption, InputError, one_of
+from newscrawl.cli.arguments import (
+    DatabaseOption,
+    InputError,
+    SlugsOption,
+    one_of,
+    open_for_reading,
+    sources_by_slug,
+)
+from newscrawl.cli.status import slugs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +27,8 @@ if TYPE_CHECKING:
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
 
-EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
+METRICS_EXAMPLE = "Example: newscrawl metrics --serve 9108"
+MONITOR_EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
 
 
 def monitor(
@@ -26,10 +36,7 @@ def monitor(
         int, typer.Option("--workers", "-w", min=1, max=64, help="Sources crawled at a time.")
     ] = 2,
     once: Annotated[bool, typer.Option("--once", help="Crawl what is due now, then end.")] = False,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
-    ] = None,
+    source: SlugsOption = None,
     logs: Annotated[
         Path | None,
         typer.Option(help="A folder that keeps each source's log.", file_okay=False, metavar="DIR"),
@@ -74,7 +81,7 @@ def monitor(
         logs=logs,
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
-    known, channels = _known(), configured_channels()
+    known, channels = sources_by_slug(), configured_channels()
     chosen = _chosen(source or (), known)
     with open_database(url) as store:
         plan = MonitorPlan(
@@ -115,14 +122,6 @@ def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
             logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
     return prune
-
-
-def _known() -> "Mapping[str, Source]":
-    """All sources, bundled and the operator's own, by slug."""
-    from newscrawl.sources import load_sources
-
-    own = config.NEWSCRAWL_SOURCES
-    return {one.slug: one for one in (*load_sources(), *(load_sources(Path(own)) if own else ()))}
 
 
 def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
@@ -173,3 +172,42 @@ def _log_to_stderr() -> None:
     huey = logging.getLogger("huey")
     huey.setLevel(logging.WARNING)
     huey.handlers = [theirs]
+
+
+def metrics(
+    serve: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Serve them over HTTP, until Ctrl-C.", metavar="PORT"),
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="Address to serve them at, with --serve.", metavar="IP")
+    ] = "127.0.0.1",
+    source: SlugsOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Print metrics in Prometheus' text format, or serve them.
+
+    What is printed suits the textfile collector of node_exporter. docs/operations.md lists the
+    metrics.
+    """
+    from newscrawl.monitoring.metrics import exposition, registry
+
+    with open_for_reading(database) as store:
+        slugs = slugs_of(source or (), store)
+        if serve is None:
+            sys.stdout.write(exposition(store, slugs))
+            return
+        from prometheus_client import start_http_server
+
+        try:
+            server, thread = start_http_server(serve, address, registry(store, slugs))
+        except OSError as error:
+            raise InputError(f"can't serve at {address}:{serve}: {error.strerror}") from error
+        from newscrawl.cli.output import say
+
+        say(f"Metrics at http://{address}:{serve}/metrics")
+        try:
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            server.shutdown()
+            thread.join()

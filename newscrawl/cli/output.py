@@ -8,7 +8,8 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime
 from types import NoneType
@@ -23,6 +24,8 @@ from rich.text import Text
 from newscrawl.cli.arguments import ExportFormat, InputError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
+
     from newscrawl.storage.queries import Completeness
 
 Row = Mapping[str, object]
@@ -275,3 +278,59 @@ def _plain(value: object) -> str:
     if isinstance(value, (date, datetime)):
         return value.isoformat()
     raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+# --- Progress ---
+
+
+@contextmanager
+def bytes_bar(name: str, size: int) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error; call what it yields with bytes and articles done."""
+    from rich.progress import DownloadColumn, TextColumn
+
+    found = TextColumn("{task.fields[articles]} articles")
+    with _bar(DownloadColumn(), found) as bar:
+        task = bar.add_task(name, total=size, articles=0)
+        articles = 0
+
+        def advance(done: int, found: int) -> None:
+            nonlocal articles
+            articles += found
+            bar.update(task, advance=done, articles=articles)
+
+        yield advance
+
+
+@contextmanager
+def counting_bar(name: str, size: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar on standard error; call what it yields with the number of further ones done."""
+    from rich.progress import MofNCompleteColumn
+
+    with _bar(MofNCompleteColumn()) as bar:
+        task = bar.add_task(name, total=size)
+        yield lambda done: bar.update(task, advance=done)
+
+
+@contextmanager
+def total_bar(name: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error; call what it yields with the numbers done and in all."""
+    from rich.progress import MofNCompleteColumn
+
+    with _bar(MofNCompleteColumn()) as bar:
+        task = bar.add_task(name)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _bar(*amounts: "ProgressColumn") -> "Progress":
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), *amounts)
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    return Progress(*columns, *times, console=Console(stderr=True), transient=True)

@@ -1,48 +1,48 @@
-"""newscrawl sources: the sites that can be crawled, and whether they were."""
+"""newscrawl sources: the sites that can be crawled, and how they were."""
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newscrawl import config
-from newscrawl.cli import sources_add, sources_audit, sources_check
+from newscrawl.cli import source_checks
 from newscrawl.cli.arguments import (
     DatabaseOption,
+    Format,
     FormatOption,
+    OwnSourcesOption,
+    PrivateOption,
     SinceOption,
     SourceOption,
     UntilOption,
     one_of,
     open_for_reading,
     scope_of,
+    sources_by_slug,
 )
+from newscrawl.cli.extract import manners
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from newscrawl.sources import Source
+    from newscrawl.sources.discovery import SiteProfile
+    from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage.source_stats import LastCheckup
 
 app = typer.Typer(
     help="The news sites of the registry, and how well they were covered.", no_args_is_help=True
 )
 
-FileOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--sources",
-        envvar="NEWSCRAWL_SOURCES",
-        help="A sources file of your own, beside the bundled one.",
-        metavar="FILE",
-    ),
-]
+app.command("check", epilog=source_checks.CHECK_EXAMPLE)(source_checks.check)
+app.command("audit", epilog=source_checks.AUDIT_EXAMPLE)(source_checks.audit)
 
-app.command("add", epilog=sources_add.EXAMPLE)(sources_add.add)
-app.command("check", epilog=sources_check.EXAMPLE)(sources_check.check)
-app.command("audit", epilog=sources_audit.EXAMPLE)(sources_audit.audit)
+# Where a person's own sources stand unless NEWSCRAWL_SOURCES or --sources says otherwise.
+OWN_FILE = "sources.csv"
 
 _STATE_COLOURS = {
     "ok": "green",
@@ -63,7 +63,7 @@ def list_sources(
         str | None, typer.Option(help="Only sites in this language, as in 'en'.", metavar="CODE")
     ] = None,
     output_format: FormatOption = "table",
-    sources: FileOption = None,
+    sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """List the sites that `scrapy crawl SLUG` knows, and what their last check found."""
@@ -71,7 +71,7 @@ def list_sources(
 
     chosen = [
         source
-        for source in _load(sources)
+        for source in sources_by_slug(sources).values()
         if (country is None or source.country == country.lower())
         and (language is None or language.lower() in source.languages)
     ]
@@ -81,7 +81,7 @@ def list_sources(
         Column(key="country", heading="from"),
         Column(key="languages", heading="in", wide=True),
         Column(key="status", heading="", table=False),
-        Column(key="state", heading="check", show=sources_check.state_text),
+        Column(key="state", heading="check", show=source_checks.state_text),
         Column(key="last_ok", heading="last ok", show=shown_day),
         Column(key="checked_at", heading="", table=False),
         Column(key="home", heading="", table=False),
@@ -98,13 +98,13 @@ def list_sources(
 def show(
     slug: Annotated[str, typer.Argument(help="The site's short name, as in 'ft'.")],
     output_format: FormatOption = "table",
-    sources: FileOption = None,
+    sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Show all that is known of a site: its feeds and sitemaps, and what its last check found."""
     from newscrawl.cli.output import Column, render, write_json
 
-    known = {source.slug: source for source in _load(sources)}
+    known = sources_by_slug(sources)
     source = known[one_of(slug, list(known), "source", "newscrawl sources list")]
     record = {
         **_record(source),
@@ -154,13 +154,6 @@ def coverage(
         raise typer.Exit(1)
 
 
-def _load(path: Path | None) -> "tuple[Source, ...]":
-    from newscrawl.sources.registry import load_registry
-
-    chosen = path or config.NEWSCRAWL_SOURCES
-    return load_registry(Path(chosen) if chosen else None)
-
-
 def _record(source: "Source") -> dict[str, object]:
     return {
         "slug": source.slug,
@@ -204,3 +197,112 @@ def _state(value: object) -> "Text":
 
     word = str(value or "not crawled")
     return Text(word.replace("_", " "), style=_STATE_COLOURS.get(word, ""))
+
+
+@app.command(
+    epilog="Example: newscrawl sources add https://www.harbour-courier.example/ --country gb"
+)
+def add(
+    url: Annotated[str, typer.Argument(help="The site's home page.", metavar="URL")],
+    slug: Annotated[
+        str | None, typer.Option(help="Its short name; else from its host.", metavar="SLUG")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Its name; else what it says.")] = None,
+    country: Annotated[
+        str | None, typer.Option(help="Its country, as in 'de'.", metavar="CODE")
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(help="Its language, as in 'de'; may be given again.", metavar="CODE"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what was found and write nothing.")
+    ] = False,
+    allow_private: PrivateOption = False,
+    output_format: FormatOption = "table",
+    sources: Annotated[
+        Path | None,
+        typer.Option(
+            "--sources",
+            envvar="NEWSCRAWL_SOURCES",
+            help=f"The sources file to write to; else {OWN_FILE} in this folder.",
+            metavar="FILE",
+        ),
+    ] = None,
+) -> None:
+    """Add a site to your own sources file.
+
+    Its feeds, sitemaps, name, language and country are found from its home page, robots.txt and
+    the usual places, as politely as a crawl would; what is found is read before it is believed.
+    A site without feeds and sitemaps is read from its home and section pages.
+
+    Exit code 2 where the site can't be visited or is known already.
+    """
+    from newscrawl.extraction.language import settle_language
+    from newscrawl.sources.discovery import GivenFields, home_of, propose
+    from newscrawl.sources.fetcher import Fetcher
+    from newscrawl.sources.registry import add_source, load_registry
+
+    file = Path(sources or config.NEWSCRAWL_SOURCES or OWN_FILE)
+    registry = load_registry(file if file.exists() else None)
+    stated = GivenFields(
+        slug=slug,
+        name=name,
+        country=country.lower() if country else None,
+        languages=tuple(code.lower() for code in language or ()),
+    )
+    found = _find(home_of(url), Fetcher(manners(allow_private=allow_private)))
+    source = propose(found, stated, registry, detect_language=partial(settle_language, None))
+    _show_found(source, found, output_format)
+    if not dry_run:
+        add_source(file, source)
+        _say_next(source, file)
+
+
+def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
+    from rich.console import Console
+    from rich.text import Text
+
+    from newscrawl.cli.output import printable
+    from newscrawl.sources.discovery import find
+
+    with Console(stderr=True).status("Visiting the site ...") as status:
+        return find(
+            url, fetcher, on_fetch=lambda seen: status.update(Text(f"Visiting {printable(seen)}"))
+        )
+
+
+def _show_found(source: "Source", found: "SiteProfile", output_format: Format) -> None:
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render, write_json
+
+    listings = [asdict(listing) for listing in found.listings]
+    if output_format == "json":
+        write_json({**asdict(source), "listings": listings, "refused": found.refused})
+        return
+    columns = (
+        Column(key="kind", heading="kind"),
+        Column(key="url", heading="url", wide=True),
+        Column(key="entries", heading="entries", number=True),
+        Column(
+            key="newest",
+            heading="newest",
+            show=lambda moment: f"{moment:%Y-%m-%d}" if moment else "–",
+        ),
+        Column(key="found", heading="", table=False),
+    )
+    sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
+    title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"
+    render(
+        [*listings, *sections], columns, output_format, title=title, note="\n".join(found.refused)
+    )
+
+
+def _say_next(source: "Source", file: Path) -> None:
+    from newscrawl.cli.output import say
+
+    say(f"Added {source.slug!r} to {file}.")
+    if not config.NEWSCRAWL_SOURCES:
+        say(f"Crawls read it where that is set: export NEWSCRAWL_SOURCES={file.absolute()}")
+    say(f"Then: scrapy crawl {source.slug} -a limit=5")

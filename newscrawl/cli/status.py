@@ -4,18 +4,18 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newscrawl import config
 from newscrawl.cli.arguments import (
     DatabaseOption,
     FormatOption,
     InputError,
+    SlugsOption,
     one_of,
     open_for_reading,
+    sources_by_slug,
 )
 
 if TYPE_CHECKING:
@@ -50,10 +50,7 @@ def status(
             "--check", help="Exit code 1 where something is wrong: an incident, or no worker."
         ),
     ] = False,
-    source: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
-    ] = None,
+    source: SlugsOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
@@ -89,14 +86,13 @@ def _status(database: "Database", slugs: Sequence[str]) -> "WatchStatus":
 
 
 def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
-    """The sources asked for, or all active ones and those in the database besides."""
-    from newscrawl.sources import load_sources
+    """Return the slugs asked for, or of all active sources and all in the database."""
     from newscrawl.storage import queries
 
-    own = config.NEWSCRAWL_SOURCES
-    known = (*load_sources(), *(load_sources(Path(own)) if own else ()))
     stored = queries.source_slugs(database)
-    slugs = [one.slug for one in known if one.status == "active" or one.slug in stored]
+    slugs = [
+        slug for slug, one in sources_by_slug().items() if one.status == "active" or slug in stored
+    ]
     names = list(dict.fromkeys([*slugs, *stored]))
     return [one_of(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
 

@@ -209,7 +209,7 @@ def test_two_processes_find_the_same(newscrawl: Newscrawl, old: Path, new: Path)
 def test_nothing_to_look_at_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None:
     open_database("sqlite:///newscrawl.sqlite").close()
     done = newscrawl("rematch", "--companies", old, "--workers", 1)
-    assert (done.code, "No article was looked at" in done.err) == (1, True)
+    assert (done.code, "There was no article to read" in done.err) == (1, True)
 
 
 def test_a_bad_registry_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:

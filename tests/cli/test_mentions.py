@@ -245,7 +245,7 @@ def test_counts_are_made_anew(world: Newscrawl) -> None:
     before = world("mentions", *SPAN, "-f", "json").out
     ran = world("db", "rebuild", "--stories")
     assert ran.code == 0
-    assert ran.err.strip() == "Counts and search index are made anew of 3 articles."
+    assert ran.err.strip() == "Counts and search index were rebuilt from 3 articles."
     assert world("mentions", *SPAN, "-f", "json").out == before
 
 
