@@ -1,8 +1,8 @@
-"""What speaks for and against each candidate block, as numbers, for the combined method.
+"""The features of each candidate block that the network of the combined method weighs.
 
-Evidence of the block itself (the eight features and counts), of CETR at its place, of the
-element tree above it, of class and id words, of the text that JSON-LD gives, and of the page as
-a whole. Neighbours are the model's business.
+They describe the block itself (the eight features and more counts), CETR's ratios at its place, the
+elements around it with their class and id words, whether JSON-LD gives the same text, and the page
+as a whole. Neighbours are the network's business.
 """
 
 import re
@@ -34,31 +34,55 @@ from newscrawl.extraction.tokens import Char, Tokens, WordNumbers, number_words
 
 FloatArray = NDArray[np.float64]
 
-MAX_TAGS, MAX_DEPTHS = 256, 64  # blocks in the same place: elements of all depths beyond are one
 ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's own first
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
 MAX_HINTS: Final = 10  # words of an element's names
 MAX_NAME_LENGTH: Final = 300  # characters of a class, id or role that are read
 SHORT, LONG = "<short>", "<long>"
+# Blocks are in the same place if tag and depth are equal; beyond these all count as one.
+MAX_TAGS, MAX_DEPTHS = 256, 64
+# Ours: JSON-LD's text counts from this length on, and a block is looked for in it from this number
+# of letters on, by its first and last letters.
+MIN_BODY: Final = 200
+MIN_LETTERS: Final = 4
+EDGE_LETTERS: Final = 32
+# Ours: a page with less text than this share of its JSON-LD's writes it by a script. None of the
+# development corpus does.
+MIN_SHOWN_SHARE: Final = 0.2
 
 # Elements whose meaning HTML gives; a flag for each says whether the block stands inside one.
 LANDMARKS: Final = tuple(
     "article main header footer nav aside section form figure figcaption table ul ol dl"  # noqa: SIM905
     " blockquote noscript details dialog".split()
 )
-# Elements that can open a block; what is not named counts as the last.
+# Elements that can open a block; all others have the number behind the last.
 OPENERS: Final = tuple(
     "p div li td th h1 h2 h3 h4 h5 h6 blockquote figcaption section article header footer"  # noqa: SIM905
     " nav aside main form table pre dd dt body address caption summary button".split()
 )
+# Columns without an upper bound, whose logarithms are taken.
+_UNBOUNDED: Final = frozenset(
+    (
+        "words", "unlinked_words", "chars", "sentence_length", "sentences", "tags", "ratio",
+        "smoothed", "derivative", "depth", "left_out_before", "left_out_after", "page_words",
+        "page_blocks", *(f"prose_per_block_{step}" for step in range(ANCESTORS)),
+        *(f"blocks_{step}" for step in range(ANCESTORS)),
+    )
+)  # fmt: skip
+_IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
+_MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
+_HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
+_ENDS: Final = frozenset(".!?…。！？;।")
+_COLONS: Final = frozenset(":：")
+_WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class BlockFeatures:
-    """What is known of the n candidate blocks of a page, in document order.
+    """The features of the n candidate blocks of a page, in document order.
 
-    `values[i, k]` is evidence `names[k]` of block i; `openers[i]` indexes `OPENERS`.
+    `values[i, k]` is feature `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
     `hints` and `tags`; row 0 is no element. `hints[e]` are the words that name element e
     (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the numbers
@@ -77,12 +101,12 @@ class BlockFeatures:
 
     @property
     def is_title(self) -> NDArray[np.bool_]:
-        """Which blocks say the headline and nothing else."""
+        """Which blocks are the headline and nothing else."""
         return np.asarray(self.values[:, self.names.index("is_title")] > 0)
 
 
 def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
-    """All evidence for the candidates of a page, whose features these are."""
+    """Return all features of the candidates of a page, of which `features` are the eight."""
     page = candidates.page
     paths, elements = _paths(page)
     columns: dict[str, NDArray[Any]] = {}
@@ -90,14 +114,14 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     columns |= _of_ratios(page, features)
     columns |= _of_tree(page, features, elements[paths[:, :ANCESTORS]])
     columns |= _of_page(candidates, features, metadata.title)
-    columns |= stated_in_json_ld(page, metadata.article_body)
+    columns |= _of_json_ld(page, metadata.article_body)
     words, word_counts = _openings(features.tokens)
     named = elements[1:]
     nodes = page.elements.nodes
     return BlockFeatures(
         names=tuple(columns),
         values=_as_columns(columns, len(page)),
-        openers=_opener_numbers(page),
+        openers=_positions(OPENERS)[page.elements.tags[page.owners]],
         paths=paths,
         hints=[(), *[_hints(nodes[element]) for element in named.tolist()]],
         tags=np.concatenate(([0], page.elements.tags[named] + 1)),
@@ -107,7 +131,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
 
 
 def _as_columns(columns: dict[str, NDArray[Any]], rows: int) -> NDArray[np.float32]:
-    """Side by side; of counts and other unbounded values the logarithms."""
+    """Put the columns side by side; of unbounded values take the logarithms."""
     table = np.concatenate(list(columns.values()), dtype=np.float32).reshape(len(columns), rows)
     unbounded = _unbounded(tuple(columns))
     values = table.take(unbounded, axis=0)
@@ -121,18 +145,8 @@ def _unbounded(names: tuple[str, ...]) -> NDArray[np.int64]:
     return np.array([place for place, name in enumerate(names) if name in _UNBOUNDED])
 
 
-_UNBOUNDED: Final = frozenset(
-    (
-        "words", "unlinked_words", "chars", "sentence_length", "sentences", "tags", "ratio",
-        "smoothed", "derivative", "depth", "left_out_before", "left_out_after", "page_words",
-        "page_blocks", *(f"prose_per_block_{step}" for step in range(ANCESTORS)),
-        *(f"blocks_{step}" for step in range(ANCESTORS)),
-    )
-)  # fmt: skip
-
-
 def opening_words(features: Features) -> list[list[str]]:
-    """The words of which `BlockFeatures.words` has the numbers, for each block."""
+    """Return for each block the words of which `BlockFeatures.words` has the numbers."""
     tokens = features.tokens
     places, counts = tokens.openings(OPENING_WORDS)
     words = iter(tokens.spelled(places.tolist()))
@@ -159,8 +173,8 @@ def _length_words() -> WordNumbers:
 
 
 def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each block the rows of the elements around it, and which elements the rows are; row 0
-    is no element and stands for the root among elements."""
+    """Return for each block the rows of the elements around it, and the element of each row; row 0
+    is no element, and the root among elements."""
     parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
     steps = [page.owners]
     for _ in range(ANCESTORS_NAMED - 1):
@@ -175,7 +189,7 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _hints(node: LexborNode) -> tuple[str, ...]:
-    """The words of an element's names: "articleBody--main_2" gives article, body, main."""
+    """Return the words of an element's names: "articleBody--main_2" gives article, body, main."""
     attributes = node.attributes
     if not attributes:
         return ()
@@ -216,10 +230,6 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(words)[:MAX_HINTS]
 
 
-_MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
-_HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
-
-
 def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     tokens, values = features.tokens, features.values
     chars = tokens.chars
@@ -254,12 +264,8 @@ def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     }
 
 
-_ENDS: Final = frozenset(".!?…。！？;।")
-_COLONS: Final = frozenset(":：")
-
-
 def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
-    """CETR with blocks in the place of lines."""
+    """Return the columns of CETR, with blocks in the place of lines."""
     chars = features.tokens.chars
     ratios = (chars.sum(axis=1) - chars[:, Char.MARK]) / np.maximum(page.tags, 1)
     smoothed = cetr.smooth(ratios)
@@ -277,7 +283,7 @@ def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
 def _of_tree(
     page: BlockPage, features: Features, around: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
-    """Of the elements `around` each block: how much prose stands in them, how many links."""
+    """Return the columns of the elements `around` each block: prose, links and blocks in them."""
     elements = page.elements
     tokens = features.tokens
     unlinked = tokens.words - tokens.linked
@@ -304,7 +310,7 @@ def _of_tree(
 
 
 def _sums_within(page: BlockPage, of_blocks: Sequence[NDArray[Any]]) -> FloatArray:
-    """For each element the sums over all blocks that stand in it, a row for each of the values."""
+    """Return for each element the sums over all blocks in it, a row for each of the values."""
     ends = page.elements.ends
     up_to = np.zeros((len(of_blocks), len(ends) + 1))
     for row, values in enumerate(of_blocks):
@@ -313,17 +319,17 @@ def _sums_within(page: BlockPage, of_blocks: Sequence[NDArray[Any]]) -> FloatArr
 
 
 @cache
-def _landmark_numbers() -> NDArray[np.int64]:
-    """For each tag number the landmark it is, or their number; unknown elements are none."""
-    table = np.full(LAST_KNOWN_TAG + 2, len(LANDMARKS), dtype=np.int64)
-    for position, name in enumerate(LANDMARKS):
+def _positions(names: tuple[str, ...]) -> NDArray[np.int64]:
+    """Return for each tag number the position of its element among the names, or their number."""
+    table = np.full(LAST_KNOWN_TAG + 2, len(names), dtype=np.int64)
+    for position, name in enumerate(names):
         table[tag_id(name)] = position
     return table
 
 
 def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     elements = page.elements
-    kinds = _landmark_numbers()[elements.tags]
+    kinds = _positions(LANDMARKS)[elements.tags]
     found = np.flatnonzero(kinds < len(LANDMARKS))
     width, places = len(LANDMARKS), (len(kinds) + 1) * len(LANDMARKS)
     kinds = kinds[found]
@@ -331,9 +337,6 @@ def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     steps -= np.bincount(elements.ends[found] * width + kinds, minlength=places)
     flags = (steps.reshape(-1, width).cumsum(axis=0).take(page.owners, axis=0) > 0).T
     return dict(zip(_IN_LANDMARKS, flags, strict=True))
-
-
-_IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
 
 
 def _of_page(
@@ -344,7 +347,7 @@ def _of_page(
     place = np.arange(count)
     words = features.tokens.words.astype(np.float64)
     before = np.cumsum(words) - words
-    headline = find_headline(page, title)
+    headline = _find_headline(page, title)
     seen = Counter(page.raw)
     repeated = np.fromiter(map(seen.__getitem__, page.raw), np.float64, count=count)
     ones = np.ones(count)
@@ -365,50 +368,26 @@ def _of_page(
     }
 
 
-def _opener_numbers(page: BlockPage) -> NDArray[np.int64]:
-    """For each block the index of its element in `OPENERS`, or their number."""
-    return _opener_table()[page.elements.tags[page.owners]]
-
-
-@cache
-def _opener_table() -> NDArray[np.int64]:
-    table = np.full(LAST_KNOWN_TAG + 2, len(OPENERS), dtype=np.int64)
-    for position, name in enumerate(OPENERS):
-        table[tag_id(name)] = position
-    return table
-
-
-# Ours: JSON-LD's text counts from so many characters on, a block in it from so many letters on;
-# so many of its first and last ones are looked for.
-MIN_BODY: Final = 200
-MIN_LETTERS: Final = 4
-EDGE_LETTERS: Final = 32
-# Ours: a page with less text than this share of what its JSON-LD has writes it by a script. The
-# development corpus has no such page.
-MIN_SHOWN_SHARE: Final = 0.2
-_WORD: Final = re.compile(r"\w+")
-
-
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The place of the headline's block, -1 for none; `same` are the blocks that say the title."""
+    """The place of the headline's block, -1 for none; `same` are the blocks equal to the title."""
 
     place: int
     same: NDArray[np.bool_]
 
 
-def stated_in_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
-    """Whether a block's beginning and its end stand in the text that JSON-LD gives."""
+def _of_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
+    """Return the columns of JSON-LD's text: whether a block's beginning and end stand in it."""
     starts, ends = np.zeros((2, len(page)))
     has_body = body is not None and len(body) >= MIN_BODY
     if body is not None and has_body:
-        said = squeezed(body)
+        stated = _letters(body)
         for number, raw in enumerate(page.raw):
-            begin = squeezed(raw[: 3 * EDGE_LETTERS])
-            end = begin if len(raw) <= 3 * EDGE_LETTERS else squeezed(raw[-3 * EDGE_LETTERS :])
+            begin = _letters(raw[: 3 * EDGE_LETTERS])
+            end = begin if len(raw) <= 3 * EDGE_LETTERS else _letters(raw[-3 * EDGE_LETTERS :])
             first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
-            starts[number] = len(first) >= MIN_LETTERS and first in said
-            ends[number] = len(last) >= MIN_LETTERS and last in said
+            starts[number] = len(first) >= MIN_LETTERS and first in stated
+            ends[number] = len(last) >= MIN_LETTERS and last in stated
     return {
         "has_data": np.full(len(page), float(has_body)),
         "data_begins": starts,
@@ -417,8 +396,8 @@ def stated_in_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[An
 
 
 def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
-    """The paragraphs of a text that stands in JSON-LD and not on the page, where a script would
-    write it; none where the page has a text of its own, or where readers would have to pay."""
+    """Return the paragraphs of a text that JSON-LD has and a script would write into the page; none
+    where the page has a text of its own, or where readers would have to pay."""
     body = unescape(metadata.article_body or "")
     if len(body) < MIN_BODY or sum(map(len, page.raw)) >= MIN_SHOWN_SHARE * len(body):
         return []
@@ -429,22 +408,22 @@ def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
     return [line for line in lines if line]
 
 
-def squeezed(text: str) -> str:
-    """The letters and digits of a text, in lower case: equal for texts that say the same."""
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, in lower case, by which texts are compared."""
     return "".join(_WORD.findall(text.lower()))
 
 
-def find_headline(page: BlockPage, title: str | None) -> Headline:
-    """Where the headline stands: an H1 that says the title, another block that does, an H1."""
-    wanted = squeezed(title or "")
+def _find_headline(page: BlockPage, title: str | None) -> Headline:
+    """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
+    wanted = _letters(title or "")
     same = np.zeros(len(page), dtype=bool)
     if wanted:
         least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
         for number, raw in enumerate(page.raw):
             if least <= len(raw) < most and (first := _WORD.search(raw)):
-                same[number] = first[0][0].lower() == wanted[0] and squeezed(clean(raw)) == wanted
+                same[number] = first[0][0].lower() == wanted[0] and _letters(clean(raw)) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
-    for found in (same & is_h1, same, is_h1):
-        if found.any():
-            return Headline(int(found.argmax()), same)
+    for flags in (same & is_h1, same, is_h1):
+        if flags.any():
+            return Headline(int(flags.argmax()), same)
     return Headline(-1, same)

@@ -19,7 +19,7 @@ from newscrawl.extraction.tokens import WordTable, number_words
 
 FloatArray = NDArray[np.float32]
 
-STANDARDISED_LIMIT: Final = 4.0  # ours: evidence is clipped at four standard deviations
+STANDARDISED_LIMIT: Final = 4.0  # ours: features are clipped at four standard deviations
 NAME_CACHE_SIZE: Final = 8192  # elements of names never seen before; ours: 1 MB
 DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
 
@@ -36,15 +36,15 @@ class Network:
     names: "NameVectors"
     words: WordTable
 
-    def probabilities(self, evidence: BlockFeatures) -> FloatArray:
+    def probabilities(self, features: BlockFeatures) -> FloatArray:
         """Return for each block of a page the probability that it is content."""
-        if not len(evidence.values):
+        if not len(features.values):
             return np.zeros(0, dtype=np.float32)
         with _one_thread():
-            return self._run(evidence)
+            return self._run(features)
 
-    def _run(self, evidence: BlockFeatures) -> FloatArray:
-        hidden = self._context(self._of_blocks(evidence))
+    def _run(self, features: BlockFeatures) -> FloatArray:
+        hidden = self._context(self._of_blocks(features))
         mean = np.add.reduce(hidden, axis=1, keepdims=True) / np.float32(hidden.shape[1])
         whole = (mean, np.maximum.reduce(hidden, axis=1, keepdims=True))
         page = self._relu(np.concatenate(whole, axis=2), "page")
@@ -55,27 +55,27 @@ class Network:
         logits = self._linear(last, "out")[:, :, 0].mean(axis=0)
         return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
 
-    def _of_blocks(self, evidence: BlockFeatures) -> FloatArray:
+    def _of_blocks(self, features: BlockFeatures) -> FloatArray:
         """Return a vector for each block, from its own features and the names of its ancestors."""
         weights = self.weights
-        standard = evidence.values - weights["mean"]
+        standard = features.values - weights["mean"]
         standard *= weights["scale"]
         np.maximum(standard, -STANDARDISED_LIMIT, out=standard)
         np.minimum(standard, STANDARDISED_LIMIT, out=standard)
-        words = self.words.look_up(evidence.words)
+        words = self.words.look_up(features.words)
         own = np.concatenate(
             (
                 np.broadcast_to(standard, (self.members, *standard.shape)),
-                self._apart(_pooled(words, evidence.word_counts, weights["word"])),
-                self._apart(weights["opener"][evidence.openers]),
+                self._apart(_pooled(words, features.word_counts, weights["word"])),
+                self._apart(weights["opener"][features.openers]),
             ),
             axis=2,
             dtype=np.float32,
         )
-        tags = weights["tag"][np.minimum(evidence.tags, len(weights["tag"]) - 1)]
-        names = self.names.vectors(evidence.hints)
+        tags = weights["tag"][np.minimum(features.tags, len(weights["tag"]) - 1)]
+        names = self.names.vectors(features.hints)
         elements = np.concatenate((self._apart(names), self._apart(tags)), axis=2)
-        around = elements.take(evidence.paths, axis=1).reshape(
+        around = elements.take(features.paths, axis=1).reshape(
             self.members, len(standard), ANCESTORS_NAMED * elements.shape[2]
         )
         both = (self._relu(own, "own"), self._relu(around, "around"))
@@ -233,11 +233,11 @@ class Choice:
 
 
 def combine(
-    evidence: BlockFeatures, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
+    features: BlockFeatures, words: NDArray[np.int64], network: Network, threshold: float = BALANCED
 ) -> Choice:
     """Choose the blocks of a page; `words[i]` are the words of block i."""
-    probabilities = network.probabilities(evidence)
-    kept = (probabilities >= threshold) & ~evidence.is_title
+    probabilities = network.probabilities(features)
+    kept = (probabilities >= threshold) & ~features.is_title
     return Choice(kept=kept, confidence=_expected_f1(kept, probabilities, words))
 
 
