@@ -59,6 +59,7 @@ class NewsSpider(Spider):
     def __init__(self, **arguments: str) -> None:
         super().__init__()
         self.arguments = parse_arguments(arguments)
+        self._site = site_name(self.source.home)
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -130,8 +131,9 @@ class NewsSpider(Spider):
 
         The BBC's listings at bbc.co.uk lead to bbc.com as well.
         """
-        name = site_name(self.source.home)
-        return address_of(url)[0] in self.hosts or (name is not None and site_name(url) == name)
+        if address_of(url)[0] in self.hosts:
+            return True
+        return self._site is not None and site_name(url) == self._site
 
     # What a site may need otherwise ----------------------------------------------------------
 

@@ -5,8 +5,9 @@ from collections import deque
 from time import monotonic
 from typing import Final
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
 
@@ -24,22 +25,54 @@ class EndingDownloader(Downloader):
     overloaded one. The next crawl requests those pages again.
     """
 
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._downloads: dict[asyncio.Task[Response], Request] = {}
+        # One task for all downloads: a timer for each costs a hundredth of a crawl's time.
+        self._watching: asyncio.Task[None] | None = None
+        crawler.signals.connect(self._stop_watching, signal=signals.spider_closed)
+
     async def _enqueue_request(self, request: Request) -> Response:
         """Return the response; raise DownloadTimeoutError where the crawl closes before."""
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
         download = asyncio.ensure_future(super()._enqueue_request(request))
+        self._downloads[download] = request
+        try:
+            return await download
+        except asyncio.CancelledError:
+            if download in self._downloads:
+                raise  # whatever waits for the download was cancelled
+            raise DownloadTimeoutError("the crawl is closing") from None
+        finally:
+            self._downloads.pop(download, None)
+
+    async def _watch(self) -> None:
         session = CrawlSession.of(self.crawler)
-        closing_since: float | None = None
-        while not (await asyncio.wait({download}, timeout=CLOSING_CHECK_SECONDS))[0]:
-            if not session.is_closing:
-                continue
-            closing_since = closing_since or monotonic()
-            has_begun = any(request in slot.transferring for slot in self.slots.values())
-            if has_begun and monotonic() - closing_since < _GRACE:
-                continue
-            for slot in self.slots.values():
-                # Nothing waits any more for what is queued there.
-                slot.queue = deque(one for one in slot.queue if one[0] is not request)
+        while not session.is_closing:
+            await asyncio.sleep(CLOSING_CHECK_SECONDS)
+        deadline = monotonic() + _GRACE
+        while True:
+            self._end_downloads(also_begun=monotonic() >= deadline)
+            await asyncio.sleep(CLOSING_CHECK_SECONDS)
+
+    def _end_downloads(self, *, also_begun: bool) -> None:
+        begun = {request for slot in self.slots.values() for request in slot.transferring}
+        ended = {
+            download: request
+            for download, request in self._downloads.items()
+            if also_begun or request not in begun
+        }
+        if not ended:
+            return
+        requests = set(ended.values())
+        for slot in self.slots.values():
+            # Nothing waits any more for what is queued there.
+            slot.queue = deque(one for one in slot.queue if one[0] not in requests)
+        for download in ended:
+            del self._downloads[download]
             download.cancel()
-            await asyncio.wait({download}, timeout=CLOSING_CHECK_SECONDS)
-            raise DownloadTimeoutError("the crawl is closing")
-        return download.result()
+
+    def _stop_watching(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
