@@ -15,8 +15,9 @@ import numpy as np
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
-from newscrawl.cli.output import say
+from newscrawl.cli.arguments import CorpusOption, corpus_from
+from newscrawl.cli.output import progress, say
+from newscrawl.cli.train import examples_from, needing_torch
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import Split, folds_by_site

@@ -17,10 +17,9 @@ from dateutil import parser
 
 from benchmarks.command_line import run
 from benchmarks.extraction.command import ANSWERS
-from newscrawl.cli.arguments import FormatOption
+from newscrawl.cli.arguments import CorpusOption, FormatOption, LangsOption, SetsOption, corpus_from
 from newscrawl.cli.evaluate import METADATA_COLUMNS, metadata_values
-from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
-from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.output import Column, progress, render, say
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.metadata_score import Fields, Score, labelled, read_page, score
 

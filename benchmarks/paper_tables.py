@@ -14,10 +14,16 @@ import numpy as np
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.arguments import FormatOption, InputError
+from newscrawl.cli.arguments import (
+    CorpusOption,
+    FormatOption,
+    InputError,
+    LangsOption,
+    SetsOption,
+    corpus_from,
+)
 from newscrawl.cli.evaluate import MethodsOption, known_methods, unseen_part
-from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
-from newscrawl.cli.output import Column, render, write_json
+from newscrawl.cli.output import Column, progress, render, write_json
 from newscrawl.training.corpus import CorpusError
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 

@@ -14,9 +14,9 @@ import numpy as np
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.arguments import Format, FormatOption
-from newscrawl.cli.labelled import CorpusOption, corpus_from, examples_from, needing_torch, progress
-from newscrawl.cli.output import Column, render
+from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
+from newscrawl.cli.output import Column, progress, render
+from newscrawl.cli.train import examples_from, needing_torch
 from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
 from newscrawl.items import Memory

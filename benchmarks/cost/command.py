@@ -17,9 +17,8 @@ from benchmarks.cost import stages as measure_stages
 from benchmarks.cost.generated_pages import generated_pages
 from benchmarks.documents import fill
 from benchmarks.extraction.speed import PAGES, sample
-from newscrawl.cli.arguments import FormatOption
-from newscrawl.cli.labelled import CorpusOption, progress
-from newscrawl.cli.output import Column, Row, render, say
+from newscrawl.cli.arguments import CorpusOption, FormatOption
+from newscrawl.cli.output import Column, Row, progress, render, say
 from newscrawl.training.corpus import load_corpus
 
 DOCUMENT = Path("docs/performance.md")

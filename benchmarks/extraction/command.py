@@ -20,8 +20,7 @@ from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, 
 from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
-from newscrawl.cli.arguments import Format, FormatOption, one_of
-from newscrawl.cli.labelled import CorpusOption, corpus_from
+from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from, one_of
 from newscrawl.cli.output import Column, render, say
 
 RESULT = Path("results/benchmark.json")  # of the latest run, on this machine

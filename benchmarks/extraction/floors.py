@@ -14,8 +14,8 @@ from typing import Annotated, Literal
 import typer
 
 from benchmarks.command_line import run
-from newscrawl.cli.labelled import CorpusOption, corpus_from, progress
-from newscrawl.cli.output import say
+from newscrawl.cli.arguments import CorpusOption, corpus_from
+from newscrawl.cli.output import progress, say
 from newscrawl.extraction.methods import METHODS
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 

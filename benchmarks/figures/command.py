@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from benchmarks import figures
 from benchmarks.extraction.comparison import Benchmark
 from benchmarks.figures.measurements import cetr_lambda, cetr_page, single_features, swarm_runs
-from newscrawl.cli.arguments import InputError
-from newscrawl.cli.labelled import CorpusOption, SetsOption, corpus_from, progress
-from newscrawl.cli.output import say
+from newscrawl.cli.arguments import CorpusOption, InputError, SetsOption, corpus_from
+from newscrawl.cli.output import progress, say
 from newscrawl.training.corpus import Corpus, split_by_site
 from newscrawl.training.limits import (
     LIMITS_FILE,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.queries import Scope
+    from newscrawl.training.corpus import Corpus
 
 
 class InputError(ValueError):
@@ -55,6 +56,17 @@ DatabaseOption = Annotated[
         help="URL of the database; else sqlite:///newscrawl.sqlite in this folder.",
         metavar="URL",
     ),
+]
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option(envvar="NEWSCRAWL_CORPUS", help="Folder of labelled pages.", metavar="DIR"),
+]
+SetsOption = Annotated[
+    list[str] | None, typer.Option("--set", help="Only this set; may be repeated.", metavar="NAME")
+]
+LangsOption = Annotated[
+    list[str] | None,
+    typer.Option("--lang", help="Only this language; may be repeated.", metavar="CODE"),
 ]
 CompaniesOption = Annotated[
     Path | None,
@@ -296,3 +308,12 @@ def companies_from(path: Path | None) -> "Companies":
     from newscrawl.mentions import load_companies
 
     return load_companies(path or config.NEWSCRAWL_COMPANIES or None)
+
+
+def corpus_from(folder: Path | None) -> "Corpus":
+    """Return the corpus of the option or the environment; raise InputError where there is none."""
+    from newscrawl.training.corpus import load_corpus
+
+    if folder is None:
+        raise InputError("which labelled pages? give --corpus DIR or set NEWSCRAWL_CORPUS")
+    return load_corpus(folder)

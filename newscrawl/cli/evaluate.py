@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, one_of, refuse_options
+from newscrawl.cli.arguments import (
+    CorpusOption,
+    Format,
+    FormatOption,
+    LangsOption,
+    SetsOption,
+    corpus_from,
+    one_of,
+    refuse_options,
+)
 from newscrawl.cli.evaluate_mentions import evaluate_mentions
-from newscrawl.cli.labelled import CorpusOption, LangsOption, SetsOption, corpus_from, progress
-from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.output import Column, progress, render, say
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, GoldPage

@@ -321,6 +321,16 @@ def total_bar(name: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+@contextmanager
+def progress(name: str, steps: int) -> Iterator[Callable[[str], None]]:
+    """Show a bar on standard error; call what it yields after each step, with a note."""
+    from rich.progress import MofNCompleteColumn, TextColumn
+
+    with _bar(MofNCompleteColumn(), TextColumn("{task.fields[note]}")) as bar:
+        task = bar.add_task(name, total=steps, note="")
+        yield lambda note: bar.update(task, advance=1, note=note)
+
+
 def _bar(*amounts: "ProgressColumn") -> "Progress":
     from rich.console import Console
     from rich.progress import (

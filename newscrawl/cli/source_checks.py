@@ -75,8 +75,7 @@ def check(
 
     Exit code 1 where a site is neither reachable nor moved.
     """
-    from newscrawl.cli.labelled import progress
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import progress, say
     from newscrawl.sources.checks import check_sources
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import open_database

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from newscrawl.cli.arguments import Format, FormatOption, InputError, refuse_options
-from newscrawl.cli.labelled import (
+from newscrawl.cli.arguments import (
     CorpusOption,
+    Format,
+    FormatOption,
+    InputError,
     LangsOption,
     SetsOption,
     corpus_from,
-    examples_from,
-    needing_torch,
-    progress,
+    refuse_options,
 )
-from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.output import Column, progress, render, say
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, Split
-    from newscrawl.training.examples import Scored
+    from newscrawl.training.examples import Example, Scored
     from newscrawl.training.limits import LimitsFit, Plan, Vectors
     from newscrawl.training.pso import Generation
     from newscrawl.training.trees import TreesName
@@ -280,6 +280,28 @@ def _cross_validate_limits(task: _Task, plan: "Plan", folds: int) -> None:
         Column(key="pr", heading="PR", number=True, show=_four),
     ]
     render(rows, columns, task.form, title=f"similarity on unseen sites, {folds} folds by site")
+
+
+def examples_from(pages: "Corpus") -> "list[Example]":
+    """Return the features and labels of all pages that have a gold text; show a bar meanwhile."""
+    from newscrawl.training.examples import read_examples
+
+    labelled = sum(bool(page.text) for page in pages)
+    with progress("features", labelled) as step:
+        return read_examples(pages, lambda: step(""))
+
+
+@contextmanager
+def needing_torch() -> Iterator[None]:
+    """Raise an InputError that says what to install where an import here finds no PyTorch."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise InputError(
+            "training the network needs PyTorch: pip install 'newscrawl[network]'"
+        ) from error
 
 
 def _train_network(task: _Task, epochs: int) -> None:

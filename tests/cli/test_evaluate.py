@@ -10,7 +10,7 @@ import pytest
 from newscrawl.training.real_mentions import read_labels
 from tests.conftest import Newscrawl
 
-BUNDLED = Path(__file__).parent / "corpus"
+BUNDLED = Path(__file__).parents[1] / "corpus"
 PARTS = ["development", "held-out", "second", "held-out-2"]
 
 
