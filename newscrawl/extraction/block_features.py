@@ -330,11 +330,11 @@ def _positions(names: tuple[str, ...]) -> NDArray[np.int64]:
 def _landmarks(page: BlockPage) -> dict[str, NDArray[Any]]:
     elements = page.elements
     kinds = _positions(LANDMARKS)[elements.tags]
-    found = np.flatnonzero(kinds < len(LANDMARKS))
-    width, places = len(LANDMARKS), (len(kinds) + 1) * len(LANDMARKS)
-    kinds = kinds[found]
-    steps = np.bincount(found * width + kinds, minlength=places)
-    steps -= np.bincount(elements.ends[found] * width + kinds, minlength=places)
+    inside = np.flatnonzero(kinds < len(LANDMARKS))
+    width, size = len(LANDMARKS), (len(kinds) + 1) * len(LANDMARKS)
+    kinds = kinds[inside]
+    steps = np.bincount(inside * width + kinds, minlength=size)
+    steps -= np.bincount(elements.ends[inside] * width + kinds, minlength=size)
     flags = (steps.reshape(-1, width).cumsum(axis=0).take(page.owners, axis=0) > 0).T
     return dict(zip(_IN_LANDMARKS, flags, strict=True))
 
@@ -348,8 +348,8 @@ def _of_page(
     words = features.tokens.words.astype(np.float64)
     before = np.cumsum(words) - words
     headline = _find_headline(page, title)
-    seen = Counter(page.raw)
-    repeated = np.fromiter(map(seen.__getitem__, page.raw), np.float64, count=count)
+    times = Counter(page.raw)
+    repeated = np.fromiter(map(times.__getitem__, page.raw), np.float64, count=count)
     ones = np.ones(count)
     unlinked = float((features.tokens.words - features.tokens.linked).sum())
     return {

@@ -66,7 +66,7 @@ class Network:
         own = np.concatenate(
             (
                 np.broadcast_to(standard, (self.members, *standard.shape)),
-                self._apart(_pooled(words, features.word_counts, weights["word"])),
+                self._apart(_pool(words, features.word_counts, weights["word"])),
                 self._apart(weights["opener"][features.openers]),
             ),
             axis=2,
@@ -96,13 +96,13 @@ class Network:
         for number, step in enumerate(DILATIONS):
             weights = self.weights[f"context_{number}"].reshape(members, 3, width, width)
             parts = hidden[:, None] @ weights  # what each block says to the next, itself, the last
-            seen = parts[:, 1]
-            seen[:, step:] += parts[:, 0, :-step]
-            seen[:, :-step] += parts[:, 2, step:]
-            seen += self.weights[f"context_{number}_bias"]
-            np.maximum(seen, 0, out=seen)
-            seen += hidden
-            hidden = seen
+            context = parts[:, 1]
+            context[:, step:] += parts[:, 0, :-step]
+            context[:, :-step] += parts[:, 2, step:]
+            context += self.weights[f"context_{number}_bias"]
+            np.maximum(context, 0, out=context)
+            context += hidden
+            hidden = context
         return hidden
 
     def _linear(self, values: FloatArray, name: str) -> FloatArray:
@@ -135,7 +135,7 @@ def _matrix_libraries() -> tuple[LibController, ...]:
     return tuple(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
+def _pool(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatArray) -> FloatArray:
     """Return the sum of the vectors of each bag's known words over the root of their number.
 
     Bag i are the next `counts[i]` of `numbers`, rows of the table; row 0, that of unknown words, is
@@ -145,7 +145,7 @@ def _pooled(numbers: NDArray[np.int64], counts: NDArray[np.int64], table: FloatA
     starts -= counts
     if not counts.all():  # an empty bag is one of an unknown word
         numbers = np.insert(numbers, starts[counts == 0], 0)
-        return _pooled(numbers, np.maximum(counts, 1), table)
+        return _pool(numbers, np.maximum(counts, 1), table)
     pooled = np.add.reduceat(table.take(numbers, axis=0), starts, axis=0)
     known = np.add.reduceat(numbers > 0, starts, dtype=np.float32)
     pooled /= np.sqrt(np.maximum(known, 1))[:, None]
@@ -157,22 +157,22 @@ class NameVectors:
     words' number. Pages name few elements in new ways, so vectors are cached."""
 
     def __init__(self, words: Sequence[str], table: FloatArray) -> None:
-        self._numbers = numbered(words)
+        self._numbers = rows_of_words(words)
         self._table = table
         self._rows: dict[tuple[str, ...], int] = {}
         self._lock = Lock()  # pages may be read in several threads
-        self._kept = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
+        self._cached = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return a row for each element, by the words of its names."""
         if len(names) > NAME_CACHE_SIZE:
-            return self._made(names)
+            return self._compute(names)
         with self._lock:
             rows = list(map(self._rows.get, names))
             if None in rows:
                 self._learn(set(names))
                 rows = list(map(self._rows.get, names))
-            return self._kept.take(np.array(rows, dtype=np.int64), axis=0)
+            return self._cached.take(np.array(rows, dtype=np.int64), axis=0)
 
     def _learn(self, names: set[tuple[str, ...]]) -> None:
         # Not the difference of two sets: that would look at all names that are known.
@@ -181,18 +181,18 @@ class NameVectors:
             self._rows.clear()
             new = names
         first, end = len(self._rows), len(self._rows) + len(new)
-        self._kept[first:end] = self._made(list(new))
+        self._cached[first:end] = self._compute(list(new))
         self._rows.update(zip(new, range(first, end), strict=True))
 
-    def _made(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
+    def _compute(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         number_of = self._numbers.get
         bags = [[number_of(name, 0) for name in words] for words in names]
         counts = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))
         numbers = np.fromiter(chain.from_iterable(bags), dtype=np.int64, count=int(counts.sum()))
-        return _pooled(numbers, counts, self._table)
+        return _pool(numbers, counts, self._table)
 
 
-def numbered(words: Iterable[str]) -> dict[str, int]:
+def rows_of_words(words: Iterable[str]) -> dict[str, int]:
     """Return the rows of known words in their table of vectors; row 0 is for unknown ones."""
     return {word: number for number, word in enumerate(words, start=1)}
 
@@ -244,7 +244,7 @@ def combine(
 def _expected_f1(
     kept: NDArray[np.bool_], probabilities: NDArray[np.float32], words: NDArray[np.int64]
 ) -> float:
-    found = float(words[kept].sum())
+    taken = float(words[kept].sum())
     wanted = float((words * probabilities).sum())
     common = float((words * probabilities)[kept].sum())
-    return min(2 * common / (found + wanted), 1.0) if found else 0.0
+    return min(2 * common / (taken + wanted), 1.0) if taken else 0.0

@@ -60,8 +60,8 @@ def settle_language(
     winner = int(stop_words.argmax())
     best = int(stop_words[winner])
     sure = words >= SURE_WORDS and best >= SURE_SHARE * words
-    if not sure and (told := _of_script(text[:READ])):
-        return told
+    if not sure and (of_script := _of_script(text[:READ])):
+        return of_script
     if declared in languages():
         own = int(stop_words[languages().index(declared)])
         return declared if not sure or own >= CLOSE * best else languages()[winner]

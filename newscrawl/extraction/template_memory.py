@@ -53,8 +53,8 @@ def with_pages(memory: Memory, pages: Iterable[Collection[int]]) -> Memory:
             seen[fingerprint] = seen.pop(fingerprint, 0) + 1
         count += 1
         if count >= HALVED_AT:
-            seen, count = _halved(seen), count // 2
-    return Memory(pages=count, seen=_bounded(seen))
+            seen, count = _halve(seen), count // 2
+    return Memory(pages=count, seen=_keep_commonest(seen))
 
 
 def templates(memory: Memory) -> Memory:
@@ -78,11 +78,11 @@ def _least(memory: Memory) -> float:
     return max(MIN_PAGES, MIN_SHARE * memory.pages)
 
 
-def _halved(seen: Mapping[int, int]) -> dict[int, int]:
+def _halve(seen: Mapping[int, int]) -> dict[int, int]:
     return {key: count // 2 for key, count in seen.items() if count > 1}
 
 
-def _bounded(seen: dict[int, int]) -> dict[int, int]:
+def _keep_commonest(seen: dict[int, int]) -> dict[int, int]:
     """Leave out the rarest texts beyond the limit, of equally rare ones those seen longest ago."""
     excess = len(seen) - MAX_TEXTS
     if excess <= 0:

@@ -324,11 +324,11 @@ def _stop_word_table() -> tuple[WordTable, NDArray[np.uint8]]:
 def _stop_words(numbers: WordNumbers, where: NDArray[np.int64], blocks: int) -> NDArray[np.int64]:
     table, flags = _stop_word_table()
     sets = table.look_up(numbers)
-    found = np.flatnonzero(sets)
+    places = np.flatnonzero(sets)
     totals = np.zeros((blocks, len(languages())), dtype=np.int64)
-    if len(found):
-        block_of = where.take(found)
+    if len(places):
+        block_of = where.take(places)
         first = np.concatenate(([0], np.flatnonzero(block_of[1:] != block_of[:-1]) + 1))
-        of_words = flags.take(sets.take(found), axis=0)
+        of_words = flags.take(sets.take(places), axis=0)
         totals[block_of[first]] = np.add.reduceat(of_words, first, axis=0, dtype=np.int64)
     return totals

@@ -27,7 +27,7 @@ from newscrawl.extraction.classifier import (
     NameVectors,
     Network,
     combine,
-    numbered,
+    rows_of_words,
     word_table,
 )
 from newscrawl.extraction.features import VERSION
@@ -187,8 +187,8 @@ class Encoder:
     """Numbers the words of a vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._hints = numbered(vocabulary.hints)
-        self._words = numbered(vocabulary.words)
+        self._hints = rows_of_words(vocabulary.hints)
+        self._words = rows_of_words(vocabulary.words)
 
     def encode(self, example: Example) -> Encoded:
         """Put one page in numbers."""

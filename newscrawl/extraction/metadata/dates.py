@@ -105,12 +105,12 @@ def read(value: str | None, dialect: Dialect = ISO) -> Stamp | None:
     if not value or not any(map(str.isdigit, value)):
         return None
     if epoch := _EPOCH.fullmatch(value):
-        return _checked(datetime.fromtimestamp(int(epoch[1]), UTC), timed=True)
+        return _stamp(datetime.fromtimestamp(int(epoch[1]), UTC), timed=True)
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
         return find(value, dialect, earliest=EARLIEST)
-    return _checked(moment, timed=len(value) > 10)
+    return _stamp(moment, timed=len(value) > 10)
 
 
 def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE) -> Stamp | None:
@@ -118,15 +118,15 @@ def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE)
     text = text[:MAX_LENGTH]
     if not YEAR.search(text):
         return None
-    found = [
+    days = [
         (match.start(), match.end(), day)
         for pattern in (_NUMERIC, _DAY_FIRST, _MONTH_FIRST)
         for match in pattern.finditer(text)
         if (day := _day(match, dialect)) and day.year >= earliest
     ]
-    if not found:
+    if not days:
         return None
-    start, end, day = min(found, key=lambda each: each[0])
+    start, end, day = min(days, key=lambda each: each[0])
     return _with_clock(day, text[end : end + 40], text[start:end], text[max(0, start - 20) : start])
 
 
@@ -166,7 +166,7 @@ def _whole_hours_up(span: timedelta) -> timedelta:
     return timedelta(hours=-(-span // timedelta(hours=1)))
 
 
-def _checked(moment: datetime, *, timed: bool) -> Stamp | None:
+def _stamp(moment: datetime, *, timed: bool) -> Stamp | None:
     # 1 January 1970 is the zero of clocks, not a day on which the page appeared.
     if moment.year < EARLIEST or (moment.year, moment.month, moment.day) == (1970, 1, 1):
         return None
@@ -180,7 +180,7 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
         year += 2000
     if "a" in groups:
         month_first = dialect.month_first and "." not in match[0]
-        day, month = _ordered(int(groups["a"]), int(groups["b"]), month_first=month_first)
+        day, month = _day_and_month(int(groups["a"]), int(groups["b"]), month_first=month_first)
     else:
         day = int(groups["d"])
         named = _month(groups["m"], dialect.language)
@@ -193,7 +193,7 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
         return None
 
 
-def _ordered(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
+def _day_and_month(first: int, second: int, *, month_first: bool) -> tuple[int, int]:
     """Return day and month of two numbers that may be either."""
     if second > 12 or (month_first and first <= 12):
         return second, first

@@ -121,7 +121,7 @@ def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     return reader.sightings
 
 
-def labelled(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
+def labelled_date(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
     """Find a date that follows a word for publishing or changing, anywhere in the text."""
     text = tree.body.text(separator=" ")[:MAX_SEARCHED] if tree.body is not None else ""
     for end in islice(_ends_of_years(text), MAX_YEARS):
@@ -184,7 +184,7 @@ def _is_hint(hints: str, wanted: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=8192)  # of at most MAX_HINTS characters each
-def _hinted(hints: str) -> tuple[bool, bool]:
+def _hints_of(hints: str) -> tuple[bool, bool]:
     """Return whether class and id of an element hint at an author, and at a date."""
     author = _is_hint(hints, _AUTHOR_HINTS) and not _NO_AUTHOR_HINT.search(hints)
     return author, _is_hint(hints, _DATE_HINTS)
@@ -234,7 +234,7 @@ class _Reader:
             self._time(node, attributes, f"{itemprop} {hints}", distance)
             return
         is_author = "author" in itemprop or "author" in (attributes.get("rel") or "").lower()
-        hints_at_author, hints_at_date = _hinted(hints[:MAX_HINTS])
+        hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if is_author or hints_at_author or hints_at_date:
             lines = _lines(node)
             if is_author or hints_at_author:

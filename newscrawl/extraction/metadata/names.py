@@ -78,15 +78,15 @@ def desks(bylines: Iterable[str]) -> tuple[str, ...]:
 
 def persons(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names of persons out of texts that may hold more than names."""
-    found = _unique(name for byline in bylines for name in split(byline) if is_person(name))
-    return tuple(name for name in found if " " in name or not name.isascii()) or found
+    people = _unique(name for byline in bylines for name in split(byline) if is_person(name))
+    return tuple(name for name in people if " " in name or not name.isascii()) or people
 
 
-def _unique(found: Iterable[str]) -> tuple[str, ...]:
-    names: dict[str, str] = {}
-    for name in islice(found, MAX_AUTHORS):
-        names.setdefault(name.casefold(), name)
-    return _without_parts(tuple(names.values()))
+def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+    unique: dict[str, str] = {}
+    for name in islice(texts, MAX_AUTHORS):
+        unique.setdefault(name.casefold(), name)
+    return _without_parts(tuple(unique.values()))
 
 
 def opens_byline(text: str) -> bool:

@@ -190,7 +190,7 @@ class PageSignals:
 
     def labelled_date(self) -> dates.Stamp | None:
         """Return a date with a word for publishing before it, anywhere in the page's text."""
-        return markup.labelled(self.tree, self.dialect)
+        return markup.labelled_date(self.tree, self.dialect)
 
     @property
     def _heading(self) -> LexborNode | None:

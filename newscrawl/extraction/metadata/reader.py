@@ -122,7 +122,7 @@ def _image(signals: PageSignals) -> str | None:
     in_data = jsonld.url_of(signals.data.resolve(signals.article.get("image")))
     base = signals.url or signals.canonical
     values = (*signals.first_values(_IMAGE), *filter(None, (in_data,)))
-    return next((found for value in values if (found := _absolute(value, base))), None)
+    return next((address for value in values if (address := _absolute(value, base))), None)
 
 
 def _absolute(address: str, base: str | None) -> str | None:
@@ -155,10 +155,10 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     """
     stated: tuple[str, ...] = ()
     for bylines in _bylines_of_fields(signals):
-        found = names.clean(bylines)
-        if found and not titles.all_sites(found, signals.site_names):
-            return found
-        stated = stated or found or names.desks(bylines)
+        authors = names.clean(bylines)
+        if authors and not titles.all_sites(authors, signals.site_names):
+            return authors
+        stated = stated or authors or names.desks(bylines)
     beside = names.persons(signals.around_heading.best_bylines(MAX_GAP))
     return beside or stated or names.persons(signals.anywhere.best_bylines(MAX_GAP_OF_MARKED))
 
