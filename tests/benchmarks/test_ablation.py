@@ -26,7 +26,7 @@ def test_the_document_has_the_table_of_the_file() -> None:
     assert table == as_markdown((DOCS / "data" / "ablation.csv").read_text("utf-8"))
 
 
-def test_changes_are_told_against_the_whole() -> None:
+def test_changes_are_shown_against_the_whole() -> None:
     rows = [
         Ablated("nothing", 0.9, 0.8, 0.7),
         Ablated("tree", 0.89, 0.8, 0.71),
@@ -62,7 +62,7 @@ def test_a_source_left_out_says_the_same_of_all_blocks(
         assert not any(bare.openings)
 
 
-def test_ablation_scores_each_source_and_tells_the_change(examples: list[Example]) -> None:
+def test_ablation_scores_each_source_and_shows_the_change(examples: list[Example]) -> None:
     fit = pytest.importorskip("newscrawl.training.network", reason="needs PyTorch")
     pages = load_corpus(MINI)
     rows = list(ablate(examples, folds_by_site(pages, k=2)[:1], fit.NetworkSettings(epochs=1)))

@@ -59,7 +59,7 @@ def test_time_grows_as_the_page_does() -> None:
     assert any(growth < LINEAR for growth in looks)
 
 
-def test_growth_tells_what_is_not_linear() -> None:
+def test_growth_shows_what_is_not_linear() -> None:
     sizes = [Size(10, 5.0, 1.0), Size(100, 10.0, 1.0), Size(1000, 1000.0, 1.0)]
     assert cost.growth(sizes) == pytest.approx(10)
 
@@ -94,7 +94,7 @@ def test_the_document_has_the_table(name: str) -> None:
     assert marked(name).strip()
 
 
-def test_the_document_tells_of_every_stage() -> None:
+def test_the_document_shows_every_stage() -> None:
     assert [row[0] for row in rows("stages")] == [cost.BARE_PARSE, cost.WHOLE, *cost.STAGES]
 
 

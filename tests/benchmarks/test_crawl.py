@@ -79,7 +79,7 @@ def test_the_server_answers_conditional_requests() -> None:
         server.terminate()
 
 
-def test_figures_are_told() -> None:
+def test_figures_are_shown() -> None:
     memory = tuple(Sample(pages, 100 + pages / 1000) for pages in range(0, 4001, 500))
     run = Run(seconds=10, processor=8, pages=1000, sent=10**8, code=0, memory=memory)
     bare = Run(seconds=5, processor=3, pages=1000, sent=10**8, code=0)

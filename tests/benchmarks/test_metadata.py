@@ -31,14 +31,14 @@ def pages() -> list[GoldPage]:
     return list(load_corpus(BUNDLED))
 
 
-def test_without_stored_answers_newscrawl_stands_alone(run_benchmark: RunBenchmark) -> None:
+def test_without_stored_answers_only_newscrawl_is_scored(run_benchmark: RunBenchmark) -> None:
     ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--format", "csv")
     assert ran.code == 0
     assert [line.split(",")[1] for line in ran.out.splitlines()[1:]] == ["newscrawl"] * 2
     assert "make bench-peers stores them" in ran.err
 
 
-def test_metadata_stands_beside_stored_answers(
+def test_metadata_is_compared_with_stored_answers(
     run_benchmark: RunBenchmark, tmp_path: Path, pages: list[GoldPage]
 ) -> None:
     answers = tmp_path / "results" / "benchmark"

@@ -134,7 +134,7 @@ def test_the_fingerprint_knows_pages_and_gold_but_no_order(tmp_path: Path) -> No
     assert len({before.fingerprint, touched.fingerprint, regold.fingerprint}) == 3
 
 
-def test_a_corpus_changed_since_training_is_told(tmp_path: Path) -> None:
+def test_a_corpus_changed_since_training_is_refused(tmp_path: Path) -> None:
     corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
     corpus.check_unchanged(corpus.fingerprint, "thresholds.json")
     with pytest.raises(CorpusError, match=r"news: changed since thresholds\.json was learned"):

@@ -74,7 +74,7 @@ def test_labels_are_added_to_those_that_are_there(target: LabelledSet) -> None:
     assert len(load_corpus(target.folder)) == 2
 
 
-def test_a_page_whose_charset_only_its_header_told_is_kept_as_utf_8(target: LabelledSet) -> None:
+def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: LabelledSet) -> None:
     page = Candidate("p", "<p>Заря над рекой".encode("cp1251"), None, "windows-1251")
     page_id = target.add(page, label(lang="ru"))
     stored = gzip.decompress((target.folder / "pages" / f"{page_id}.html.gz").read_bytes())

@@ -80,7 +80,7 @@ def test_a_step_is_algorithm_1() -> None:
         assert positions == pytest.approx(p)
 
 
-def test_the_history_tells_best_and_mean_of_each_generation() -> None:
+def test_the_history_has_best_and_mean_of_each_generation() -> None:
     told: list[Generation] = []
     flight = fly(bowl, 3, SwarmSettings(generations=20), told.append)
     assert [generation.number for generation in told] == list(range(21))
