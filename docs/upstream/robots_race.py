@@ -1,7 +1,7 @@
-"""Shows that Scrapy 2.19.0 fetches pages that robots.txt forbids: `python robots_race.py`.
+"""Show that Scrapy 2.19.0 fetches pages that robots.txt forbids: `python robots_race.py`.
 
-A server on 127.0.0.1 forbids everything, and a spider starts with five of its pages. `--fixed` runs
-the same with the fix that we propose. Needs nothing but Scrapy.
+The robots.txt of a server on 127.0.0.1 forbids everything, and a spider starts with five of its
+pages. `--fixed` runs the same with the proposed fix. The script needs only Scrapy.
 """
 
 import argparse
@@ -19,7 +19,7 @@ STOCK = "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
 
 
 class FixedRobotsTxtMiddleware(RobotsTxtMiddleware):
-    """Scrapy's own, but whoever has waited takes the parser from where it is kept."""
+    """Scrapy's middleware, in which waiting requests read the parser from where it is stored."""
 
     async def robot_parser(self, request):
         await super().robot_parser(request)
@@ -27,7 +27,7 @@ class FixedRobotsTxtMiddleware(RobotsTxtMiddleware):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Forbids everything, a moment late, and answers everything."""
+    """Serve every page, and after a delay a robots.txt that forbids all of them."""
 
     asked: ClassVar[list[str]] = []
 
@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class FiveStarts(scrapy.Spider):
-    """Starts with five pages of one host."""
+    """Start with five pages of one host."""
 
     name = "five"
 
@@ -61,7 +61,7 @@ class FiveStarts(scrapy.Spider):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fixed", action="store_true", help="with the proposed fix")
+    parser.add_argument("--fixed", action="store_true", help="use the proposed fix")
     settings = {"ROBOTSTXT_OBEY": True, "LOG_ENABLED": False, "TELNETCONSOLE_ENABLED": False}
     if parser.parse_args().fixed:
         settings["DOWNLOADER_MIDDLEWARES"] = {STOCK: None, FixedRobotsTxtMiddleware: 100}
