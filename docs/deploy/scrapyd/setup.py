@@ -1,7 +1,7 @@
-"""The egg that scrapyd-deploy builds: it names the settings, and holds no code.
+"""The egg that scrapyd-deploy builds: it names the settings and contains no code.
 
-The code is installed with pip into Scrapyd's own environment, where its data files and compiled
-dependencies can be: an egg is a zip file, which they can't be read from.
+The code is installed with pip into the environment of Scrapyd, because its data files and compiled
+dependencies can't be read from an egg, which is a zip file.
 """
 
 from setuptools import setup
