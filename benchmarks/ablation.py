@@ -106,24 +106,24 @@ def ablate(
 
 def leave_out(example: Example, source: str) -> Example:
     """Return the example with one source of evidence equal in all blocks."""
-    evidence = example.evidence
+    features = example.block_features
     if source == "names of elements":
         bare = replace(
-            evidence,
-            hints=[()] * len(evidence.hints),
-            tags=np.zeros_like(evidence.tags),
-            openers=np.full_like(evidence.openers, len(OPENERS)),
+            features,
+            hints=[()] * len(features.hints),
+            tags=np.zeros_like(features.tags),
+            openers=np.full_like(features.openers, len(OPENERS)),
         )
-        return replace(example, evidence=bare)
+        return replace(example, block_features=bare)
     if source == "first words":
-        counts = np.zeros_like(evidence.word_counts)
-        bare = replace(evidence, words=evidence.words[:0], word_counts=counts)
-        return replace(example, evidence=bare, openings=[[] for _ in example.openings])
-    values = evidence.values.copy()
+        counts = np.zeros_like(features.word_counts)
+        bare = replace(features, words=features.words[:0], word_counts=counts)
+        return replace(example, block_features=bare, openings=[[] for _ in example.openings])
+    values = features.values.copy()
     for kind in SOURCES[source]:
-        columns = columns_of(kind, evidence.names)
-        values[:, [k for k in columns if evidence.names[k] != "is_title"]] = 0
-    return replace(example, evidence=replace(evidence, values=values))
+        columns = columns_of(kind, features.names)
+        values[:, [k for k in columns if features.names[k] != "is_title"]] = 0
+    return replace(example, block_features=replace(features, values=values))
 
 
 def _means(scored: Sequence[Scored]) -> Iterator[float]:

@@ -87,7 +87,7 @@ def learned(pages: Iterable[tuple[int, ...]]) -> Memory:
 
 
 def _remembered(example: Example, network: Network, memory: Memory) -> Remembered:
-    choice = combine(example.evidence, example.words, network, BALANCED)
+    choice = combine(example.block_features, example.words, network, BALANCED)
     kept = [example.texts[place] for place in np.flatnonzero(choice.kept)]
     own = without_templates(kept, memory)
     gone = [

@@ -326,7 +326,7 @@ def _train_network(task: _Task, epochs: int) -> None:
         "members": settings.members,
         "epochs": settings.epochs,
     }
-    network.write(fitted, folder, examples[0].evidence.names, provenance)
+    network.write(fitted, folder, examples[0].block_features.names, provenance)
     say(f"{folder}/combined.npz and combined.json written")
 
 
@@ -360,7 +360,7 @@ def _train_trees(task: _Task, model: "TreesName") -> None:
     provenance = _provenance(task, len(train)) | {
         "model": model,
         "split_seed": task.split_seed,
-        "evidence": [*train[0].evidence.names, "opener"],
+        "evidence": [*train[0].block_features.names, "opener"],
     }
     beside = task.output.with_name(f"{task.output.name}.json")
     beside.write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")

@@ -149,9 +149,9 @@ WORD_SITES: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page's evidence and labels: for each block its words, and how many of them are gold.
+    """The features and labels of a page: for each block its words, and how many of them are gold.
 
-    `openings` are the words that the blocks open with, whose numbers the evidence has.
+    `openings` are the words that the blocks open with, whose numbers the features have.
     The headline's block counts for neither side: the article's text leaves it out.
     `gold_words` are those of the gold text without the headline.
     """
@@ -159,7 +159,7 @@ class Example:
     page: GoldPage
     title: str | None
     texts: tuple[str, ...]
-    evidence: BlockFeatures
+    block_features: BlockFeatures
     openings: list[list[str]]
     words: NDArray[np.int64]
     matched: NDArray[np.int64]
@@ -189,23 +189,22 @@ def read_examples(
 
 def read_example(page: GoldPage) -> Example | None:
     """Read one page; None where it has no blocks."""
-    view = parse_page(page.html, page.url)
-    if not len(view.candidates.page):
+    parsed = parse_page(page.html, page.url)
+    if not len(parsed.candidates.page):
         return None
-    texts = view.candidates.page.texts
+    texts = parsed.candidates.page.texts
     in_text = page.set in HEADLINE_IN_TEXT
     gold = page.text or ""
     settled = gold if in_text else without_headline(gold, page.title)
     labels = label(texts, settled)
-    evidence = view.block_features
-    is_title = evidence.is_title
+    is_title = parsed.block_features.is_title
     gold_words = len(metrics.words(settled))
     return Example(
         page=page,
-        title=view.metadata.title,
+        title=parsed.metadata.title,
         texts=tuple(texts),
-        evidence=evidence,
-        openings=opening_words(view.candidate_features),
+        block_features=parsed.block_features,
+        openings=opening_words(parsed.candidate_features),
         words=np.where(is_title, 0, labels.words),
         matched=np.where(is_title, 0, labels.matched),
         gold_words=max(gold_words - int(labels.matched[is_title].sum()), 0),
@@ -227,7 +226,7 @@ def learn_vocabulary(examples: Sequence[Example]) -> Vocabulary:
     word_sites: dict[str, set[str]] = defaultdict(set)
     for example in examples:
         site = example.page.owner
-        for names in example.evidence.hints:
+        for names in example.block_features.hints:
             for hint in names:
                 hint_sites[hint].add(site)
         for opening in example.openings:

@@ -192,14 +192,14 @@ class Encoder:
 
     def encode(self, example: Example) -> Encoded:
         """Put one page in numbers."""
-        evidence = example.evidence
+        features = example.block_features
         return Encoded(
-            values=evidence.values.astype(np.float32),
-            openers=evidence.openers,
-            paths=evidence.paths,
+            values=features.values.astype(np.float32),
+            openers=features.openers,
+            paths=features.paths,
             words=_numbers(example.openings, self._words, OPENING_WORDS + 1),
-            hints=_numbers(evidence.hints, self._hints, MAX_HINTS),
-            tags=np.minimum(evidence.tags, KNOWN_TAGS - 1),
+            hints=_numbers(features.hints, self._hints, MAX_HINTS),
+            tags=np.minimum(features.tags, KNOWN_TAGS - 1),
             known=example.words.astype(np.float32),
             matched=example.matched.astype(np.float32),
             gold_words=max(example.gold_words, 1),
@@ -341,7 +341,7 @@ def _fit_member(
 def _new_network(
     examples: Sequence[Example], vocabulary: Vocabulary, settings: NetworkSettings
 ) -> BlockNetwork:
-    values = np.concatenate([example.evidence.values for example in examples])
+    values = np.concatenate([example.block_features.values for example in examples])
     sizes = Sizes(len(vocabulary.hints) + 1, len(vocabulary.words) + 1, KNOWN_TAGS)
     mean, deviation = values.mean(axis=0), values.std(axis=0) + 1e-3
     return BlockNetwork(
@@ -446,7 +446,7 @@ def _weights(network: BlockNetwork) -> dict[str, NDArray[np.float32]]:
 def write(
     fitted: Fitted, folder: Path, names: Sequence[str], provenance: dict[str, object]
 ) -> None:
-    """Write `combined.npz` and `combined.json` into a folder; `names` are those of the evidence."""
+    """Write `combined.npz` and `combined.json` into a folder; `names` are those of the features."""
     folder.mkdir(parents=True, exist_ok=True)
     network = as_runtime(fitted)
     arrays = {name: array.astype(np.float16) for name, array in network.weights.items()}
@@ -480,5 +480,5 @@ def cross_validate(
 
 def score(example: Example, network: Network, threshold: float) -> Scored:
     """Take the text out of a page with a network, and score it."""
-    choice = combine(example.evidence, example.words, network, threshold)
+    choice = combine(example.block_features, example.words, network, threshold)
     return score_kept(example, choice.kept, threshold)

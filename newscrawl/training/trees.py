@@ -83,8 +83,8 @@ class _Rows:
 
 def table_of(example: Example) -> Table:
     """Return a row for each block: its features, and the number of the element that opens it."""
-    evidence = example.evidence
-    return np.column_stack([evidence.values, evidence.openers]).astype(np.float32)
+    features = example.block_features
+    return np.column_stack([features.values, features.openers]).astype(np.float32)
 
 
 def fit_trees(examples: Sequence[Example], name: TreesName, seed: int) -> Trees:
@@ -122,7 +122,7 @@ def cross_validate(
 
 def _kept(example: Example, trees: Trees) -> NDArray[np.bool_]:
     likely = trees.probabilities(table_of(example)) >= BALANCED
-    return np.asarray(likely & ~example.evidence.is_title)
+    return np.asarray(likely & ~example.block_features.is_title)
 
 
 def _rows(examples: Sequence[Example]) -> _Rows:

@@ -50,14 +50,14 @@ def test_a_source_left_out_says_the_same_of_all_blocks(
 ) -> None:
     example = examples[0]
     bare = leave_out(example, source)
-    values = bare.evidence.values
-    wanted = [k for kind in SOURCES[source] for k in columns_of(kind, example.evidence.names)]
-    silent = [k for k in wanted if example.evidence.names[k] != "is_title"]
+    values = bare.block_features.values
+    wanted = [k for kind in SOURCES[source] for k in columns_of(kind, example.block_features.names)]
+    silent = [k for k in wanted if example.block_features.names[k] != "is_title"]
     assert not values[:, silent].any()
     others = [k for k in range(values.shape[1]) if k not in silent]
-    assert (values[:, others] == example.evidence.values[:, others]).all()
+    assert (values[:, others] == example.block_features.values[:, others]).all()
     if source == "names of elements":
-        assert not any(bare.evidence.hints)
+        assert not any(bare.block_features.hints)
     if source == "first words":
         assert not any(bare.openings)
 

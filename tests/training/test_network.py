@@ -40,7 +40,7 @@ def test_numpy_gives_what_pytorch_gives(examples: list[Example]) -> None:
     assert network.members == RECIPE.members == 2
     assert all(len(DILATIONS) == len(member.context) for member in fitted.members)
     for example, row in zip(examples, expected, strict=True):
-        found = network.probabilities(example.evidence)
+        found = network.probabilities(example.block_features)
         np.testing.assert_allclose(found, row[: example.blocks], atol=0.02)
 
 

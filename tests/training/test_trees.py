@@ -1,4 +1,4 @@
-"""Trees over the evidence of blocks, and `newscrawl train --model`."""
+"""Trees over the features of blocks, and `newscrawl train --model`."""
 
 import json
 import sys
