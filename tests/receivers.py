@@ -22,9 +22,10 @@ def free_port() -> int:
 
 
 class Inbox:
-    """Takes what the server is given."""
+    """Takes what the server is given, unless `refuse` is set."""
 
     def __init__(self) -> None:
+        self.refuse = False
         self.messages: list[Any] = []
         self.users: list[str | None] = []
 
@@ -39,6 +40,8 @@ class Inbox:
     async def handle_DATA(  # noqa: N802 - aiosmtpd's name
         self, _server: SMTP, session: Session, envelope: Envelope
     ) -> str:
+        if self.refuse:
+            return "451 try again later"
         self.messages.append(BytesParser(policy=default).parsebytes(envelope.content or b""))
         login = session.auth_data
         self.users.append(login.login.decode() if isinstance(login, LoginPassword) else None)

@@ -13,7 +13,7 @@ from newscrawl.monitoring.channels import MailChannel, WebhookChannel
 from newscrawl.monitoring.delivery import Channel, DeliveryReport, LogChannel, deliver_pending
 from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, company_alerts
-from tests.receiving import Inbox, mail_server, webhook
+from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import (
     body,
     day,
@@ -73,24 +73,24 @@ def deliver_alerts(world: Database, channels: Sequence[Channel]) -> DeliveryRepo
     return deliver_pending(pending_alerts(world), channels)
 
 
-def mail(url: str) -> MailChannel:
-    return MailChannel.of(url, "news@example.org", "desk@example.org")
+def mail(port: int) -> MailChannel:
+    return MailChannel.of(f"smtp://127.0.0.1:{port}", "news@example.org", "desk@example.org")
 
 
-def hook(url: str) -> WebhookChannel:
-    return WebhookChannel(url=url, allow_private=True, pauses=())
+def webhook(hook: Hook) -> WebhookChannel:
+    return WebhookChannel(url=hook.url, allow_private=True, pauses=())
 
 
 @contextmanager
-def receivers() -> Iterator[tuple[Inbox, MailChannel, list[dict[str, object]], WebhookChannel]]:
-    with mail_server() as (inbox, mail_url), webhook() as (taken, hook_url):
-        yield inbox, mail(mail_url), taken, hook(hook_url)
+def receivers() -> Iterator[tuple[Inbox, MailChannel, Hook, WebhookChannel]]:
+    with mail_server() as (inbox, port), Hook() as hook:
+        yield inbox, mail(port), hook, webhook(hook)
 
 
 def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world, title=HOSTILE)
-    with receivers() as (inbox, mailing, taken, hooking):
+    with receivers() as (inbox, mailing, hook, hooking):
         channels = (LogChannel(), mailing, hooking)
         (found,) = find_alerts(world, today=TODAY)
         assert (found.kind, found.company, found.day) == ("spike", "Siemens", day(0))
@@ -112,7 +112,7 @@ def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert r"\[Siemens\](javascript:x)" in plain
-    (told,) = taken
+    (told,) = hook.notices
     assert told["facts"]["articles_behind"][0]["url"] == "https://ft.example/burst-0-8"
     assert told["cause"] == f"spike/Siemens/{day(0)}"
 
@@ -208,15 +208,15 @@ def test_failed_channel_gets_the_alert_again_and_others_do_not(world):
     company_alerts.watch_company(world, "Siemens")
     burst(world)
     find_alerts(world, today=TODAY)
-    with receivers() as (inbox, mailing, taken, hooking):
+    with receivers() as (inbox, mailing, hook, hooking):
         inbox.refuse = True
         report = deliver_alerts(world, (mailing, hooking))
-        assert (report.delivered, len(report.failed), len(taken)) == (0, 1, 1)
+        assert (report.delivered, len(report.failed), len(hook.notices)) == (0, 1, 1)
         (kept,) = company_alerts.list_alerts(world)
         assert kept.delivered_at is None
         inbox.refuse = False
         assert deliver_alerts(world, (mailing, hooking)).delivered == 1
-        assert (len(inbox.messages), len(taken)) == (1, 1)
+        assert (len(inbox.messages), len(hook.notices)) == (1, 1)
         (kept,) = company_alerts.list_alerts(world)
         assert kept.delivered_at is not None
 
@@ -237,24 +237,24 @@ def test_workers_at_the_same_moment_deliver_an_alert_once(world):
         find_alerts(world, today=TODAY)
         return deliver_alerts(world, (hooking,)).delivered
 
-    with webhook() as (taken, url), ThreadPoolExecutor(4) as pool:
-        hooking = hook(url)
+    with Hook() as hook, ThreadPoolExecutor(4) as pool:
+        hooking = webhook(hook)
         assert sum(pool.map(work, range(4))) == 1
-        assert len(taken) == 1
+        assert len(hook.notices) == 1
 
 
 def test_inspection_delivers_alerts_about_watched_companies(database):
     now = datetime.now(UTC)
     run = register(database)
     bosch = document("b", text="Bosch.", mentions=[body("Bosch")], published=now, fetched_at=now)
-    with webhook() as (taken, url):
-        Inspector(database, [], (hook(url),))()
+    with Hook() as hook:
+        Inspector(database, [], (webhook(hook),))()
         company_alerts.watch_company(database, "Bosch")
         later = datetime.now(UTC)
         bosch = replace(bosch, page=replace(bosch.page, fetched_at=later))
         save_document(database, bosch, run)
-        Inspector(database, [], (hook(url),))()
-    assert [notice["subject"] for notice in taken] == ["First article that names Bosch"]
+        Inspector(database, [], (webhook(hook),))()
+    assert [notice["subject"] for notice in hook.notices] == ["First article that names Bosch"]
 
 
 def test_stale_alert_is_not_delivered(world, monkeypatch):

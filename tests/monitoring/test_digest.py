@@ -16,7 +16,7 @@ from newscrawl.monitoring.digest import (
 from newscrawl.storage import Database, company_alerts, open_database
 from newscrawl.storage.company_alerts import CompanyAlert
 from tests.conftest import Newscrawl
-from tests.receiving import mail_server, webhook
+from tests.receivers import Hook, mail_server
 from tests.worlds import (
     body,
     day,
@@ -170,27 +170,27 @@ def test_command_writes_markdown_or_html(stored):
 
 
 def test_digest_is_sent_once(stored, monkeypatch):
-    with mail_server() as (inbox, url), webhook() as (taken, hook):
-        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", url)
+    with mail_server() as (inbox, port), Hook() as hook:
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
         monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
         monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
-        monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", hook)
+        monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", hook.url)
         monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
         send = ("digest", "--day", day(0), "--send")
         inbox.refuse = True
         failed = stored(*send)
-        assert (failed.code, len(taken)) == (1, 1)
+        assert (failed.code, len(hook.notices)) == (1, 1)
         assert "e-mail (127.0.0.1" in failed.err
         inbox.refuse = False
         assert stored(*send).code == 0
-        assert (len(inbox.messages), len(taken)) == (1, 1)
+        assert (len(inbox.messages), len(hook.notices)) == (1, 1)
         assert "sent before" in stored(*send).err
         assert stored(*send, "--again").code == 0
-    assert (len(inbox.messages), len(taken)) == (2, 2)
+    assert (len(inbox.messages), len(hook.notices)) == (2, 2)
     message = inbox.messages[0]
     assert message["Subject"] == f"Companies in the news on {day(0)}"
     assert "Siemens" in message.get_body(("html",)).get_content()
-    assert taken[0]["facts"]["companies"] == {"Siemens": 3, "Bosch": 1}
+    assert hook.notices[0]["facts"]["companies"] == {"Siemens": 3, "Bosch": 1}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from newscrawl.monitoring.supervisor import (
     Supervisor,
     log_summary,
 )
-from newscrawl.storage import Database, open_database
+from newscrawl.storage import open_database, upgrade_database
 from newscrawl.storage.leases import Leases, SourceFacts, Terms
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
@@ -38,65 +39,71 @@ SLUG = "quay"
 TERMS = Terms(length=timedelta(seconds=60))
 
 
-@pytest.fixture
-def sites() -> Iterator[Sites]:
-    with Sites() as opened:
-        opened.add(SLUG, 24, delay=2.0)
-        yield opened
+SLOW = "SlowCrawl"  # it makes progress, but takes longer as a whole than it may stall
+HANGING = ("HangingLoop", "HangingCrawl")
 
 
-def supervised(
-    sites: Sites, database: Database, folder: Path, limits: CrawlLimits, *more: str
-) -> CrawlResult:
-    """What came of a crawl with some more extensions, with its lease taken and given back."""
-    leases = Leases(database, "here", TERMS)
-    leases.enrol([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
-    assert leases.take(SLUG)
+@dataclass(frozen=True)
+class Supervised:
+    """How a crawl ended, and its lease after that: holder, failures and note."""
+
+    result: CrawlResult
+    lease: tuple[str | None, int, str]
+
+
+@pytest.fixture(scope="module")
+def crawls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Supervised]:
+    """Two crawls that hang and one that is slow, run at the same time."""
+    names = (*HANGING, SLOW)
+    folders = [tmp_path_factory.mktemp(name) for name in names]
+    for folder in folders:  # Alembic upgrades one database at a time
+        upgrade_database(f"sqlite:///{folder}/news.sqlite")
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(supervise, folders, names), strict=True))
+
+
+def supervise(folder: Path, name: str) -> Supervised:
     extensions = {
         "newscrawl.crawl.extensions.ParentWatchdog": 0,
         "newscrawl.crawl.extensions.ProgressReport": 0,
     }
-    extensions |= dict.fromkeys(more, 1)
-    given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
-    command = CrawlCommand(
-        environment={**given, "NEWSCRAWL_READERS": "0"},
-        settings={**HASTE, "EXTENSIONS": json.dumps(extensions)},
-        arguments=("polls=due",),
-        logs=folder,
-    )
-    ended = Supervisor(leases, command, limits, lambda: False).run(SLUG)
-    leases.release(SLUG, ended.outcome, ended.code, ended.note)
-    return ended
-
-
-def lease_of(database: Database) -> tuple[str | None, int, str]:
-    with database.reading() as session:
-        found = session.execute(select(Lease.holder, Lease.failures, Lease.note)).one()
-        return found.holder, found.failures, found.note
-
-
-@pytest.mark.parametrize("hanging", ["HangingLoop", "HangingCrawl"])
-def test_hanging_crawl_is_ended_and_its_source_released(
-    sites: Sites, tmp_path: Path, hanging: str
-) -> None:
+    extensions |= {f"tests.dying.{name}": 1} if name in HANGING else {}
     # Long enough for a crawl to start on a busy machine, without any progress to report yet.
     limits = CrawlLimits(longest=600.0, stall=20.0, shutdown=2.0)
-    with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
-        ended = supervised(sites, database, tmp_path, limits, f"tests.dying.{hanging}")
-        assert ended.outcome == "failed"
-        assert ended.note.startswith("no progress for 20 seconds")
-        holder, failures, note = lease_of(database)
+    with Sites() as sites, open_database(f"sqlite:///{folder}/news.sqlite") as database:
+        sites.add(SLUG, 28, delay=2.0)  # two pages at a time
+        leases = Leases(database, "here", TERMS)
+        leases.enrol([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
+        assert leases.take(SLUG)
+        given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
+        command = CrawlCommand(
+            environment={**given, "NEWSCRAWL_READERS": "0"},
+            settings={**HASTE, "EXTENSIONS": json.dumps(extensions)},
+            arguments=("polls=due",),
+            logs=folder,
+        )
+        result = Supervisor(leases, command, limits, lambda: False).run(SLUG)
+        leases.release(SLUG, result.outcome, result.code, result.note)
+        with database.reading() as session:
+            lease = session.execute(select(Lease.holder, Lease.failures, Lease.note)).one()
+    return Supervised(result, (lease.holder, lease.failures, lease.note))
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_hanging_crawl_is_ended_and_its_source_released(
+    crawls: dict[str, Supervised], name: str
+) -> None:
+    result, (holder, failures, note) = crawls[name].result, crawls[name].lease
+    assert result.outcome == "failed"
+    assert result.note.startswith("no progress for 20 seconds")
     assert (holder, failures) == (None, 1)
     assert note.startswith("no progress for 20 seconds")
 
 
-def test_slow_crawl_that_makes_progress_is_not_ended(sites: Sites, tmp_path: Path) -> None:
-    """It takes longer as a whole than it may be silent: two pages at a time, two seconds each."""
-    with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
-        limits = CrawlLimits(longest=600.0, stall=15.0, shutdown=2.0)
-        slow = supervised(sites, database, tmp_path, limits)
-    assert (slow.outcome, slow.code) == ("done", 0), slow.note
-    assert "24 new" in slow.note
+def test_slow_crawl_that_makes_progress_is_not_ended(crawls: dict[str, Supervised]) -> None:
+    result = crawls[SLOW].result
+    assert (result.outcome, result.code) == ("done", 0), result.note
+    assert "28 new" in result.note
 
 
 def test_stats_that_change_with_time_are_no_progress() -> None:
