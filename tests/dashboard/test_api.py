@@ -65,7 +65,7 @@ def test_every_question_is_answered_as_described(path: str, api: Any) -> None:
     ask()
 
 
-def test_the_description_names_the_questions(client: TestClient) -> None:
+def test_api_description_names_the_questions(client: TestClient) -> None:
     described = client.get("/api/openapi.json").json()
     assert described["openapi"].startswith("3.")
     assert len(described["paths"]) >= 15
@@ -84,7 +84,7 @@ def test_counts_are_those_of_the_queries(client: TestClient, database: Database)
         assert (row["hits"] or {}).get("mentions") == (wanted.hits and wanted.hits.mentions)
 
 
-def test_the_ranking_is_that_of_the_queries(client: TestClient, database: Database) -> None:
+def test_ranking_is_that_of_the_queries(client: TestClient, database: Database) -> None:
     got = client.get("/api/overview", params={"limit": 5}).json()
     expected = queries.overview(database, limit=5)
     assert [row["company"] for row in got["companies"]] == [
@@ -96,12 +96,12 @@ def test_the_ranking_is_that_of_the_queries(client: TestClient, database: Databa
 @pytest.mark.parametrize(
     "scope", [queries.Scope(until=date(1, 1, 1)), queries.Scope(since=date(1, 1, 9))]
 )
-def test_a_ranking_needs_days_to_compare_with(database: Database, scope: queries.Scope) -> None:
+def test_ranking_needs_days_to_compare_with(database: Database, scope: queries.Scope) -> None:
     with pytest.raises(QuestionError, match="no news of that time"):
         queries.overview(database, scope=scope)
 
 
-def test_an_article_comes_with_mentions_where_they_stand(client: TestClient) -> None:
+def test_article_comes_with_the_offsets_of_its_mentions(client: TestClient) -> None:
     article = client.get("/api/article", params={"url": TRAM}).json()
     assert article["mentions"]
     for mention in article["mentions"]:
@@ -109,13 +109,13 @@ def test_an_article_comes_with_mentions_where_they_stand(client: TestClient) -> 
         assert text[mention["start"] : mention["end"]] == mention["surface"]
 
 
-def test_the_history_tells_what_each_version_changed(client: TestClient) -> None:
+def test_history_shows_what_each_version_changed(client: TestClient) -> None:
     first, second = client.get("/api/article/history", params={"url": TRAM}).json()
     assert "nine" in first["text"]
     assert ["Bosch", 1] in second["mentions"]
 
 
-def test_a_search_marks_the_words(client: TestClient) -> None:
+def test_search_marks_the_words(client: TestClient) -> None:
     (found,) = client.get("/api/search", params={"q": "tram twelve"}).json()
     words = {
         snippet["text"][start:end].lower()
@@ -141,12 +141,12 @@ def test_a_search_marks_the_words(client: TestClient) -> None:
         "/api/articles?limit=100000",
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_a_reason(client: TestClient, path: str) -> None:
+def test_invalid_question_is_refused_with_a_reason(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 422
     assert len(answer.json()["detail"]) > 10
 
 
-def test_nothing_can_be_written(client: TestClient) -> None:
+def test_api_cannot_write(client: TestClient) -> None:
     for path in client.get("/api/openapi.json").json()["paths"]:
         assert client.post(path.replace("{company}", "Siemens")).status_code == 405

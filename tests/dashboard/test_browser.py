@@ -98,7 +98,7 @@ def look(browser: Browser, base: str) -> Iterator[Look]:
 # Each page ---------------------------------------------------------------------------------------
 
 
-def test_a_page_has_a_heading_a_title_and_its_landmarks(each: Watched) -> None:
+def test_page_has_a_heading_a_title_and_landmarks(each: Watched) -> None:
     expect(each.page.locator("h1")).to_have_count(1)
     assert each.page.title().endswith(" · newscrawl")
     assert each.page.get_by_role("banner").count() == 1
@@ -113,7 +113,7 @@ def test_no_page_scrolls_to_the_side(each: Watched, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 375])
-def test_no_word_of_the_navigation_is_broken_on_a_phone(look: Look, width: int) -> None:
+def test_navigation_breaks_no_word_on_a_phone(look: Look, width: int) -> None:
     page = look("/").page
     page.set_viewport_size({"width": width, "height": 800})
     lines = page.eval_on_selector_all(
@@ -133,12 +133,12 @@ def test_every_table_has_heads(each: Watched) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(each: Watched, scheme: Literal["light", "dark"]) -> None:
+def test_text_has_enough_contrast(each: Watched, scheme: Literal["light", "dark"]) -> None:
     each.page.emulate_media(color_scheme=scheme)
     assert each.check("faint") == []
 
 
-def test_a_page_says_no_error_and_asks_no_other_host(each: Watched) -> None:
+def test_page_has_no_error_and_requests_no_other_host(each: Watched) -> None:
     assert each.said == []
     assert each.elsewhere == []
 
@@ -155,7 +155,7 @@ def test_charts_are_drawn_from_the_table_beside_them(look: Look, name: str, widt
     assert watched.check("painted") > 2000
 
 
-def test_the_arrow_keys_tell_the_numbers_of_each_period(look: Look) -> None:
+def test_arrow_keys_show_the_numbers_of_each_period(look: Look) -> None:
     page = look(PAGES["company"]).page
     page.locator(".canvas").focus()
     page.keyboard.press("ArrowLeft")
@@ -166,7 +166,7 @@ def test_the_arrow_keys_tell_the_numbers_of_each_period(look: Look) -> None:
 
 
 @pytest.mark.parametrize("by", ["pointer", "keyboard"])
-def test_a_bar_leads_to_its_articles(look: Look, by: str) -> None:
+def test_bar_leads_to_its_articles(look: Look, by: str) -> None:
     page = look(PAGES["company"]).page
     if by == "pointer":
         page.locator(".canvas .u-over").click(position={"x": 40, "y": 100})
@@ -194,7 +194,7 @@ def test_filters_change_the_numbers_and_the_address_without_a_new_page(look: Loo
     expect(page.get_by_label("Source")).to_have_value("")
 
 
-def test_a_chart_is_drawn_anew_when_it_is_parted(look: Look) -> None:
+def test_chart_is_redrawn_when_it_is_split(look: Look) -> None:
     page = look("/company/Siemens").page
     page.get_by_role("radio", name="Language").check()
     expect(page.locator(".key-list li")).to_have_count(6)
@@ -204,7 +204,7 @@ def test_a_chart_is_drawn_anew_when_it_is_parted(look: Look) -> None:
     expect(page.locator(".canvas")).to_have_attribute("data-drawn", str(rows))
 
 
-def test_days_can_be_chosen_and_take_the_place_of_the_period(look: Look) -> None:
+def test_chosen_days_replace_the_period(look: Look) -> None:
     page = look("/").page
     page.get_by_text("Other days").click()
     page.get_by_label("First day").fill("2026-01-05")
@@ -212,7 +212,7 @@ def test_days_can_be_chosen_and_take_the_place_of_the_period(look: Look) -> None
     assert "days=" not in page.url
 
 
-def test_a_time_zone_can_be_chosen_among_those_the_browser_knows(look: Look) -> None:
+def test_time_zone_can_be_chosen(look: Look) -> None:
     page = look("/").page
     page.get_by_text("Other days").click()
     page.get_by_label("Time zone").focus()
@@ -223,7 +223,7 @@ def test_a_time_zone_can_be_chosen_among_those_the_browser_knows(look: Look) -> 
     expect(page.get_by_text("in Asia/Tokyo")).to_be_visible()
 
 
-def test_a_number_of_the_table_leads_to_its_articles(look: Look) -> None:
+def test_number_of_the_table_leads_to_its_articles(look: Look) -> None:
     page = look(PAGES["company"]).page
     page.get_by_text("The numbers as a table").click()
     page.locator("table[data-chart] tbody a").last.click()
@@ -231,7 +231,7 @@ def test_a_number_of_the_table_leads_to_its_articles(look: Look) -> None:
     assert page.locator("article.line").count() >= 1
 
 
-def test_a_search_marks_what_it_found(look: Look) -> None:
+def test_search_marks_its_matches(look: Look) -> None:
     page = look("/").page
     page.get_by_label("Search articles").fill("tram autumn")
     page.keyboard.press("Enter")
@@ -239,7 +239,7 @@ def test_a_search_marks_what_it_found(look: Look) -> None:
     assert {text.lower() for text in page.locator("mark").all_text_contents()} == {"tram", "autumn"}
 
 
-def test_colours_can_be_switched_and_stay(look: Look) -> None:
+def test_colour_scheme_can_be_switched_and_stays(look: Look) -> None:
     watched = look("/company/Siemens", color_scheme="light")
     page = watched.page
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -254,7 +254,7 @@ def test_colours_can_be_switched_and_stay(look: Look) -> None:
 # By keyboard -------------------------------------------------------------------------------------
 
 
-def test_the_first_key_leads_to_the_content(look: Look) -> None:
+def test_first_tab_leads_to_the_content(look: Look) -> None:
     page = look("/").page
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the content")).to_be_focused()
@@ -263,7 +263,7 @@ def test_the_first_key_leads_to_the_content(look: Look) -> None:
 
 
 @pytest.mark.parametrize("name", ["overview", "company", "compare", "editor"])
-def test_all_that_can_be_clicked_is_reached_by_tab_and_seen(look: Look, name: str) -> None:
+def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: str) -> None:
     watched = look(PAGES[name])
     wanted = watched.check("clickable")
     reached: set[int] = set()
@@ -296,7 +296,7 @@ def test_all_that_can_be_clicked_is_reached_by_tab_and_seen(look: Look, name: st
         "/article/explanation?url=" + quote(EVIL_URL, safe=""),
     ],
 )
-def test_hostile_text_is_text(look: Look, path: str) -> None:
+def test_hostile_text_stays_text(look: Look, path: str) -> None:
     watched = look(path)
     page = watched.page
     assert page.evaluate("window.hacked") is None
@@ -308,20 +308,20 @@ def test_hostile_text_is_text(look: Look, path: str) -> None:
     watched.said = [line for line in watched.said if "404" not in line]
 
 
-def test_hostile_text_is_shown_whole(look: Look) -> None:
+def test_hostile_text_is_shown_completely(look: Look) -> None:
     text = look(EVIL).page.locator("main").inner_text()
     assert text.count(SCRIPT) >= 5
     assert "{{7*7}}" in text
     assert "\u202e" not in text
 
 
-def test_a_link_to_a_script_is_no_link(look: Look) -> None:
+def test_script_url_is_not_a_link(look: Look) -> None:
     page = look("/article?url=" + quote(JAVASCRIPT_URL, safe="")).page
     assert page.get_by_text(JAVASCRIPT_URL, exact=True).count() == 1
     assert page.locator("aside a[rel]").count() == 0
 
 
-def test_an_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
+def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
     watched = look(TRAM_PAGE)
     page = watched.page
     page.get_by_text("Kept and dropped blocks").click()
@@ -338,7 +338,7 @@ def test_an_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
 # The editor --------------------------------------------------------------------------------------
 
 
-def test_a_definition_is_tried_out_while_it_is_written_and_saved(look: Look) -> None:
+def test_definition_is_tried_while_it_is_written(look: Look) -> None:
     watched = look("/registry/edit")
     page = watched.page
     page.get_by_label("Name").fill("you")
@@ -362,7 +362,7 @@ def test_a_definition_is_tried_out_while_it_is_written_and_saved(look: Look) -> 
     watched.said = [line for line in watched.said if "422" not in line and "htmx:" not in line]
 
 
-def test_a_definition_that_is_being_saved_is_tried_out_no_more(look: Look) -> None:
+def test_definition_is_not_tried_while_it_is_saved(look: Look) -> None:
     watched = look("/registry/edit")
     page = watched.page
     held: list[Route] = []
@@ -383,7 +383,7 @@ def test_a_definition_that_is_being_saved_is_tried_out_no_more(look: Look) -> No
 # Doors and weather -------------------------------------------------------------------------------
 
 
-def test_without_scripts_a_button_applies_the_filters(look: Look) -> None:
+def test_filters_work_without_scripts(look: Look) -> None:
     page = look("/", java_script_enabled=False).page
     page.get_by_label("Language").select_option("de")
     page.get_by_role("button", name="Apply").click()
@@ -391,7 +391,7 @@ def test_without_scripts_a_button_applies_the_filters(look: Look) -> None:
     expect(page.get_by_label("Language")).to_have_value("de")
 
 
-def test_a_visitor_signs_in_once(browser: Browser, tmp_path: Path, sqlite_template: Path) -> None:
+def test_visitor_signs_in_once(browser: Browser, tmp_path: Path, sqlite_template: Path) -> None:
     copyfile(sqlite_template, tmp_path / "news.sqlite")
     with serving(config_of(tmp_path / "news.sqlite", token="correct horse battery")) as url:  # noqa: S106
         page = Watched(browser.new_page(), url).open("/sources")
@@ -408,7 +408,7 @@ def test_a_visitor_signs_in_once(browser: Browser, tmp_path: Path, sqlite_templa
         page.close()
 
 
-def test_a_page_comes_back_by_itself_when_the_database_does(
+def test_page_reloads_when_the_database_is_back(
     browser: Browser, tmp_path: Path, sqlite_template: Path
 ) -> None:
     file = tmp_path / "news.sqlite"

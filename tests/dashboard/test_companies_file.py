@@ -37,14 +37,14 @@ def put(file: CompaniesFile, entry: Definition, instead_of: str | None = None) -
     return file.path.read_text("utf-8")
 
 
-def test_a_new_entry_stands_at_the_end_and_nothing_else_changes(file: CompaniesFile) -> None:
+def test_new_entry_is_appended_and_nothing_else_changes(file: CompaniesFile) -> None:
     text = put(file, definition("Harbour Bank", aliases=('The "Bank"', "Łódź Bank")))
     assert text.startswith(FILE)
     (found,) = [company for company in file.open().companies if company.name == "Harbour Bank"]
     assert found.aliases == ('The "Bank"', "Łódź Bank")
 
 
-def test_an_edited_entry_keeps_its_place_its_comments_and_keys_of_others(
+def test_edited_entry_keeps_place_comments_and_other_keys(
     file: CompaniesFile,
 ) -> None:
     entry = Definition(
@@ -58,14 +58,14 @@ def test_an_edited_entry_keeps_its_place_its_comments_and_keys_of_others(
     )
 
 
-def test_an_entry_can_be_removed_and_the_last_one_too(file: CompaniesFile) -> None:
+def test_every_entry_can_be_deleted(file: CompaniesFile) -> None:
     for name in ("Quayside Works", "Northern Ferry"):
         file.drop(name, mark=file.open().mark)
     assert file.open().companies == ()
     assert file.path.read_text("utf-8").startswith("# Our own watch list.")
 
 
-def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
+def test_missing_file_is_created(tmp_path: Path) -> None:
     file = CompaniesFile(tmp_path / "new.toml")
     put(file, definition("Harbour Bank"))
     assert [company.name for company in load_companies(file.path)] == ["Harbour Bank"]
@@ -82,23 +82,21 @@ def test_a_file_that_is_not_there_is_made(tmp_path: Path) -> None:
     ],
     ids=["flood", "no name", "clash", "twice", "exclusion"],
 )
-def test_what_would_be_wrong_is_not_written(
-    file: CompaniesFile, entry: Definition, message: str
-) -> None:
+def test_invalid_entry_is_not_written(file: CompaniesFile, entry: Definition, message: str) -> None:
     with pytest.raises(CompaniesFileError, match=message):
         put(file, entry)
     assert file.path.read_text("utf-8") == FILE
     assert list(file.path.parent.iterdir()) == [file.path]
 
 
-def test_a_file_that_changed_meanwhile_is_not_overwritten(file: CompaniesFile) -> None:
+def test_changed_file_is_not_overwritten(file: CompaniesFile) -> None:
     mark = file.open().mark
     file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
     with pytest.raises(CompaniesFileError, match="has changed since"):
         file.put(definition("Harbour Bank"), instead_of=None, mark=mark)
 
 
-def test_an_entry_that_is_gone_is_not_edited(file: CompaniesFile) -> None:
+def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
     with pytest.raises(CompaniesFileError, match="not in the file any more"):
         put(file, definition("Harbour Bank"), instead_of="Old Mill")
 
@@ -110,7 +108,7 @@ def test_an_entry_that_is_gone_is_not_edited(file: CompaniesFile) -> None:
         ("list.csv", "name\nHarbour Bank\n", "It is a CSV file"),
     ],
 )
-def test_a_file_that_can_not_be_rewritten_says_so(
+def test_file_that_cannot_be_rewritten_is_reported(
     tmp_path: Path, name: str, content: str, fault: str
 ) -> None:
     path = tmp_path / name
@@ -121,13 +119,13 @@ def test_a_file_that_can_not_be_rewritten_says_so(
     assert path.read_text("utf-8") == content
 
 
-def test_a_folder_is_shown_and_not_written_to(file: CompaniesFile) -> None:
+def test_folder_is_shown_and_not_written_to(file: CompaniesFile) -> None:
     opened = CompaniesFile(file.path.parent).open()
     assert [company.name for company in opened.companies] == ["Quayside Works", "Northern Ferry"]
     assert opened.fault
 
 
-def test_the_mode_of_the_file_stays_and_a_link_stays_a_link(file: CompaniesFile) -> None:
+def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
     file.path.chmod(0o640)
     link = file.path.with_name("link.toml")
     link.symlink_to(file.path)
@@ -137,12 +135,12 @@ def test_the_mode_of_the_file_stays_and_a_link_stays_a_link(file: CompaniesFile)
     assert "Harbour Bank" in file.path.read_text("utf-8")
 
 
-def test_a_definition_can_be_tried_alone() -> None:
+def test_definition_can_be_tried_alone() -> None:
     (mention,) = alone(definition("Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
 
 
-def test_a_name_that_looks_like_toml_stays_a_name(file: CompaniesFile) -> None:
+def test_name_that_looks_like_toml_stays_a_name(file: CompaniesFile) -> None:
     put(file, definition('A"]\n[[company]]\nname = "B'))
     names = [company.name for company in file.open().companies]
     assert names[-1] == 'A"]\n[[company]]\nname = "B'

@@ -14,13 +14,13 @@ TODAY = date(2026, 11, 22)
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def test_without_a_word_the_last_thirty_days_are_meant() -> None:
+def test_default_period_is_the_last_thirty_days() -> None:
     filters = read_filters({}, NOW)
     assert (filters.since, filters.until, filters.days) == (date(2026, 10, 24), TODAY, 30)
     assert filters.address() == ""
 
 
-def test_the_period_before_has_the_same_length_and_ends_the_day_before() -> None:
+def test_period_before_has_the_same_length() -> None:
     before = read_filters({"days": "7"}, NOW).before
     assert (before.since, before.until) == (date(2026, 11, 9), date(2026, 11, 15))
 
@@ -68,7 +68,7 @@ def test_period(query: dict[str, str], since: date, until: date) -> None:
         ({"source": "a" * 300}, "source can't have this value"),
     ],
 )
-def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> None:
+def test_invalid_filter_is_named(query: dict[str, str], message: str) -> None:
     with pytest.raises(QuestionError, match=message):
         read_filters(query, NOW)
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_meant_is_named(query: dict[str, str], message: str) -> N
         ("101", "source", "month"),
     ],
 )
-def test_stories_of_a_long_time_are_counted_in_longer_periods(
+def test_stories_of_a_long_time_are_counted_by_longer_periods(
     days: str, split: str, by: str
 ) -> None:
     query = {"count": "stories", "by": "day", "days": days, "split": split}
@@ -104,7 +104,7 @@ def test_stories_of_a_long_time_are_counted_in_longer_periods(
         },
     )
 )
-def test_an_address_asks_what_it_was_made_from(query: dict[str, str]) -> None:
+def test_address_of_filters_gives_the_same_filters(query: dict[str, str]) -> None:
     filters = read_filters(query, NOW)
     again = dict(parse_qsl(filters.address().removeprefix("?")))
     assert read_filters(again, NOW) == filters

@@ -77,15 +77,13 @@ def save(
 # Numbers and gaps --------------------------------------------------------------------------------
 
 
-def test_an_empty_database_says_what_to_do(client: TestClient) -> None:
+def test_empty_database_shows_what_to_do(client: TestClient) -> None:
     answer = client.get("/")
     assert answer.status_code == 200
     assert "scrapy crawl ft" in answer.text
 
 
-def test_the_overview_compares_with_the_period_before(
-    client: TestClient, database: Database
-) -> None:
+def test_overview_compares_with_the_period_before(client: TestClient, database: Database) -> None:
     for back in (0, 1, 2, 8):
         save(database, back, headline("Siemens"))
     text = client.get("/?days=7").text
@@ -94,7 +92,7 @@ def test_the_overview_compares_with_the_period_before(
     assert "200%" in row
 
 
-def test_a_day_without_a_crawl_is_a_gap_and_no_zero(client: TestClient, database: Database) -> None:
+def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:
     save(database, 4, headline("Siemens"))
     save(database, 0, headline("Siemens"))
     text = client.get("/company/Siemens?days=7").text
@@ -111,7 +109,7 @@ def test_a_day_without_a_crawl_is_a_gap_and_no_zero(client: TestClient, database
     ]
 
 
-def test_days_are_those_of_a_zone(client: TestClient, database: Database) -> None:
+def test_days_are_those_of_the_time_zone(client: TestClient, database: Database) -> None:
     noon = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day)
     late = noon.replace(hour=23) - timedelta(days=3)
     found = document("a", text="Siemens", mentions=[headline("Siemens")], published=late)
@@ -127,9 +125,7 @@ def test_days_are_those_of_a_zone(client: TestClient, database: Database) -> Non
     assert "in Asia/Kolkata" in client.get(f"/?{span}&zone=Asia/Kolkata").text
 
 
-def test_a_source_that_fails_is_told_on_the_first_page(
-    client: TestClient, database: Database
-) -> None:
+def test_failing_source_is_shown_on_the_first_page(client: TestClient, database: Database) -> None:
     save(database, 3, headline("Siemens"))
     for back in (2, 1, 0):
         database.record_coverage("ft", TODAY - timedelta(days=back), "failed", 0, 0, note="timeout")
@@ -138,14 +134,12 @@ def test_a_source_that_fails_is_told_on_the_first_page(
     assert "failed, timeout" in text
 
 
-def test_todays_crawl_may_be_yet_to_come(client: TestClient, database: Database) -> None:
+def test_missing_crawl_of_today_is_not_a_failure(client: TestClient, database: Database) -> None:
     save(database, 1, headline("Siemens"))
     assert "not read at present" not in client.get("/").text
 
 
-def test_what_the_watch_found_stands_above_the_sources(
-    client: TestClient, database: Database
-) -> None:
+def test_open_incidents_are_shown_above_the_sources(client: TestClient, database: Database) -> None:
     save(database, 1, headline("Siemens"))
     record_incidents(
         database, [Incident(source="ft", kind="silent", note="nothing for two days")], ()
@@ -155,7 +149,7 @@ def test_what_the_watch_found_stands_above_the_sources(
     assert "ft: silent, nothing for two days" in text
 
 
-def test_older_articles_are_a_page_away(client: TestClient, database: Database) -> None:
+def test_older_articles_are_on_the_next_page(client: TestClient, database: Database) -> None:
     for back in range(15):
         save(database, back, headline("Siemens"))
     first = client.get("/company/Siemens").text
@@ -179,7 +173,7 @@ def test_every_way_of_counting_has_a_chart(
 
 
 @pytest.mark.parametrize("split", ["source", "language", "country"])
-def test_the_parts_add_up_to_the_whole(client: TestClient, database: Database, split: str) -> None:
+def test_parts_add_up_to_the_total(client: TestClient, database: Database, split: str) -> None:
     for slug, language, country in (("ft", "en", "gb"), ("faz", "de", "de"), ("nzz", "de", "ch")):
         save(database, 1, headline("Siemens"), source=slug, language=language, country=country)
     text = client.get(f"/company/Siemens?split={split}&days=2").text
@@ -188,9 +182,7 @@ def test_the_parts_add_up_to_the_whole(client: TestClient, database: Database, s
     assert values == ([2, 1] if split == "language" else [1, 1, 1])
 
 
-def test_what_is_beyond_the_most_parts_is_summed_up_as_others(
-    client: TestClient, database: Database
-) -> None:
+def test_small_parts_are_summed_up_as_others(client: TestClient, database: Database) -> None:
     for i in range(8):
         for back in range(8 - i):
             save(database, back, headline("Siemens"), source=f"paper-{i}")
@@ -220,9 +212,7 @@ def test_what_is_beyond_the_most_parts_is_summed_up_as_others(
         ("/article/explanation?url=https://nowhere.example/", 404),
     ],
 )
-def test_a_wrong_address_is_answered_by_a_page_that_helps(
-    client: TestClient, path: str, code: int
-) -> None:
+def test_wrong_address_is_answered_with_advice(client: TestClient, path: str, code: int) -> None:
     answer = client.get(path)
     assert answer.status_code == code
     assert answer.headers["Content-Type"].startswith("text/html")
@@ -239,7 +229,7 @@ def test_a_wrong_address_is_answered_by_a_page_that_helps(
         ("/company/Zzyzx", "was ever mentioned in this database.</p>"),
     ],
 )
-def test_what_is_not_there_is_answered_with_advice(
+def test_missing_page_is_answered_with_advice(
     client: TestClient, database: Database, path: str, says: str
 ) -> None:
     save(database, 0, headline("Siemens"))
@@ -251,7 +241,7 @@ def test_what_is_not_there_is_answered_with_advice(
 # Warnings and downloads --------------------------------------------------------------------------
 
 
-def test_days_before_the_first_crawl_are_told_from_days_that_were_missed(
+def test_days_before_the_first_crawl_differ_from_missed_days(
     client: TestClient, database: Database
 ) -> None:
     save(database, 0, headline("Siemens"))
@@ -280,7 +270,7 @@ def linked_csv(client: TestClient, path: str) -> list[list[str]]:
     return read_csv(client, unescape(link[1]))
 
 
-def test_the_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Database) -> None:
+def test_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 2, headline("Nestlé"), body("Nestlé"))
     save(database, 0, headline("Nestlé"))
     assert linked_csv(client, "/company/Nestl%C3%A9?days=3&count=mentions") == [
@@ -291,16 +281,14 @@ def test_the_numbers_of_a_chart_can_be_downloaded(client: TestClient, database: 
     ]
 
 
-def test_the_numbers_of_a_comparison_can_be_downloaded(
-    client: TestClient, database: Database
-) -> None:
+def test_numbers_of_a_comparison_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 0, headline("AT&T"), headline("Siemens"))
     found = linked_csv(client, "/compare?company=Siemens&company=AT%26T&days=7")
     assert found[0] == ["day", "Siemens", "AT&T"]
     assert found[-1] == [str(TODAY), "1", "1"]
 
 
-def test_the_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
+def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 0, *(headline(f"Company {number}") for number in range(30)), headline("=1+1"))
     found = linked_csv(client, "/?days=7")
     assert found[0] == ["company", "articles", "before", "change", "headline", "body"]
@@ -308,7 +296,7 @@ def test_the_whole_ranking_can_be_downloaded(client: TestClient, database: Datab
     assert ["'=1+1", "1", "", "", "1", "0"] in found
 
 
-def test_an_unexpected_error_tells_nothing_of_the_inside(
+def test_unexpected_error_reveals_nothing(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object, **__: object) -> None:
@@ -324,7 +312,7 @@ def test_an_unexpected_error_tells_nothing_of_the_inside(
 # A database that comes and goes ------------------------------------------------------------------
 
 
-def test_a_database_that_is_gone_is_told_and_found_again(client: TestClient, file: Path) -> None:
+def test_missing_database_is_reported_and_found_again(client: TestClient, file: Path) -> None:
     assert client.get("/").status_code == 200
     away = file.rename(file.with_name("away.sqlite"))
     gone = client.get("/sources")
@@ -337,7 +325,7 @@ def test_a_database_that_is_gone_is_told_and_found_again(client: TestClient, fil
     assert client.get("/sources").status_code == 200
 
 
-def test_another_database_under_the_same_name_is_read(
+def test_replaced_database_file_is_read(
     client: TestClient, file: Path, sqlite_template: Path
 ) -> None:
     assert "Siemens" not in client.get("/").text
@@ -350,7 +338,7 @@ def test_another_database_under_the_same_name_is_read(
     assert "Siemens" in client.get("/").text
 
 
-def test_a_locked_database_is_told_and_read_again_when_it_is_free(file: Path) -> None:
+def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) -> None:
     config = config_of(file)
     app = create_app(replace(config, database_url=f"{config.database_url}?timeout=0.1"))
     with TestClient(app, base_url="http://localhost") as client, sqlite3.connect(file) as other:
@@ -366,7 +354,7 @@ def test_a_locked_database_is_told_and_read_again_when_it_is_free(file: Path) ->
         assert client.get("/").status_code == 200
 
 
-def test_a_database_of_an_older_schema_names_the_command(client: TestClient, file: Path) -> None:
+def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
     answer = client.get("/")

@@ -52,7 +52,7 @@ def form_of(client: TestClient, path: str, decision: str) -> dict[str, str]:
     return {"seal": seal, "number": number, "decision": decision}
 
 
-def test_pages_and_api_tell_of_the_quarantine(client: TestClient) -> None:
+def test_pages_and_api_show_the_quarantine(client: TestClient) -> None:
     assert "2 versions are in the quarantine" in client.get("/").text
     assert "2 in quarantine" in client.get("/sources").text
     listed = client.get("/quarantine").text
@@ -67,7 +67,7 @@ def test_pages_and_api_tell_of_the_quarantine(client: TestClient) -> None:
     ]
 
 
-def test_an_article_shows_what_would_become_of_it(client: TestClient) -> None:
+def test_article_shows_what_a_quarantined_version_would_change(client: TestClient) -> None:
     text = client.get(PAGE).text
     assert "A later version was not applied:" in text
     assert "JavaScript" in text
@@ -79,7 +79,7 @@ def test_an_article_shows_what_would_become_of_it(client: TestClient) -> None:
     assert SCRIPT not in lost
 
 
-def test_what_is_applied_becomes_the_newest_version(client: TestClient, database: Database) -> None:
+def test_applied_version_becomes_the_newest(client: TestClient, database: Database) -> None:
     answer = client.post("/article/quarantine", data=form_of(client, PAGE, "apply"))
     assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
     page = queries.article_page(database, URL)
@@ -89,7 +89,7 @@ def test_what_is_applied_becomes_the_newest_version(client: TestClient, database
     assert "A later version was not applied:" not in client.get(PAGE).text
 
 
-def test_what_is_discarded_leaves_the_list_only(client: TestClient, database: Database) -> None:
+def test_discarded_version_leaves_the_list_only(client: TestClient, database: Database) -> None:
     form = form_of(client, PAGE, "discard")
     assert client.post("/article/quarantine", data=form).status_code == 303
     page = queries.article_page(database, URL)
@@ -111,7 +111,7 @@ def test_what_is_discarded_leaves_the_list_only(client: TestClient, database: Da
         ({"number": str(2**70)}, 422),
     ],
 )
-def test_no_other_form_decides_anything(
+def test_foreign_form_decides_nothing(
     client: TestClient, database: Database, change: dict[str, str], code: int
 ) -> None:
     form = form_of(client, PAGE, "apply") | change
@@ -119,7 +119,7 @@ def test_no_other_form_decides_anything(
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
-def test_a_form_from_another_site_decides_nothing(client: TestClient, database: Database) -> None:
+def test_form_from_another_site_decides_nothing(client: TestClient, database: Database) -> None:
     form = form_of(client, PAGE, "apply")
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
         answer = client.post("/article/quarantine", data=form, headers=headers)
@@ -127,9 +127,7 @@ def test_a_form_from_another_site_decides_nothing(client: TestClient, database: 
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
-def test_a_page_that_holds_no_article_cannot_be_applied(
-    client: TestClient, database: Database
-) -> None:
+def test_page_without_an_article_cannot_be_applied(client: TestClient, database: Database) -> None:
     path = f"/article?url={quote(LOST_URL, safe='')}"
     answer = client.post("/article/quarantine", data=form_of(client, path, "apply"))
     assert answer.status_code == 409
@@ -137,7 +135,7 @@ def test_a_page_that_holds_no_article_cannot_be_applied(
     assert queries.quarantine_sizes(database) == {"ft": 2}
 
 
-def test_the_file_is_not_there(tmp_path: Path) -> None:
+def test_missing_database_file_is_reported(tmp_path: Path) -> None:
     app = create_app(Config(database_url=f"sqlite:///{tmp_path / 'none.sqlite'}"))
     with TestClient(app, base_url="http://127.0.0.1:8300") as client:
         assert client.get("/quarantine").status_code == 503

@@ -63,7 +63,7 @@ def seal_of(client: TestClient, path: str) -> str:
         ("[::1", 421),
     ],
 )
-def test_only_names_of_ours_are_answered(opened: Open, host: str, code: int) -> None:
+def test_only_allowed_host_names_are_answered(opened: Open, host: str, code: int) -> None:
     client = opened(hosts=frozenset({"news.desk.example"}))
     assert client.get("/", headers={"Host": host}).status_code == code
 
@@ -75,7 +75,7 @@ def test_only_names_of_ours_are_answered(opened: Open, host: str, code: int) -> 
     "path",
     ["/", "/company/Nobody", "/static/app.js", "/api/facts", "/api/openapi.json", "/nowhere"],
 )
-def test_every_answer_is_marked(opened: Open, path: str) -> None:
+def test_every_answer_has_the_security_headers(opened: Open, path: str) -> None:
     headers = opened().get(path).headers
     assert headers["Content-Security-Policy"] == POLICY
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -83,14 +83,14 @@ def test_every_answer_is_marked(opened: Open, path: str) -> None:
     assert headers["X-Frame-Options"] == "DENY"
 
 
-def test_the_policy_allows_nothing_inline_and_no_other_host() -> None:
+def test_content_policy_allows_nothing_inline_and_no_other_host() -> None:
     assert "unsafe" not in POLICY
     assert "http" not in POLICY
     assert "default-src 'self'" in POLICY
     assert "frame-ancestors 'none'" in POLICY
 
 
-def test_no_template_holds_a_script_or_a_style_of_its_own() -> None:
+def test_templates_have_no_inline_scripts_or_styles() -> None:
     folder = Path(access.__file__).parent.parent / "templates"
     texts = [file.read_text("utf-8") for file in folder.glob("*.html")]
     assert len(texts) > 8
@@ -106,7 +106,7 @@ def test_no_template_holds_a_script_or_a_style_of_its_own() -> None:
 # The token ---------------------------------------------------------------------------------------
 
 
-def test_without_the_token_there_is_a_form_and_nothing_else(opened: Open) -> None:
+def test_request_without_token_gets_the_sign_in_form(opened: Open) -> None:
     client = opened(token=TOKEN)
     answer = client.get("/company/Nokia?days=7")
     assert answer.status_code == 303
@@ -117,17 +117,17 @@ def test_without_the_token_there_is_a_form_and_nothing_else(opened: Open) -> Non
 
 
 @pytest.mark.parametrize("given", ["Bearer wrong", "Bearer ", TOKEN, f"Basic {TOKEN}", ""])
-def test_the_api_refuses_a_wrong_token(opened: Open, given: str) -> None:
+def test_api_refuses_a_wrong_token(opened: Open, given: str) -> None:
     client = opened(token=TOKEN)
     assert client.get("/api/facts", headers={"Authorization": given}).status_code == 401
 
 
-def test_the_api_takes_the_token(opened: Open) -> None:
+def test_api_accepts_the_token(opened: Open) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
     assert opened(token=TOKEN).get("/api/facts", headers=headers).status_code == 200
 
 
-def test_a_browser_signs_in_and_out(opened: Open) -> None:
+def test_browser_signs_in_and_out(opened: Open) -> None:
     client = opened(token=TOKEN)
     form = {"token": TOKEN, "then": "/sources", "seal": seal_of(client, "/sign-in")}
     answer = client.post("/sign-in", data=form)
@@ -141,7 +141,7 @@ def test_a_browser_signs_in_and_out(opened: Open) -> None:
     assert client.get("/").status_code == 303
 
 
-def test_a_wrong_token_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_token_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "WRONG_PAUSE", 0.0)
     client = opened(token=TOKEN)
     form = {"token": "guess", "seal": seal_of(client, "/sign-in")}
@@ -177,7 +177,7 @@ def form_of(client: TestClient) -> dict[str, str]:
     return {"name": "Harbour Bank", "mark": mark, "seal": seal_of(client, "/registry/edit")}
 
 
-def test_our_own_form_is_taken(editor: TestClient, tmp_path: Path) -> None:
+def test_own_form_is_accepted(editor: TestClient, tmp_path: Path) -> None:
     headers = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
     answer = editor.post("/registry/save", data=form_of(editor), headers=headers)
     assert answer.status_code == 303
@@ -197,14 +197,14 @@ def test_our_own_form_is_taken(editor: TestClient, tmp_path: Path) -> None:
     ],
     ids=["origin", "null", "no address", "empty", "cross-site", "same-site"],
 )
-def test_a_form_of_another_site_is_refused(
+def test_form_of_another_site_is_refused(
     editor: TestClient, tmp_path: Path, path: str, headers: dict[str, str]
 ) -> None:
     assert editor.post(path, data=form_of(editor), headers=headers).status_code == 403
     assert not saved(tmp_path)
 
 
-def test_a_form_without_seal_or_with_that_of_another_browser_is_refused(
+def test_form_without_the_seal_of_its_browser_is_refused(
     editor: TestClient, tmp_path: Path
 ) -> None:
     form = form_of(editor)
@@ -214,13 +214,13 @@ def test_a_form_without_seal_or_with_that_of_another_browser_is_refused(
     assert not saved(tmp_path)
 
 
-def test_a_body_that_is_too_large_is_not_read(editor: TestClient) -> None:
+def test_too_large_body_is_refused(editor: TestClient) -> None:
     answer = editor.post("/registry/save", data={"name": "x" * MAX_BODY})
     assert answer.status_code == 413
 
 
 @pytest.mark.parametrize("length", ["9" * 5000, "0" * 5000 + "9" * 7, "-1", "1e3", "", "\xb2"])
-def test_a_length_that_is_none_or_too_much_is_refused(opened: Open, length: str) -> None:
+def test_invalid_content_length_is_refused(opened: Open, length: str) -> None:
     answer = asked(opened().app, "GET", "/", [(b"content-length", length.encode("latin-1"))])
     assert answer == 413
 
@@ -297,7 +297,7 @@ def asked(
     ),
     seal=st.binary(max_size=40),
 )
-def test_no_header_brings_the_application_down(
+def test_no_header_crashes_the_application(
     header_fuzzed: Callable[[str | None], tuple[ASGIApp, bytes, str]],
     token: str | None,
     headers: list[tuple[bytes, bytes]],
@@ -342,7 +342,7 @@ def header_fuzzed(
         client.close()
 
 
-def test_without_a_file_of_ones_own_there_is_no_editor(opened: Open) -> None:
+def test_editor_needs_a_companies_file(opened: Open) -> None:
     client = opened()
     assert "newscrawl serve --companies" in client.get("/registry").text
     assert client.get("/registry/edit").status_code == 404
