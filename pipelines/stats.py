@@ -38,17 +38,17 @@ class SourceStatsPipeline:
         insort(self._lengths, len(article.text))
         insort(self._confidences, article.confidence)
         stats = self._crawler.stats
-        stats.inc_value("newscrawl/vitals/read")
-        stats.inc_value("newscrawl/vitals/undated", int(article.published is None))
-        stats.inc_value("newscrawl/vitals/untitled", int(not article.title))
+        stats.inc_value("newscrawl/extraction/articles")
+        stats.inc_value("newscrawl/extraction/undated", int(article.published is None))
+        stats.inc_value("newscrawl/extraction/untitled", int(not article.title))
         # Exact for nearly all pages; the others are compared with their own past alone.
         characters = len(page.html.decode(errors="ignore"))
-        stats.inc_value("newscrawl/vitals/page_characters", characters)
-        stats.inc_value("newscrawl/vitals/text_characters", len(article.text))
+        stats.inc_value("newscrawl/extraction/page_characters", characters)
+        stats.inc_value("newscrawl/extraction/text_characters", len(article.text))
         middle = len(self._lengths) // 2
-        stats.set_value("newscrawl/vitals/characters", self._lengths[middle])
+        stats.set_value("newscrawl/extraction/median_characters", self._lengths[middle])
         thousandths = round(self._confidences[middle] * 1000)
-        stats.set_value("newscrawl/vitals/confidence", thousandths)
+        stats.set_value("newscrawl/extraction/median_confidence", thousandths)
 
 
 _DROPPED = "item_dropped_reasons_count/"

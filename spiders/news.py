@@ -243,7 +243,7 @@ class NewsSpider(Spider):
         url, hints = queued.visit.url, queued.hints
         if not hints.title:
             self.logger.info("%s is %s, and no feed has its headline", url, access)
-            self.session.count("pages_untold")
+            self.session.count("pages_without_headline")
             self.queue.mark_done(queued.visit, "closed", access)
             return
         yield Page(
@@ -288,7 +288,7 @@ class NewsSpider(Spider):
             circle = Cause("redirect loop", "it redirects in a circle", final=True)
             self.queue.mark_failed(visit, before[0], circle)
             return
-        self.session.count("pages_met_twice")
+        self.session.count("pages_duplicate")
         self.logger.info("%s leads to a page of this crawl: %s", visit.url, request.url)
         self.queue.mark_done(visit, "closed", "alias")
 

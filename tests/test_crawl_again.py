@@ -119,7 +119,7 @@ def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) ->
         world.serve(corrected, lambda: story("Corrected at noon", "Siemens"))
         again = world.crawl(*given)
     assert world.stories() == [corrected]
-    assert again.counts["newscrawl/revisits_told"] == 1
+    assert again.counts["newscrawl/revisits_announced"] == 1
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
@@ -143,7 +143,7 @@ def test_what_is_due_again_within_a_crawl_waits_for_the_next_one(world: World) -
         world.paths = world.paths[:10]
         site.routes[failing] = lambda _: Answer(status=404)
         done = world.crawl(NEWSCRAWL_RETRIES="1s", NEWSCRAWL_REVISITS="1s", **slow)
-        assert "newscrawl/pages_met_twice" not in done.counts
+        assert "newscrawl/pages_duplicate" not in done.counts
         (row,) = done.rows("SELECT state, attempts FROM frontier WHERE url LIKE '%/story/0'")
         assert row == {"state": "pending", "attempts": 1}
         world.serve(failing, lambda: story("Back from the dead", "Siemens"))

@@ -327,7 +327,7 @@ class Listings:
                 await writer.do(frontier.add_hints, repeated)
             enqueued = await writer.do(frontier.enqueue, listing_id, new)
             self._session.count("known", enqueued.known)
-            self._session.count("revisits_told", enqueued.changed)
+            self._session.count("revisits_announced", enqueued.changed)
             found.fresh += enqueued.fresh
             await self._queue.refill()
         return found

@@ -195,7 +195,7 @@ class RetryAfterMiddleware(RetryMiddleware):
         # neither.
         slot.delay = max(slot.delay, 0.01)
         slot.lastseen = max(slot.lastseen, monotonic() + seconds)
-        self.crawler.stats.inc_value("newscrawl/rests")
+        self.crawler.stats.inc_value("newscrawl/retry_after_pauses")
 
 
 def retry_after(response: Response) -> float | None:

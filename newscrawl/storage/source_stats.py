@@ -158,9 +158,9 @@ class _Sum:
         self.failed_runs += not any(map(count, listings))
         for name, value in _sums_of(counts, count("pages_disallowed")).items():
             self.counts[name] += value
-        if read := count("vitals/read"):
-            self.characters.append((count("vitals/characters"), read))
-            self.confidence.append((count("vitals/confidence") / 1000, read))
+        if read := count("extraction/articles"):
+            self.characters.append((count("extraction/median_characters"), read))
+            self.confidence.append((count("extraction/median_confidence") / 1000, read))
 
     def row(self, source_id: int, day: date) -> dict[str, object]:
         return {
@@ -177,11 +177,11 @@ class _Sum:
 _NAMES: Mapping[str, str] = {
     "new": "articles_new",
     "fetched": "pages_fetched",
-    "read": "vitals/read",
-    "undated": "vitals/undated",
-    "untitled": "vitals/untitled",
-    "page_characters": "vitals/page_characters",
-    "text_characters": "vitals/text_characters",
+    "read": "extraction/articles",
+    "undated": "extraction/undated",
+    "untitled": "extraction/untitled",
+    "page_characters": "extraction/page_characters",
+    "text_characters": "extraction/text_characters",
 }
 
 

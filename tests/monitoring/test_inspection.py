@@ -41,13 +41,13 @@ COUNTS = {
     "item_dropped_reasons_count/NotAnArticle": 1,
     "item_dropped_reasons_count/TooShort": 1,
     "item_dropped_reasons_count/TooOld": 9,
-    "newscrawl/vitals/read": 40,
-    "newscrawl/vitals/undated": 2,
-    "newscrawl/vitals/untitled": 0,
-    "newscrawl/vitals/characters": 3000,
-    "newscrawl/vitals/confidence": 950,
-    "newscrawl/vitals/page_characters": 4_000_000,
-    "newscrawl/vitals/text_characters": 120_000,
+    "newscrawl/extraction/articles": 40,
+    "newscrawl/extraction/undated": 2,
+    "newscrawl/extraction/untitled": 0,
+    "newscrawl/extraction/median_characters": 3000,
+    "newscrawl/extraction/median_confidence": 950,
+    "newscrawl/extraction/page_characters": 4_000_000,
+    "newscrawl/extraction/text_characters": 120_000,
 }
 
 
@@ -105,7 +105,14 @@ def incidents(database: Database) -> list[models.Incident]:
 def test_runs_of_a_day_are_added_up(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 1)
-    ran(database, "ft", 1, articles_new=2, vitals__read=10, vitals__characters=500)
+    ran(
+        database,
+        "ft",
+        1,
+        articles_new=2,
+        extraction__articles=10,
+        extraction__median_characters=500,
+    )
     assert refresh_source_stats(database, NOW) == 1
     (day,) = daily_source_stats(database, TODAY.date() - timedelta(days=7))["ft"]
     assert (day.runs, day.failed_runs, day.new, day.read) == (2, 0, 42, 50)
@@ -209,7 +216,7 @@ def test_changed_layout_is_delivered(database: Database, hook: Hook) -> None:
     inspect = inspector(database, ["ft"], [webhook(hook)])
     inspect()
     assert hook.notices == []
-    ran(database, "ft", 0, vitals__characters=200, vitals__undated=40)
+    ran(database, "ft", 0, extraction__median_characters=200, extraction__undated=40)
     inspect()
     (notice,) = hook.notices
     assert notice["subject"] == "ft has changed its pages"

@@ -92,16 +92,16 @@ def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
 def test_extraction_quality_is_counted_by_source_and_day(room: Newsroom) -> None:
     room.sites.add("one")
     assert once(room, "one").returncode == 0
-    ((counts,),) = room.rows("SELECT counts FROM runs")
-    vitals = {
-        name.removeprefix("newscrawl/vitals/"): value
-        for name, value in json.loads(counts).items()
-        if "/vitals/" in name
+    ((run,),) = room.rows("SELECT counts FROM runs")
+    counts = {
+        name.removeprefix("newscrawl/extraction/"): value
+        for name, value in json.loads(run).items()
+        if "/extraction/" in name
     }
-    assert (vitals["read"], vitals["undated"], vitals["untitled"]) == (4, 4, 0)
-    assert 0 < vitals["text_characters"] < vitals["page_characters"]
+    assert (counts["articles"], counts["undated"], counts["untitled"]) == (4, 4, 0)
+    assert 0 < counts["text_characters"] < counts["page_characters"]
     day = room.rows("SELECT runs, read, new, characters FROM source_stats")
-    assert day == [(1, 4, 4, vitals["characters"])]
+    assert day == [(1, 4, 4, counts["median_characters"])]
 
 
 def test_source_that_is_not_due_is_not_crawled(room: Newsroom) -> None:

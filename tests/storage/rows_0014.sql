@@ -1,7 +1,8 @@
 -- A row for each table of schema 0014 that 0015 changes.
 
 INSERT INTO sources VALUES (1, 'ft', 'FT', 'gb', 'en', 'https://ft.example/', '2026-11-20');
-INSERT INTO runs (id, source_id, started_at) VALUES (1, 1, '2026-11-20');
+INSERT INTO runs (id, source_id, started_at, counts) VALUES (1, 1, '2026-11-20',
+    '{"newscrawl/vitals/read": 7, "newscrawl/vitals/confidence": 900, "newscrawl/found": 7}');
 INSERT INTO companies VALUES (1, 'Siemens');
 INSERT INTO articles (id, source_id, run_id, url, title, text, authors, day, access, kind,
     method, confidence, content_hash, revision, first_seen_at, last_seen_at)

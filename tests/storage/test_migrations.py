@@ -115,6 +115,12 @@ def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
         with database.reading() as session:
             (page,) = session.scalars(select(models.FrontierUrl))
             assert (page.crash_count, page.reason) == (2, "headline known")
+            (run,) = session.scalars(select(models.Run))
+            assert run.counts == {
+                "newscrawl/extraction/articles": 7,
+                "newscrawl/extraction/median_confidence": 900,
+                "newscrawl/found": 7,
+            }
             (held,) = session.scalars(select(models.QuarantinedRevision))
             assert held.boilerplate == {"Siemens": 4}
             assert session.scalars(select(models.Boilerplate.number)).all() == [4]

@@ -33,6 +33,13 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "frontier": {"deaths": "crash_count"},
     "quarantine": {"clutter": "boilerplate"},
 }
+# Statistics of runs that have new names, by the old ones.
+_COUNTS: dict[str, str] = {
+    "vitals/read": "extraction/articles",
+    "vitals/characters": "extraction/median_characters",
+    "vitals/confidence": "extraction/median_confidence",
+    "vitals/": "extraction/",
+}
 
 
 def upgrade(connection: Connection) -> None:
@@ -43,6 +50,11 @@ def upgrade(connection: Connection) -> None:
         for old, new in columns.items():
             connection.execute(text(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}"))
     connection.execute(text("UPDATE frontier SET reason = 'headline known' WHERE reason = 'told'"))
+    kind = "JSON" if connection.dialect.name == "postgresql" else "TEXT"
+    change = f"UPDATE runs SET counts = CAST(replace(CAST(counts AS TEXT), :old, :new) AS {kind})"  # noqa: S608 - our own
+    # One after the other: names of single statistics before the prefix of them all.
+    for old, new in _COUNTS.items():
+        connection.execute(text(change), {"old": f'"newscrawl/{old}', "new": f'"newscrawl/{new}'})
     connection.execute(text(f"UPDATE alembic_version SET version_num = '{AFTER}'"))  # noqa: S608 - our own
 
 
