@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from newscrawl import config
-from newscrawl.naming import match
+from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -238,7 +238,7 @@ def scope_of(
 
 def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
     """Return the name that is meant, whatever its case; raise InputError with the nearest names."""
-    name, near = match(given, names)
+    name, near = match_name(given, names)
     if name is None:
         advice = f"did you mean {' or '.join(near)}?" if near else f"{see} shows them all"
         raise InputError(f"unknown {what} {given!r}: {advice}")

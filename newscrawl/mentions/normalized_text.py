@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from newscrawl.items import Section
-from newscrawl.normalising import stream_safe
+from newscrawl.text import stream_safe
 
 # Invisible characters: soft hyphen, zero-width blank, joiners and marks, word joiner, BOM.
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"

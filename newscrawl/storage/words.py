@@ -22,7 +22,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.normalising import stream_safe
+from newscrawl.text import stream_safe
 
 # Ours, all of them; tests/test_stories.py holds what they must tell apart.
 # Four words in a row: three are often a phrase of the language, and with five each edited word

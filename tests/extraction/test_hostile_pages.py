@@ -23,7 +23,7 @@ from newscrawl.extraction.limits import (
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.matcher import MAX_CANDIDATES
-from newscrawl.normalising import MAX_MARKS, stream_safe
+from newscrawl.text import MAX_MARKS, stream_safe
 from tests.fuzz import pages as fuzz
 from tests.fuzz.tricks import ARTICLE, TRICKS
 from tests.site.faults import story

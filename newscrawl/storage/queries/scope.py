@@ -15,11 +15,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from newscrawl.naming import match as match_name
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, Company, Coverage, DailySource, Source
+from newscrawl.text import match_name
 
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
 

@@ -1,0 +1,41 @@
+"""Functions over text that several packages need: closest names, safe normalisation."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+# Unicode Standard Annex 15, section 13, "Stream-Safe Text Format".
+MAX_MARKS: Final = 30
+
+# Combining marks of the Basic Multilingual Plane; all characters beyond it count as marks.
+_MARKS: Final = "".join(
+    chr(code) for code in range(0x300, 0xFFFF) if unicodedata.combining(chr(code))
+)
+_LONG_RUN: Final = re.compile(rf"[{_MARKS}\U00010000-\U0010ffff]{{{MAX_MARKS + 1},}}")
+
+
+def match_name(text: str, names: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the name that equals the text in any case, or None and up to three similar names."""
+    from difflib import get_close_matches  # noqa: PLC0415 - imported only for misspelt names
+
+    by_folded = {name.casefold(): name for name in reversed(names)}
+    folded = text.strip().casefold()
+    if folded in by_folded:
+        return by_folded[folded], []
+    return None, [by_folded[name] for name in get_close_matches(folded, by_folded, n=3, cutoff=0.6)]
+
+
+def stream_safe(text: str) -> str:
+    """Return the text with at most `MAX_MARKS` combining marks in a row; the rest become U+FFFD.
+
+    The length does not change. Normalisation sorts combining marks in time quadratic in the length
+    of a run: 50,000 in the wrong order take two seconds.
+    """
+    if text.isascii() or not _LONG_RUN.search(text):
+        return text
+    return _LONG_RUN.sub(_cut, text)
+
+
+def _cut(run: re.Match[str]) -> str:
+    return run[0][:MAX_MARKS] + "\N{REPLACEMENT CHARACTER}" * (len(run[0]) - MAX_MARKS)
