@@ -84,7 +84,7 @@ class BlockFeatures:
 
     `values[i, k]` is feature `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
-    `hints` and `tags`; row 0 is no element. `hints[e]` are the words that name element e
+    `hints` and `tags`; row 0 means none. `hints[e]` are the words that name element e
     (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the numbers
     of the words that the blocks open with and of a word for each block's length, one block's
     after the other's; `word_counts[i]` are block i's.
@@ -174,7 +174,7 @@ def _length_words() -> WordNumbers:
 
 def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each block the rows of the elements around it, and the element of each row; row 0
-    is no element, and the root among elements."""
+    means none, and is the root among elements."""
     parents = np.append(page.elements.parents, -1)  # the root's parent stays "none"
     steps = [page.owners]
     for _ in range(ANCESTORS_NAMED - 1):

@@ -18,7 +18,7 @@ from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
 ProfileName = Literal["html5", "2007"]
 
 
-# The parser's numbers for nodes that are no elements: text, comments, the last of all such.
+# The parser's numbers for nodes that aren't elements: text, comments, the last of all such.
 TEXT: Final = 2
 COMMENT: Final = 4
 LAST_NO_ELEMENT: Final = 5
@@ -34,7 +34,7 @@ class Action(IntEnum):
 
 
 # Ziegler & Skubacz 2007, Figure 2. CITE and SAMP stand in two columns of the scan (removal
-# wins), FRAMESET too (pruning wins). "H.L" of the scan stands for H1 to H6. COMMENT is missing
+# wins), FRAMESET too (pruning wins). "H.L" of the scan means H1 to H6. COMMENT is missing
 # here: the walk passes over comments, and the parser knows no element of that name.
 FIGURE_2: Final[dict[Action, str]] = {
     Action.REMOVE_WITH_SPACE: "br caption center cite dd div dl dt frame h1 h2 h3 h4 h5 h6 hr label"
@@ -98,13 +98,13 @@ _PARAGRAPH_LIKE_IDS: Final = tag_ids(PARAGRAPH_LIKE)
 # The walk's step at a node: that of its action, or one of these.
 _PRUNE, _REMOVE_WITH_SPACE, _REMOVE, _BOUNDARY = map(int, Action)
 _LINK, _LINE_BREAK, _READ, _PASS, _THROUGH = range(_BOUNDARY + 1, _BOUNDARY + 6)
-# What removed elements leave at their beginning and their end.
+# What replaces the start and end tags of removed elements.
 _OPENING: Final = {_REMOVE: "", _REMOVE_WITH_SPACE: " ", _LINE_BREAK: " ", _LINK: LINK_START}
 _CLOSING: Final = {**_OPENING, _LINK: LINK_END, _THROUGH: ""}
 
 # Ours: the largest page of the development corpus has 6,219 blocks and 285,509 characters of text,
 # its longest block 25,002. What goes beyond is left out: articles stand before what makes a page so
-# large, comments and lists, and a block that is longer is no paragraph.
+# large, comments and lists, and a longer block isn't a paragraph.
 MAX_BLOCKS: Final = 10_000
 MAX_TEXT: Final = 600_000
 MAX_BLOCK: Final = 50_000
@@ -237,7 +237,7 @@ class _Walk:
         parents, tag_ids, depths, ends = self.parents, self.tags, self.depths, self.ends
         owner = tags = images = breaks = 0
         has_text = after_break = False
-        entered: list[tuple[LexborNode, int]] = []  # below the first, with how to leave each
+        entered: list[tuple[LexborNode, int]] = []  # below the first, each with its step
         most = 5 * MAX_BLOCKS  # numbers in the rows
         node = nodes[0].first_child
         while (node is not None or entered) and len(rows) < most:

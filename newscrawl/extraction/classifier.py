@@ -95,7 +95,7 @@ class Network:
         members, _, width = hidden.shape
         for number, step in enumerate(DILATIONS):
             weights = self.weights[f"context_{number}"].reshape(members, 3, width, width)
-            parts = hidden[:, None] @ weights  # what each block says to the next, itself, the last
+            parts = hidden[:, None] @ weights  # from each block to the next, itself, the last
             context = parts[:, 1]
             context[:, step:] += parts[:, 0, :-step]
             context[:, :-step] += parts[:, 2, step:]

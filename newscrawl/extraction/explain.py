@@ -31,7 +31,7 @@ SHINGLE_LENGTH: Final = 4
 TAKEN_SHARE: Final = 0.5
 
 # Kinds of features as a person would name them, by the names of their columns; a name that ends in
-# "_" stands for all that begin so.
+# "_" means all that begin with it.
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "length": ("words", "unlinked_words", "chars"),
     "sentences": ("sentence_length", "sentences", "commas", "quotes", "ends_sentence",
@@ -52,9 +52,9 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "page": ("page_words", "page_blocks", "page_unlinked_share"),
 }  # fmt: skip
 NAMES, OPENING = "class names", "first words"  # of elements around the block; of the block itself
-IN_MENU = "run of short links"  # why a block is no candidate
+IN_MENU = "run of short links"  # why a block is not a candidate
 MAX_REASONS: Final = 3
-MIN_MOVE: Final = 0.5  # of the log-odds: a smaller move is no reason
+MIN_MOVE: Final = 0.5  # of the log-odds: a smaller move isn't shown
 MAX_LOG_ODDS: Final = 12.0  # log-odds are cut here: beyond, a probability is 0 or 1
 
 

@@ -115,7 +115,7 @@ def _find_encoding(html: bytes, declared: str | None) -> str:
     if high_bytes and broken <= MAX_BROKEN_SHARE * high_bytes:
         return "utf-8"
     for encoding in _candidates(html, declared):
-        # The page is no valid UTF-8, so a declaration of it is wrong.
+        # The page isn't valid UTF-8, so a declaration of it is wrong.
         if encoding != "utf-8" and _fits(html, encoding, high_bytes):
             return encoding
     return "utf-8" if not high_bytes else LAST_RESORT

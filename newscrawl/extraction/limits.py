@@ -42,7 +42,7 @@ MAX_COPIED: Final = 200_000_000
 MAX_DEPTH: Final = 512
 # Ours: 500 take Lexbor a fifth of a millisecond; no element of the development corpus has 100.
 MAX_ATTRIBUTES: Final = 500
-# Ours: there are some 70 names of one letter and 5,000 of two, so that a tag of so many bytes has
+# Ours: there are some 70 names of one letter and 5,000 of two, so a tag of this size has
 # 1,400 attributes at most, which take Lexbor 4 ms.
 MAX_SHORT_TAG: Final = 4000
 # Ours: how often the bytes of a page may be read in search of attributes; a page of which more
@@ -94,7 +94,7 @@ _TABLE_PARTS: Final = frozenset(b"table tbody thead tfoot tr".split())
 _CELLS: Final = frozenset((b"td", b"th", b"caption"))
 # There is one of each on a page: another one would give the first its attributes.
 _ONLY_ONE: Final = frozenset((b"html", b"head", b"body"))
-# In drawings and formulas other rules hold: there a STYLE has elements, and CDATA is no comment.
+# In drawings and formulas other rules hold: there a STYLE has elements, and CDATA isn't a comment.
 _FOREIGN: Final = (b"svg", b"math")
 _CDATA: Final = re.compile(rb"<!\[CDATA\[", re.IGNORECASE)
 

@@ -15,14 +15,14 @@ from newscrawl.items import Memory
 
 EMPTY: Final = Memory()
 
-# A text is a template's from so many pages on, and from this share of all pages on: a paragraph
+# A text is a template's from this number of pages on, and this share of all pages: a paragraph
 # of background that a running story repeats is on some pages of hundreds. The first is fitted
 # on the development corpus by `python -m benchmarks.template_memory`, the second ours.
 MIN_PAGES: Final = 3
 MIN_SHARE: Final = 0.02
 MIN_TEXT_LENGTH: Final = 6  # characters; ours: shorter ones are cells of tables
-# Ours. What is no longer seen is forgotten: all counts are halved when so many pages have been
-# learned from. A page teaches so many texts at most, a memory holds so many, some 100 KB.
+# Ours. Texts that are no longer seen are forgotten: all counts are halved after this number of
+# pages. Of a page and in a memory there are at most these numbers of texts, some 100 KB.
 HALVED_AT: Final = 400
 MAX_TEXTS_OF_PAGE: Final = 1000
 MAX_TEXTS: Final = 5000

@@ -63,7 +63,7 @@ from newscrawl.workers import limit_memory, limit_processor_time
 for warm in list(seeds().values())[:3]:
     read(warm)
 for name in sys.argv[3:]:
-    html = TRICKS[name].page(4_000_000)
+    html = TRICKS[name].page(2_000_000)
     limit_processor_time(int(sys.argv[1]))
     limit_memory(int(sys.argv[2]))
     read(html)

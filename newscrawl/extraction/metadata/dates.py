@@ -131,7 +131,7 @@ def find(text: str, dialect: Dialect = ISO, *, earliest: int = EARLIEST_VISIBLE)
 
 
 def from_url(url: str | None) -> Stamp | None:
-    """Read a day from an address, as in /2026/11/03/; months alone are no day."""
+    """Read a day from an address, as in /2026/11/03/; a month alone is not enough."""
     if not url:
         return None
     for match in _IN_PATH.finditer(url[:MAX_LENGTH].lower()):

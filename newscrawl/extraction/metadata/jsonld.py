@@ -48,7 +48,7 @@ _DECODER: Final = json.JSONDecoder(strict=False)
 
 @dataclass(frozen=True, slots=True)
 class LinkedData:
-    """The nodes of a page's JSON-LD that stand for the page itself.
+    """The nodes of a page's JSON-LD that describe the page itself.
 
     `nodes` are in page order; those inside lists of related articles are left out.
     `by_id` resolves references such as {"@id": "#author"}.
@@ -108,7 +108,7 @@ def _parse_repaired(text: str) -> list[Any]:
 
 
 def _salvage(text: str) -> list[Any]:
-    """Read single fields out of an article that is no JSON, often for quotes within quotes."""
+    """Read single fields out of an article in broken JSON, often for quotes within quotes."""
     if not (article := _ARTICLE_TYPE.search(text)):
         return []
     return [{"@type": article[1], **dict(_FIELD.findall(text))}]

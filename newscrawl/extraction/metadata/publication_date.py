@@ -36,7 +36,7 @@ def metas(signals: PageSignals) -> Iterable[Stamp | None]:
 
 
 def json_ld_of_page(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Read JSON-LD nodes of the page that are no article."""
+    """Read the JSON-LD nodes of the page other than articles."""
     nodes = signals.data.of_types(jsonld.PAGE_TYPES, jsonld.WORK_TYPES)
     return (_date_in(node, "datePublished") for node in nodes)
 
@@ -86,7 +86,7 @@ def _date_in(node: jsonld.Node, key: str) -> Stamp | None:
 STATED_IN: Final[tuple[Place, ...]] = (json_ld_of_article, metas, json_ld_of_page)
 # Asked where no field states one.
 SHOWN_IN: Final[tuple[Place, ...]] = (address, around_heading, marked_anywhere)
-# Fields that state the last change; it stands for the publication where nothing gives that.
+# Fields that state the last change, which is used where no other place gives the publication.
 MODIFIED_IN: Final[tuple[Place, ...]] = (modified_in_json_ld, modified_in_metas)
 # Asked where none of these gives a date.
 LAST_RESORTS: Final[tuple[Place, ...]] = (shown_change, text)
