@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime
-from types import NoneType
+from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, get_args
 
 from rich import box
@@ -83,10 +83,14 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
     for field in fields(row):
         name = field.metadata.get("column") or field.name
         where = field.metadata.get("shown", "table")
-        kind = next(iter(set(get_args(field.type)) - {NoneType}), field.type)
+        if where == "nowhere" or name in without:
+            continue
+        kind = field.type
+        if isinstance(kind, UnionType):  # of a type and None
+            kind = next(one for one in get_args(kind) if one is not NoneType)
         if isinstance(kind, type) and is_dataclass(kind):
             columns += columns_of(kind, without)
-        elif where != "nowhere" and name not in without:
+        else:
             columns.append(
                 Column(
                     key=name,
