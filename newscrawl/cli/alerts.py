@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from newscrawl.storage.company_alerts import StoredAlert
 
 app = typer.Typer(
-    help="Be told of spikes of a company, and of first mentions of it or of a pair.",
+    help="Get alerts for spikes of a company, and for first mentions of it or of a pair.",
     no_args_is_help=True,
 )
 
@@ -33,7 +33,12 @@ DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
 NameArgument = Annotated[str, typer.Argument(help="The company, by name or alias.")]
 PairOption = Annotated[
-    str | None, typer.Option("--with", help="Wait for this company beside it.", metavar="COMPANY")
+    str | None,
+    typer.Option(
+        "--with",
+        help="A second company: alert when both are mentioned together.",
+        metavar="COMPANY",
+    ),
 ]
 
 
@@ -44,9 +49,9 @@ def watch(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Wait for a company from now on: its first article and its spikes; or for a pair.
+    """Watch a company for its first article and its spikes, or a pair for its first article.
 
-    A pair is told of once, when the first article names both.
+    There is one alert for a pair, for the first article that mentions both.
     """
     from newscrawl.cli.output import say
     from newscrawl.storage import company_alerts
@@ -55,7 +60,7 @@ def watch(
         name, beside = _names(store, company, other, companies)
         fresh = company_alerts.watch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
-    say(f"{names}: {'watched from now on' if fresh else 'watched already'}.")
+    say(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
 
 
 @app.command(epilog="Example: newscrawl alerts unwatch Siemens --with Alstom")
@@ -65,7 +70,7 @@ def unwatch(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Wait no more for a company or a pair.
+    """Stop watching a company or a pair.
 
     Exit code 1 where it was not watched.
     """
@@ -76,7 +81,7 @@ def unwatch(
         name, beside = _names(store, company, other, companies)
         gone = company_alerts.unwatch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
-    say(f"{names}: {'watched no more' if gone else 'was not watched'}.")
+    say(f"{names}: {'no longer watched' if gone else 'was not watched'}.")
     if not gone:
         raise typer.Exit(1)
 
@@ -112,11 +117,11 @@ def run(
         bool, typer.Option("--all", help="Look for spikes of every company, watched or not.")
     ] = False,
     day: Annotated[
-        str | None, typer.Option(help="Take this day for today, as in 2026-11-20.", metavar="DAY")
+        str | None, typer.Option(help="Evaluate as of this day, as in 2026-11-20.", metavar="DAY")
     ] = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Look for what is new, and tell it by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
+    """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
     NEWSCRAWL_WEBHOOKS); each alert goes out once.
 
     Run it every few minutes. Exit code 1 where a channel failed: it is tried again next time.
@@ -143,11 +148,11 @@ def run(
 
 @app.command("list", epilog="Example: newscrawl alerts list --limit 20")
 def list_alerts(
-    limit: Annotated[int, typer.Option(min=1, help="Show so many, at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 50,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
-    """List the alerts, the newest first, and whether they were told.
+    """List the alerts, the newest first, and whether they were delivered.
 
     Exit code 1 where there were none.
     """
@@ -184,7 +189,7 @@ def simulate(
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 1,
     output_format: FormatOption = "table",
 ) -> None:
-    """Measure the rule for spikes on made-up companies: false alarms, and spikes that are found.
+    """Measure the rule for spikes on simulated companies: false alarms, and detected spikes.
 
     "usual" is a company's articles on a working day, "scatter" how much more they vary than by
     chance, "false a day" the share of usual days with an alarm, "x3 found" that of days with
@@ -224,7 +229,7 @@ def _names(
     name = company_of(company, registry, stored)
     beside = company_of(other, registry, stored) if other else ""
     if name == beside:
-        raise InputError(f"{company} and {other} are one company: name two")
+        raise InputError(f"{company} and {other} are one company: name two different ones")
     return name, beside
 
 
@@ -262,7 +267,7 @@ def digest(
     ] = False,
     day: Annotated[
         str | None,
-        typer.Option(help="The last day it is about, as in 2026-11-20.", metavar="DAY"),
+        typer.Option(help="The last day of the digest, as in 2026-11-20.", metavar="DAY"),
     ] = None,
     output_format: Annotated[
         DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
@@ -274,17 +279,17 @@ def digest(
         ),
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Send it though it was sent before.")
+        bool, typer.Option("--again", help="Send it even if it was sent before.")
     ] = False,
     database: DatabaseOption = None,
 ) -> None:
-    """Write who was in the news, against the week before, with alerts, articles and stories.
+    """Summarise which companies were in the news, with alerts, articles and stories.
 
-    It is about the companies of `newscrawl alerts watched`, or else those named most. Sent it
-    is both, Markdown and HTML, and once: a second --send for the same days does nothing, but
-    for a channel that failed.
+    It covers the companies of `newscrawl alerts watched`, or else those mentioned most, compared
+    with the period before. With --send it is sent as Markdown and HTML, and once: a second --send
+    for the same days only repeats what failed.
 
-    Exit code 1 where nobody looked on these days, or it could not be sent.
+    Exit code 1 where no source was crawled on these days, or it could not be sent.
     """
     from newscrawl.cli.output import say
     from newscrawl.monitoring.digest import (
@@ -295,7 +300,7 @@ def digest(
     )
 
     if again and not send:
-        raise InputError("--again says that it is sent a second time: give --send too")
+        raise InputError("--again goes with --send: add it")
     today = datetime.now(UTC).date()
     span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)

@@ -1,4 +1,4 @@
-"""newscrawl companies: the registry, and what it finds in a text."""
+"""newscrawl companies: the registry, and its mentions in a text."""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from newscrawl.items import Mention
 
 app = typer.Typer(
-    help="The companies that are looked for, and what they are found by.", no_args_is_help=True
+    help="The companies of the registry, and how they are recognised.", no_args_is_help=True
 )
 
 # Characters of the text shown on both sides of a mention.
@@ -25,7 +25,7 @@ _CONTEXT = 30
 def list_companies(
     output_format: FormatOption = "table", companies: CompaniesOption = None
 ) -> None:
-    """List the companies with the names they are found by."""
+    """List the companies with the names they are recognised by."""
     from newscrawl.cli.output import Column, render
 
     registry = companies_from(companies)
@@ -44,7 +44,7 @@ def list_companies(
 @app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
 def find(
     text: Annotated[str, typer.Argument(help="The text, or - for standard input.")],
-    title: Annotated[str, typer.Option(help="The headline above it.")] = "",
+    title: Annotated[str, typer.Option(help="Its headline.")] = "",
     language: Annotated[
         str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
     ] = None,

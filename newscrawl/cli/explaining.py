@@ -8,7 +8,7 @@ from threading import Lock
 
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
-from newscrawl.cli.extract import manners
+from newscrawl.cli.extract import fetch_policy
 from newscrawl.dashboard.config import Explained, UnexplainedError
 from newscrawl.extraction.explain import explain
 from newscrawl.extraction.explain_page import render
@@ -35,7 +35,7 @@ class Explainer:
 
     def _fetched(self, url: str) -> Explained:
         try:
-            page = fetch(url, manners())
+            page = fetch(url, fetch_policy())
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
         return Explained(render(explain(page.body, page.url, encoding=page.encoding)))

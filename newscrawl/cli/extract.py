@@ -21,7 +21,7 @@ PageArgument = Annotated[
 ]
 TextFormatOption = Annotated[
     Literal["text", "json"],
-    typer.Option("--format", "-f", help="The text to read, or json with all that was found."),
+    typer.Option("--format", "-f", help="The text alone, or json with all metadata."),
 ]
 
 EXAMPLE = "Example: newscrawl extract page.html --format json"
@@ -47,13 +47,13 @@ def extract(
         str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
     ] = None,
     allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private addresses too.")
+        bool, typer.Option("--allow-private", help="Fetch from private addresses, too.")
     ] = False,
 ) -> None:
-    """Take the article out of a page and print it: headline, then the text.
+    """Extract the article of a page and print it: headline, then the text.
 
-    A URL is fetched as a crawl would fetch it: robots.txt is obeyed, and the server hears who
-    we are (NEWSCRAWL_CONTACT adds whom to write to).
+    A URL is fetched as by a crawl: robots.txt is obeyed, and the user agent names newscrawl and
+    NEWSCRAWL_CONTACT.
 
     Exit code 1 where the page has no article.
     """
@@ -110,24 +110,24 @@ class NamedPage:
 
 
 def read_page(name: str, *, allow_private: bool = False) -> NamedPage:
-    """The page at a URL, fetched as a crawl would fetch it, or in a file, or for "-" on standard
-    input. Raises FetchError or InputError."""
+    """Return the page of a URL, fetched as by a crawl, of a file, or for "-" of standard input;
+    raise FetchError or InputError."""
     if not name.lower().startswith(("http://", "https://")):
         return NamedPage(html=_text_of(_read(name), name))
     from newscrawl.sources.fetcher import fetch
 
-    fetched = fetch(name, manners(allow_private=allow_private))
+    fetched = fetch(name, fetch_policy(allow_private=allow_private))
     return NamedPage(html=fetched.body, url=fetched.url, encoding=fetched.encoding)
 
 
 def _text_of(html: bytes, name: str) -> bytes:
-    """The page; raises InputError for what holds no text in any charset: a picture, a program."""
+    """Return the page; raise InputError for a binary file."""
     sniffed = html[:_SNIFFED]
     controls = len(sniffed) - len(sniffed.translate(None, _CONTROLS))
     # UTF-16 and UTF-32 are text in spite of their zeros.
     wide = sniffed.startswith(_WIDE_MARKS) or sniffed.lstrip(b"\0 \t\r\n").startswith(b"<")
     if html.startswith(b"%PDF-") or (not wide and controls > len(sniffed) * _MOST_CONTROLS):
-        raise InputError(f"{name!r} is no HTML but a binary file: give the page itself")
+        raise InputError(f"{name!r} is not HTML but a binary file: give the page itself")
     return html
 
 
@@ -153,17 +153,17 @@ def _read(name: str) -> bytes:
 
 
 def _unpacked(packed: bytes, name: str, limit: int) -> bytes:
-    """What a gzip file holds, as pages of a corpus are kept; no more than just over the limit."""
+    """Return the content of a gzip file, up to just over the limit."""
     try:
         return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
     except zlib.error as error:
         raise InputError(f"can't unpack {name!r}: {error}") from error
 
 
-def manners(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":
-    """The manners of the settings; the hosts of the `named` URLs may be private ones.
+def fetch_policy(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":
+    """Return how the settings let sites be fetched; hosts of the `named` URLs may be private.
 
-    Raises SettingError for a setting that can't work.
+    Raise SettingError for a setting that can't work.
     """
     from newscrawl.sources.addresses import AllowedAddresses, address_of
     from newscrawl.sources.fetcher import FetchPolicy

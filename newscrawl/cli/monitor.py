@@ -1,4 +1,4 @@
-"""newscrawl monitor and metrics: crawl whatever is due, and measure it for Prometheus."""
+"""newscrawl monitor and metrics: crawl every source when it is due; metrics for Prometheus."""
 
 import logging
 import sys
@@ -39,7 +39,7 @@ def monitor(
     source: SlugsOption = None,
     logs: Annotated[
         Path | None,
-        typer.Option(help="A folder that keeps each source's log.", file_okay=False, metavar="DIR"),
+        typer.Option(help="A folder for the log of each source.", file_okay=False, metavar="DIR"),
     ] = None,
     setting: Annotated[
         list[str] | None,
@@ -47,11 +47,11 @@ def monitor(
     ] = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Crawl every source when it is due, each in a process of its own, until told to stop.
+    """Crawl every source when it is due, each in a process of its own, until stopped.
 
     Several monitors, on one machine or many, share the work if they share a PostgreSQL database:
-    a source is crawled by one of them at a time, and what one that died has begun is taken up by
-    another. SIGTERM and Ctrl-C let running crawls end in order.
+    a source is crawled by one of them at a time, and crawls of one that died are continued by
+    another. After SIGTERM or Ctrl-C running crawls end in order.
 
     Exit code 1 where a crawl failed (with --once).
     """
@@ -125,7 +125,7 @@ def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
 
 
 def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
-    """The sources asked for, or all that are active."""
+    """Return the sources asked for, or all active ones."""
     from newscrawl.storage.leases import SourceFacts
 
     wanted = [one_of(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
@@ -140,7 +140,9 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"--logs {folder}: {error.strerror}; name a folder of yours") from error
+        raise InputError(
+            f"--logs {folder}: {error.strerror}; name a folder that you may write to"
+        ) from error
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -151,7 +153,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _seconds(name: str) -> float:
-    """The setting's value; SettingError unless it is above 0."""
+    """Return the setting's value; raise SettingError unless it is above 0."""
     value = config.seconds(name, getattr(config, name))
     if not value:
         raise config.SettingError(f"{name}=0: must be above 0 seconds")

@@ -19,25 +19,25 @@ NEEDS = ("fastapi", "uvicorn", "multipart", "tomlkit")
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen at.", metavar="ADDRESS")] = HOST,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = PORT,
+    host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = HOST,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = PORT,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="NEWSCRAWL_SERVE_TOKEN",
-            help="What visitors must show; needed to listen anywhere but on this machine.",
+            help="The secret that visitors must enter; needed if other machines have access.",
             metavar="SECRET",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name under which visitors may ask for it.", metavar="NAME"),
+        typer.Option(help="A further host name that requests may use.", metavar="NAME"),
     ] = None,
     archive: Annotated[
         Path | None,
         typer.Option(
             envvar="NEWSCRAWL_ARCHIVE",
-            help="A folder of WARC files with the pages, to show why a block was kept.",
+            help="A folder of WARC files with the crawled pages, to explain extraction from.",
             metavar="FOLDER",
         ),
     ] = None,
@@ -47,12 +47,12 @@ def serve(
         typer.Option(
             "--companies",
             envvar="NEWSCRAWL_COMPANIES",
-            help="A companies file of your own, which the registry's page edits.",
+            help="A companies file of your own, for the registry's page to edit.",
             metavar="FILE",
         ),
     ] = None,
 ) -> None:
-    """Show who was in the news in a browser, with charts, articles, sources and search.
+    """Serve the dashboard: companies in the news with charts, articles, sources and search.
 
     It listens on this machine alone unless told otherwise. Programs find the same answers at
     /api, described at /api/openapi.json.
@@ -83,8 +83,8 @@ def serve(
 
 
 def _secret(token: str | None, host: str) -> str | None:
-    """The token without blanks; raises InputError for one that is too short, and for none where
-    others could come in."""
+    """Return the token without blanks; raise InputError for one that is too short, and for none
+    where other machines have access."""
     from newscrawl.dashboard.security import MIN_TOKEN
 
     secret = (token or "").strip() or None
@@ -95,7 +95,7 @@ def _secret(token: str | None, host: str) -> str | None:
         )
     if secret is None and not _is_this_machine(host):
         raise InputError(
-            f"--host {host} lets others in: set NEWSCRAWL_SERVE_TOKEN to a secret of "
+            f"--host {host} gives other machines access: set NEWSCRAWL_SERVE_TOKEN to a secret of "
             f"{MIN_TOKEN} characters or more"
         )
     return secret
@@ -109,7 +109,7 @@ def _listening(host: str, port: int) -> socket.socket:
         # The socket's own words name the address once more.
         cause = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise InputError(
-            f"can't listen at {host}, port {port}: {cause}. --port 0 takes one that is free"
+            f"can't listen on {host}, port {port}: {cause}. --port 0 takes a free one"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""newscrawl sources check and audit: whether sites, and pages stored from them, may be crawled."""
+"""newscrawl sources check and audit: which sites can be crawled, and which stored pages may be."""
 
 import sys
 from collections import Counter
@@ -24,7 +24,7 @@ from newscrawl.cli.arguments import (
     own_urls,
     sources_by_slug,
 )
-from newscrawl.cli.extract import manners
+from newscrawl.cli.extract import fetch_policy
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -59,19 +59,18 @@ def check(
     country: Annotated[
         str | None, typer.Option(help="Only sites of this country, as in 'de'.", metavar="CODE")
     ] = None,
-    workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Sites that are visited at once.")
-    ] = 16,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Sites visited at a time.")] = 16,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
     sources: OwnSourcesOption = None,
 ) -> None:
-    """Visit sites, and tell which of them can be crawled.
+    """Visit sites, and report which of them can be crawled.
 
-    Home page, feeds and sitemaps are asked for as politely as a crawl would. A site is *reachable*;
-    *moved*, for good, to another address; *stale*, with no new article for NEWSCRAWL_RECENT_DAYS;
-    *blocked*, by robots.txt or its server; has *no feed* that can be read; or is *unreachable*.
-    What is found is kept in the database: `newscrawl sources list` shows it.
+    Home page, feeds and sitemaps are fetched as politely as by a crawl. A site is *reachable*;
+    *moved* permanently to another address; *stale*, without a new article for
+    NEWSCRAWL_RECENT_DAYS; *blocked* by robots.txt or its server; has *no feed* that can be read; or
+    is *unreachable*. The results are stored in the database, and `newscrawl sources list` shows
+    them.
 
     Exit code 1 where a site is neither reachable nor moved.
     """
@@ -82,7 +81,7 @@ def check(
 
     days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
     wanted = _wanted(slug or (), country, sources)
-    fetcher = Fetcher(manners(named=own_urls(sources)))
+    fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
     # Opened first: a database that can't be written to isn't worth a thousand visits.
     with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
@@ -101,7 +100,7 @@ def check(
 
 
 def _wanted(slugs: Sequence[str], country: str | None, own_file: Path | None) -> "list[Source]":
-    """Return the sites that are meant."""
+    """Return the sites to visit."""
     from newscrawl.sources.checks import active_sources
 
     registry = sources_by_slug(own_file)
@@ -113,7 +112,7 @@ def _wanted(slugs: Sequence[str], country: str | None, own_file: Path | None) ->
     if country is not None:
         sources = [source for source in sources if source.country == country.lower()]
     if not sources:
-        raise InputError("no site is meant: newscrawl sources list shows which are there")
+        raise InputError("no site matches: newscrawl sources list shows all")
     return sources
 
 
@@ -174,7 +173,7 @@ def _show_checks(found: "Sequence[SourceCheck]", output_format: Format) -> None:
 
 
 def state_text(value: object) -> "Text":
-    """A state in its colour."""
+    """Return a state in its colour."""
     from rich.text import Text
 
     word = str(value or "")
@@ -190,10 +189,10 @@ def audit(
     ] = None,
     stored: Annotated[
         bool,
-        typer.Option("--stored", help="Ask no site: take the copies that the last crawls kept."),
+        typer.Option("--stored", help="Use stored copies of robots.txt, and visit no site."),
     ] = False,
     purge: Annotated[
-        bool, typer.Option("--purge", help="Reduce them to what their feeds told.")
+        bool, typer.Option("--purge", help="Reduce them to headline and standfirst.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before a purge.")] = False,
     allow_private: PrivateOption = False,
@@ -202,22 +201,22 @@ def audit(
     companies: CompaniesOption = None,
     sources: OwnSourcesOption = None,
 ) -> None:
-    """List stored articles that robots.txt forbids by now, and reduce them if you say so.
+    """List stored articles that robots.txt now forbids, and with --purge reduce them.
 
-    Each host is asked for its robots.txt as politely as by a crawl; where that can't be read, the
-    last copy of it counts, however old. An article is forbidden where each of its addresses is.
+    The robots.txt of each host is fetched as politely as by a crawl; where it can't be read, the
+    last stored copy applies, however old. An article is forbidden if all of its URLs are.
 
-    With --purge headline and standfirst stay, as the feed told them, and the article counts as
-    disallowed; its text, its revisions and the mentions in them are gone. Where the feed's words
-    are no longer known, the headline alone stays. Archives of pages are left as they are.
+    With --purge, headline and standfirst of the feed remain, and the article counts as disallowed;
+    its text, its revisions and the mentions in them are deleted. Where the feed's standfirst is not
+    stored, only the headline remains. Archives of pages are not changed.
 
-    Exit code 1 where such articles are found and not reduced, or where none could be judged.
+    Exit code 1 where such articles are found and not reduced, or where none could be checked.
     """
     from newscrawl.cli.output import counting_bar, say
     from newscrawl.monitoring import robots_audit
 
     if purge and not yes and not sys.stdin.isatty():
-        raise InputError("--purge asks before it drops texts, and nobody is there: add --yes")
+        raise InputError("--purge asks before it deletes texts, which needs a terminal: add --yes")
     registry = companies_from(companies) if purge else None
     with open_for_reading(database) as store:
         names = _names(store, slug or ())
@@ -227,7 +226,7 @@ def audit(
         if registry is not None and found.forbidden and (yes or _agreed(len(found.forbidden))):
             with counting_bar("reducing", len(found.forbidden)) as advance:
                 robots_audit.purge(store, found.forbidden, registry, advance)
-            say(f"Reduced to what their feeds told: {len(found.forbidden):,} articles.")
+            say(f"Reduced to headline and standfirst: {len(found.forbidden):,} articles.")
             return
     if found.forbidden or (found.articles and found.unknown == found.articles):
         raise typer.Exit(1)
@@ -244,7 +243,7 @@ def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
     """Return a fetcher that may ask private hosts where a person's own file names them."""
     from newscrawl.sources.fetcher import Fetcher
 
-    return Fetcher(manners(allow_private=allow_private, named=own_urls(sources)))
+    return Fetcher(fetch_policy(allow_private=allow_private, named=own_urls(sources)))
 
 
 def _find(
@@ -288,13 +287,13 @@ def _show_audit(found: "Audit", rules: "Rules", output_format: Format) -> None:
         further = len(rules.unknown) - _MAX_HOSTS
         more = f" and {further} more" if further > 0 else ""
         say(
-            f"Not judged: {found.unknown:,} articles, since the robots.txt of {hosts}{more} can't "
+            f"Not checked: {found.unknown:,} articles, since the robots.txt of {hosts}{more} can't "
             "be read and no copy is stored."
         )
 
 
 def _agreed(number: int) -> bool:
     return typer.confirm(
-        f"Reduce {number:,} articles to headline and standfirst? Their texts can't be had back.",
+        f"Reduce {number:,} articles to headline and standfirst? Their texts can't be restored.",
         err=True,
     )

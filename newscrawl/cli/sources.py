@@ -1,4 +1,4 @@
-"""newscrawl sources: the sites that can be crawled, and how they were."""
+"""newscrawl sources: list, show and add sites, and show their coverage."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +24,7 @@ from newscrawl.cli.arguments import (
     scope_of,
     sources_by_slug,
 )
-from newscrawl.cli.extract import manners
+from newscrawl.cli.extract import fetch_policy
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from newscrawl.storage.source_stats import LastCheckup
 
 app = typer.Typer(
-    help="The news sites of the registry, and how well they were covered.", no_args_is_help=True
+    help="The news sites of the registry, their checks and their coverage.", no_args_is_help=True
 )
 
 app.command("check", epilog=source_checks.CHECK_EXAMPLE)(source_checks.check)
@@ -66,7 +66,7 @@ def list_sources(
     sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """List the sites that `scrapy crawl SLUG` knows, and what their last check found."""
+    """List the sites for `scrapy crawl SLUG`, and the result of their last check."""
     from newscrawl.cli.output import Column, render, say, shown_day
 
     chosen = [
@@ -101,7 +101,7 @@ def show(
     sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Show all that is known of a site: its feeds and sitemaps, and what its last check found."""
+    """Show a site with its feeds and sitemaps, and the result of its last check."""
     from newscrawl.cli.output import Column, render, write_json
 
     known = sources_by_slug(sources)
@@ -134,7 +134,7 @@ def coverage(
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
-    """Show what became of each source on each day: read, blocked, failed, not crawled.
+    """Show how each source was crawled on each day: ok, blocked, failed, not crawled.
 
     Exit code 1 where no crawl is known.
     """
@@ -150,7 +150,7 @@ def coverage(
     ]
     render(records_of(days), columns, output_format, title="Coverage")
     if not days:
-        say("No crawl is known there.")
+        say("No crawl is recorded there.")
         raise typer.Exit(1)
 
 
@@ -166,7 +166,7 @@ def _record(source: "Source") -> dict[str, object]:
 
 
 def _checkups(database: str | None) -> "dict[str, LastCheckup]":
-    """What was found of each source; nothing where there is no database and none was named."""
+    """Return the last check of each source; none where there is no database and none was named."""
     from newscrawl.storage import StorageError
     from newscrawl.storage.source_stats import last_checkups
 
@@ -205,18 +205,18 @@ def _state(value: object) -> "Text":
 def add(
     url: Annotated[str, typer.Argument(help="The site's home page.", metavar="URL")],
     slug: Annotated[
-        str | None, typer.Option(help="Its short name; else from its host.", metavar="SLUG")
+        str | None, typer.Option(help="Its short name; else made from its host.", metavar="SLUG")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Its name; else what it says.")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name; else from its home page.")] = None,
     country: Annotated[
         str | None, typer.Option(help="Its country, as in 'de'.", metavar="CODE")
     ] = None,
     language: Annotated[
         list[str] | None,
-        typer.Option(help="Its language, as in 'de'; may be given again.", metavar="CODE"),
+        typer.Option(help="Its language, as in 'de'; can be repeated.", metavar="CODE"),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what was found and write nothing.")
+        bool, typer.Option("--dry-run", help="Show the result and write nothing.")
     ] = False,
     allow_private: PrivateOption = False,
     output_format: FormatOption = "table",
@@ -232,11 +232,11 @@ def add(
 ) -> None:
     """Add a site to your own sources file.
 
-    Its feeds, sitemaps, name, language and country are found from its home page, robots.txt and
-    the usual places, as politely as a crawl would; what is found is read before it is believed.
-    A site without feeds and sitemaps is read from its home and section pages.
+    Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in
+    the usual places, as politely as by a crawl; feeds and sitemaps are read before they are added.
+    A site without them is crawled from its home and section pages.
 
-    Exit code 2 where the site can't be visited or is known already.
+    Exit code 2 where the site can't be visited or is already registered.
     """
     from newscrawl.extraction.language import settle_language
     from newscrawl.sources.discovery import GivenFields, home_of, propose
@@ -251,7 +251,7 @@ def add(
         country=country.lower() if country else None,
         languages=tuple(code.lower() for code in language or ()),
     )
-    found = _find(home_of(url), Fetcher(manners(allow_private=allow_private)))
+    found = _find(home_of(url), Fetcher(fetch_policy(allow_private=allow_private)))
     source = propose(found, stated, registry, detect_language=partial(settle_language, None))
     _show_found(source, found, output_format)
     if not dry_run:
@@ -304,5 +304,5 @@ def _say_next(source: "Source", file: Path) -> None:
 
     say(f"Added {source.slug!r} to {file}.")
     if not config.NEWSCRAWL_SOURCES:
-        say(f"Crawls read it where that is set: export NEWSCRAWL_SOURCES={file.absolute()}")
+        say(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
     say(f"Then: scrapy crawl {source.slug} -a limit=5")

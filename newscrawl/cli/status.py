@@ -1,4 +1,4 @@
-"""newscrawl status: what ran, what runs, what is late, and what is wrong."""
+"""newscrawl status: crawls that ran, run or are late, and incidents."""
 
 import time
 from collections import Counter
@@ -36,13 +36,13 @@ _ROWS = 25
 
 def status(
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show it anew every few seconds, until Ctrl-C.")
+        bool, typer.Option("--watch", help="Refresh every few seconds, until Ctrl-C.")
     ] = False,
     every: Annotated[
-        float, typer.Option(min=0.2, help="Seconds between two looks, with --watch.")
+        float, typer.Option(min=0.2, help="Seconds between refreshes, with --watch.")
     ] = 5.0,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show sources of which there is nothing to tell, too.")
+        bool, typer.Option("--all", help="Also show sources with nothing to report.")
     ] = False,
     check: Annotated[
         bool,
@@ -54,11 +54,11 @@ def status(
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
-    """Show what ran, what runs, what is late, articles per hour, errors and gaps by source.
+    """Show crawls that ran, run or are late, articles per hour, errors and gaps by source.
 
     "1 h" and "24 h" count new articles, "pages" those that couldn't be fetched in 24 hours,
-    "gaps" full days of the last seven on which the source wasn't read. Revisions in the quarantine
-    stand in the remark.
+    "gaps" full days of the last seven on which the source wasn't read. The remark has the number of
+    quarantined revisions.
 
     Exit code 1 where nothing was ever crawled.
     """

@@ -16,7 +16,8 @@ import pytest
 
 from newscrawl import __version__
 from newscrawl.cli.arguments import InputError, one_of, parse_day
-from newscrawl.storage import StorageError, open_database
+from newscrawl.cli.output import columns_of
+from newscrawl.storage import StorageError, open_database, queries
 from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
 
@@ -509,3 +510,13 @@ def test_days_before_the_calendar_are_refused() -> None:
 
 def test_a_name_is_found_whatever_its_case() -> None:
     assert one_of(" SIEMENS ", ["Siemens", "Bosch"], "company", "see") == "Siemens"
+
+
+# --- Columns ---
+
+
+def test_columns_are_a_rows_fields_and_those_of_the_rows_in_it() -> None:
+    versions = [column.key for column in columns_of(queries.Version)]
+    assert versions == ["number", "seen_at", "replaced_at", "title", "text", "access", "mentions"]
+    counts = [column.key for column in columns_of(queries.CompanyCount, without=("stories",))]
+    assert counts == ["company", "articles", "headline", "body", "teaser", "sources"]

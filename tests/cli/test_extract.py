@@ -168,7 +168,7 @@ def test_what_is_no_text_is_refused(
     page.write_bytes(binary)
     ran = newscrawl(command, page)
     assert (ran.code, ran.out) == (2, "")
-    assert "is no HTML but a binary file: give the page itself" in ran.err
+    assert "is not HTML but a binary file: give the page itself" in ran.err
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso2022_jp"])

@@ -21,7 +21,7 @@ from tests.conftest import Newscrawl
 from tests.site.crawling import clean_environment
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of a test
-ONLY = "lets others in: set NEWSCRAWL_SERVE_TOKEN"
+ONLY = "gives other machines access: set NEWSCRAWL_SERVE_TOKEN"
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def test_with_a_token_it_asks_for_it(tmp_path: Path) -> None:
         (["--token", "short"], "the token must have 16"),
         (["--host", "0.0.0.0", "--token", "short"], "the token must have 16"),  # noqa: S104
         (["--database", "mysql://x/y"], "no support for the database"),
-        (["--host", "no such host", "--token", TOKEN], "can't listen at no such host"),
+        (["--host", "no such host", "--token", TOKEN], "can't listen on no such host"),
     ],
 )
 def test_what_can_not_be_is_refused_in_one_line(

@@ -197,7 +197,7 @@ def test_digest_is_sent_once(stored, monkeypatch):
     ("arguments", "code", "message"),
     [
         (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
-        (("digest", "--again"), 2, "give --send too"),
+        (("digest", "--again"), 2, "--again goes with --send: add it"),
         (("digest", "--day", "soon"), 2, "--day 'soon' is not a day"),
         (("digest", "--day", "2020-01-01"), 1, "No source was crawled"),
         (("alerts", "run"), 2, "nothing is watched"),
@@ -237,7 +237,7 @@ def test_alerts_are_run_and_listed(stored):
         ]
         save_documents(database, burst, run)
     assert "watched from now on" in stored("alerts", "watch", "aldi").err
-    assert "watched already" in stored("alerts", "watch", "Aldi").err
+    assert "already watched" in stored("alerts", "watch", "Aldi").err
     assert "Aldi" in stored("alerts", "watched").out
     assert "1 new, 1 delivered" in stored("alerts", "run", "--day", day(1)).err
     assert "0 new, 0 delivered" in stored("alerts", "run", "--day", day(1)).err
@@ -245,7 +245,7 @@ def test_alerts_are_run_and_listed(stored):
     assert listed.code == 0
     assert max(map(len, listed.out.splitlines())) <= 80
     assert "spike" in listed.out
-    assert "watched no more" in stored("alerts", "unwatch", "ALDI").err
+    assert "no longer watched" in stored("alerts", "unwatch", "ALDI").err
 
 
 def test_simulate_prints_a_row_for_each_kind_of_company(newscrawl):

@@ -303,7 +303,7 @@ def test_what_nobody_can_judge_is_told(newscrawl: Newscrawl, site: SiteServer) -
     with site:
         ran = newscrawl(*AUDIT)
     assert ran.code == 1
-    assert f"Not judged: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
+    assert f"Not checked: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
 
 
 def test_nothing_forbidden_is_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
@@ -319,7 +319,7 @@ def test_a_purge_is_asked_for_and_done_once(newscrawl: Newscrawl, site: SiteServ
         assert (refused.code, "add --yes" in refused.err) == (2, True)
         purged = newscrawl(*AUDIT, "--purge", "--yes", "--companies", COMPANIES)
         assert purged.code == 0, purged.err
-        assert "Reduced to what their feeds told: 1 articles." in purged.err
+        assert "Reduced to headline and standfirst: 1 articles." in purged.err
         assert newscrawl(*AUDIT).code == 0
     with open_database("sqlite:///newscrawl.sqlite") as database:
         (row,) = queries.company_ranking(database)
@@ -339,7 +339,7 @@ def test_a_person_is_asked_before_a_purge(
     monkeypatch.setattr("sys.stdin", terminal)
     with site:
         ran = newscrawl(*AUDIT, "--purge", "--companies", COMPANIES)
-    assert "Their texts can't be had back" in ran.err
+    assert "Their texts can't be restored" in ran.err
     assert ran.code == left - 1
     with open_database("sqlite:///newscrawl.sqlite") as database:
         assert audited(database).articles == left

@@ -197,7 +197,7 @@ def test_a_table_fits_the_terminal_and_the_exit_code_tells(
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["piers"], "did you mean pier"), (["pier", "--country", "xx"], "no site is meant")],
+    [(["piers"], "did you mean pier"), (["pier", "--country", "xx"], "no site matches")],
 )
 def test_a_site_that_is_not_there_is_bad_usage(
     newscrawl: Newscrawl, site: SiteServer, arguments: list[str], says: str
