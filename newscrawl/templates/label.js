@@ -3,7 +3,7 @@ const boxes = [...document.querySelectorAll("input[name=kept]")];
 const count = document.getElementById("count");
 let last = 0;
 
-function tell() {
+function showCount() {
   const ticked = boxes.filter((box) => box.checked).length;
   count.textContent = `${ticked} of ${boxes.length} blocks ticked`;
 }
@@ -20,7 +20,7 @@ function move(step) {
 
 function tickAll(checked) {
   boxes.forEach((box) => { box.checked = checked; });
-  tell();
+  showCount();
 }
 
 boxes.forEach((box, index) => {
@@ -30,7 +30,7 @@ boxes.forEach((box, index) => {
       boxes.slice(from, to + 1).forEach((each) => { each.checked = box.checked; });
     }
     last = index;
-    tell();
+    showCount();
   });
 });
 
@@ -51,5 +51,5 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-tell();
+showCount();
 (boxes.find((box) => box.checked) || boxes[0])?.focus();

@@ -1,0 +1,1 @@
+"""Learning from labelled pages, and evaluation: `newscrawl train`, `evaluate` and `label`."""
