@@ -49,6 +49,11 @@ class Newsroom:
         connection.close()
         return found
 
+    def execute(self, statement: str) -> None:
+        with sqlite3.connect(self.database, timeout=30) as connection:
+            connection.execute(statement)
+        connection.close()
+
     def count(self, query: str) -> int:
         try:
             return int(self.rows(query)[0][0])
@@ -76,55 +81,71 @@ def once(
     )
 
 
-def test_one_round_crawls_every_source_once(room: Newsroom) -> None:
-    for slug in ("one", "two", "three"):
-        room.sites.add(slug)
-    done = once(room, "one", "two", "three")
+@dataclass(frozen=True)
+class Round:
+    """A round of `newscrawl monitor --once` over three sources."""
+
+    room: Newsroom
+    done: subprocess.CompletedProcess[str]
+
+
+SLUGS = ("one", "two", "three")
+
+
+@pytest.fixture(scope="module")
+def first_round(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Round]:
+    with Sites() as sites:
+        room = Newsroom(sites, tmp_path_factory.mktemp("monitor"))
+        for slug in SLUGS:
+            room.sites.add(slug)
+        yield Round(room, once(room, *SLUGS))
+
+
+def test_one_round_crawls_every_source_once(first_round: Round) -> None:
+    room, done = first_round.room, first_round.done
     assert done.returncode == 0, done.stderr
     assert room.count("SELECT count(*) FROM articles") == 12
     assert room.count("SELECT count(*) FROM runs") == 3
     assert "Traceback" not in done.stderr
     assert "Warning" not in done.stderr
-    told = re.findall(r"INFO (\w+): done: \1: 4 found, .*; state ok", done.stderr)
-    assert sorted(told) == ["one", "three", "two"]
+    crawled = re.findall(r"INFO (\w+): done: \1: 4 found, .*; state ok", done.stderr)
+    assert sorted(crawled) == sorted(SLUGS)
 
 
-def test_extraction_quality_is_counted_by_source_and_day(room: Newsroom) -> None:
-    room.sites.add("one")
-    assert once(room, "one").returncode == 0
-    ((run,),) = room.rows("SELECT counts FROM runs")
-    counts = {
+def test_each_source_has_its_own_log(first_round: Round) -> None:
+    for slug in SLUGS:
+        assert "state ok" in (first_round.room.folder / "logs" / f"{slug}.log").read_text()
+
+
+def test_extraction_quality_is_counted_by_source_and_day(first_round: Round) -> None:
+    room = first_round.room
+    ((counts,),) = room.rows(
+        "SELECT counts FROM runs JOIN sources ON sources.id = source_id WHERE slug = 'one'"
+    )
+    stats = {
         name.removeprefix("newscrawl/extraction/"): value
-        for name, value in json.loads(run).items()
+        for name, value in json.loads(counts).items()
         if "/extraction/" in name
     }
-    assert (counts["articles"], counts["undated"], counts["untitled"]) == (4, 4, 0)
-    assert 0 < counts["text_characters"] < counts["page_characters"]
-    day = room.rows("SELECT runs, read, new, characters FROM source_stats")
-    assert day == [(1, 4, 4, counts["median_characters"])]
+    assert (stats["articles"], stats["undated"], stats["untitled"]) == (4, 4, 0)
+    assert 0 < stats["text_characters"] < stats["page_characters"]
+    days = room.rows(
+        "SELECT runs, read, new, characters FROM source_stats "
+        "JOIN sources ON sources.id = source_id WHERE slug = 'one'"
+    )
+    assert days == [(1, 4, 4, stats["median_characters"])]
 
 
-def test_source_that_is_not_due_is_not_crawled(room: Newsroom) -> None:
-    room.sites.add("one")
-    once(room, "one")
-    seen = room.sites.visits
-    again = once(room, "one")
+def test_later_rounds_crawl_nothing_and_prune_once_a_day(first_round: Round) -> None:
+    room, visits = first_round.room, first_round.room.sites.visits
+    assert "Pruned" not in first_round.done.stderr
+    room.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00.000000'")
+    assert "Pruned" not in once(room, *SLUGS).stderr
+    room.execute("UPDATE progress SET started_at = '2026-01-01 00:00:00.000000'")
+    again = once(room, *SLUGS)
+    assert "INFO Pruned: 0 pages, 0 listings, 0 runs, 1 monitors, 0 incidents" in again.stderr
     assert again.returncode == 0
-    assert room.sites.visits == seen
-
-
-def test_old_rows_are_pruned_once_a_day(room: Newsroom) -> None:
-    room.sites.add("one")
-    assert "Pruned" not in once(room, "one").stderr
-    with sqlite3.connect(room.database) as connection:
-        connection.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00.000000'")
-    connection.close()
-    assert "Pruned" not in once(room, "one").stderr
-    with sqlite3.connect(room.database) as connection:
-        connection.execute("UPDATE progress SET started_at = '2026-01-01 00:00:00.000000'")
-    connection.close()
-    told = "INFO Pruned: 0 pages, 0 listings, 0 runs, 1 monitors, 0 incidents"
-    assert told in once(room, "one").stderr
+    assert room.sites.visits == visits
 
 
 def test_invalid_keep_is_reported_in_one_line(room: Newsroom) -> None:
@@ -164,12 +185,6 @@ def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     assert "t0ken" not in done.stderr
 
 
-def test_each_source_has_its_own_log(room: Newsroom) -> None:
-    room.sites.add("one")
-    once(room, "one")
-    assert "state ok" in (room.folder / "logs" / "one.log").read_text()
-
-
 def test_crawl_over_its_time_limit_is_ended(room: Newsroom) -> None:
     # Pages for minutes, so that it can't be through before somebody looks on a busy machine.
     room.sites.add("slow", 1500, delay=1.5)
@@ -198,9 +213,7 @@ def test_crawl_whose_lease_is_lost_is_ended(room: Newsroom) -> None:
     settings = room.environment("long", NEWSCRAWL_LEASE="3")
     with started(command, room.folder, settings) as monitor:
         wait_for(lambda: room.count("SELECT count(*) FROM articles") >= 3)
-        with sqlite3.connect(room.database, timeout=30) as thief:
-            thief.execute("UPDATE leases SET holder = 'thief', expires_at = '2999-01-01'")
-        thief.close()
+        room.execute("UPDATE leases SET holder = 'thief', expires_at = '2999-01-01'")
         _, log = monitor.communicate(timeout=240)
     assert "WARNING long: failed: the lease was lost" in log
     assert room.rows("SELECT holder, failures FROM leases") == [("thief", 0)]
