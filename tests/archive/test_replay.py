@@ -21,7 +21,7 @@ from tests.site.crawling import PROJECT, Crawl, crawl, crawl_command, crawl_envi
 from tests.site.demo import SOURCE, demo_settings
 from tests.site.faults import Answer, story
 from tests.site.server import SiteServer
-from tests.test_crawl_interrupted import PATHS, stored, twelve_stories
+from tests.site.stories import PATHS, stored, twelve_stories
 
 FACTS = content.facts()
 SINCE = f"since={min(page.moment for page in FACTS):%Y-%m-%d}"

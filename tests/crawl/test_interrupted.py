@@ -1,62 +1,14 @@
 """Crawls that end before their end: what was stored stays, the rest is met again."""
 
 import json
-import os
-import signal
 import sqlite3
 import subprocess
 import time
 from pathlib import Path
 
 from tests.site.crawling import PROJECT, crawl, crawl_command, crawl_environment
-from tests.site.faults import Answer, listing, story
-from tests.site.server import SiteServer
-
-PATHS = tuple(f"/story/{number}" for number in range(12))
-
-
-def twelve_stories() -> SiteServer:
-    site = SiteServer()
-    site.routes["/robots.txt"] = lambda _: Answer(body=b"User-agent: *\nCrawl-delay: 0.1\n")
-    site.routes["/feed.xml"] = lambda _: Answer(
-        body=listing(site.url, PATHS), kind="application/xml"
-    )
-    for path in PATHS:
-        site.routes[path] = lambda _, path=path: Answer(body=story(f"About {path}", "Siemens"))
-    return site
-
-
-def stored(database: Path) -> int:
-    try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
-            (count,) = connection.execute("SELECT count(*) FROM articles").fetchone()
-    except sqlite3.OperationalError:
-        return 0
-    connection.close()
-    return int(count)
-
-
-def test_a_killed_crawl_loses_nothing_that_was_stored(tmp_path: Path) -> None:
-    database = tmp_path / "news.sqlite"
-    with twelve_stories() as site:
-        command = crawl_command("ft", [f"feeds={site.url}/feed.xml"])
-        environment = crawl_environment(database)
-        with subprocess.Popen(
-            command, cwd=PROJECT, env=environment, stderr=subprocess.DEVNULL
-        ) as run:
-            deadline = time.monotonic() + 60
-            while stored(database) < 3 and time.monotonic() < deadline:
-                time.sleep(0.02)
-            os.kill(run.pid, signal.SIGKILL)
-        before = stored(database)
-        assert 3 <= before < len(PATHS)
-        rest = crawl("ft", f"feeds={site.url}/feed.xml", database=database)
-    assert rest.code == 0
-    assert rest.counts["newscrawl/articles_new"] <= len(PATHS) - before
-    assert stored(database) == len(PATHS)
-    unfinished, finished = rest.rows("SELECT finished_at FROM runs ORDER BY id")
-    assert unfinished["finished_at"] is None
-    assert finished["finished_at"] is not None
+from tests.site.faults import Answer, story
+from tests.site.stories import PATHS, stored, twelve_stories
 
 
 def test_a_crawl_that_is_told_to_stop_ends_in_order(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_no_processes_are_no_processes() -> None:
 def test_readers_end_with_a_crawl_that_was_killed() -> None:
     program = (
         "import asyncio, os, time\n"
-        "from tests.test_readers import *\n"
+        "from tests.crawl.test_extraction_pool import *\n"
         "if __name__ == '__main__':\n"
         "    readers = Readers(Recipe(reader=Reader(method='fe', least=10)), 1)\n"
         "    found = read_all(readers, [PAGE] * 20)\n"

@@ -201,7 +201,7 @@ def test_what_is_applied_by_mistake_is_restored(world: World, newscrawl: Newscra
     url = before[0][0]["url"]
     versions = json.loads(newscrawl("revisions", "list", url, "-f", "json").out)
     assert [one["number"] for one in versions] == [1, 2]
-    companies = Path(__file__).parent / "site" / "companies.toml"
+    companies = Path(__file__).parents[1] / "site" / "companies.toml"
     restored = newscrawl("revisions", "restore", url, 1, "--companies", companies)
     assert restored.code == 0
     assert "what version 1 said is version 3 now" in restored.err
