@@ -29,7 +29,7 @@ def test_columns_have_names_and_rows_are_blocks() -> None:
     assert len(set(page.block_features.names)) == len(page.block_features.names)
 
 
-def test_landmarks_hold_for_all_that_stands_inside() -> None:
+def test_landmarks_hold_for_all_blocks_inside() -> None:
     features = features_of(PAGE)
     assert column(features, "in_nav") == [1, 0, 0, 0, 0, 0]
     assert column(features, "in_article") == [0, 1, 1, 1, 0, 0]
@@ -42,7 +42,7 @@ def test_headline_is_found_and_what_follows_it() -> None:
     assert column(features, "after_headline") == [0, 0, 1, 1, 1, 1]
 
 
-def test_repeated_text_is_told() -> None:
+def test_repeated_text_is_flagged() -> None:
     assert column(features_of(PAGE), "repeated") == [0, 0, 0, 0, 1, 1]
 
 
@@ -73,7 +73,7 @@ def test_opening_words_and_length() -> None:
     assert page.block_features.word_counts.tolist() == [len(opening) for opening in openings]
 
 
-def test_block_in_the_text_of_json_ld_is_told() -> None:
+def test_block_in_the_text_of_json_ld_is_flagged() -> None:
     body = "The bridge was opened on Monday, and the town was glad of it. " * 4
     data = json.dumps({"@type": "NewsArticle", "headline": "A bridge", "articleBody": body})
     script = f'<script type="application/ld+json">{data}</script></head>'
@@ -100,7 +100,7 @@ def test_page_without_blocks() -> None:
         max_size=60,
     )
 )  # fmt: skip
-def test_evidence_of_any_soup_is_finite_and_in_range(parts: list[str]) -> None:
+def test_features_of_any_tag_soup_are_finite_and_in_range(parts: list[str]) -> None:
     page = parse_page("".join(parts))
     features = page.block_features
     assert np.isfinite(features.values).all()

@@ -82,19 +82,19 @@ def test_pruned_element_takes_its_text_with_it(profile: ProfileName, name: str) 
 
 
 @pytest.mark.parametrize("name", ["p", "div", "li", "h2", "section", "article", "td", "blockquote"])
-def test_boundary_parts_blocks(name: str) -> None:
+def test_boundary_ends_a_block(name: str) -> None:
     table = ("<table><tr>", "</table>") if name == "td" else ("", "")
     page = blocks(f"<body>{table[0]}<{name}>one</{name}><{name}>two</{name}>{table[1]}")
     assert page.texts == ["one", "two"]
     assert [page.elements.tags[owner] for owner in page.owners] == [tag_id(name)] * 2
 
 
-def test_2007_merges_paragraphs_within_a_cell_and_parts_cells() -> None:
+def test_2007_merges_paragraphs_within_a_cell_and_separates_cells() -> None:
     page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>", "2007")
     assert page.texts == ["One. Two.", "Three."]
 
 
-def test_html5_parts_paragraphs_within_a_cell() -> None:
+def test_html5_separates_paragraphs_within_a_cell() -> None:
     page = blocks("<table><tr><td><p>One.</p><p>Two.</p><td>Three.</table>")
     assert page.texts == ["One.", "Two.", "Three."]
 
@@ -118,13 +118,13 @@ def test_sentence_around_a_link_is_one_block(profile: ProfileName) -> None:
     ],
     ids=["empty line", "with blanks", "one break", "a short line", "four breaks"],
 )
-def test_empty_line_parts_paragraphs(html: str, texts: list[str], breaks: list[bool]) -> None:
+def test_empty_line_separates_paragraphs(html: str, texts: list[str], breaks: list[bool]) -> None:
     page = blocks(f"<table><tr>{html}</table>")
     assert page.texts == texts
     assert page.breaks.tolist() == breaks
 
 
-def test_2007_does_not_part_at_empty_lines() -> None:
+def test_2007_does_not_separate_at_empty_lines() -> None:
     assert blocks("<td>One.<br><br>Two.", "2007").texts == ["One. Two."]
 
 
@@ -319,7 +319,7 @@ def test_runs_are_left_out_and_counted() -> None:
     assert candidates.words_left_out == 13
 
 
-def test_what_is_left_keeps_its_columns() -> None:
+def test_candidates_keep_their_columns() -> None:
     page = parse_page(PAGE.replace("Text.", "Some <b>text</b>.")).blocks
     left = find_candidates(page).page
     assert left.owners.tolist() == page.owners[[0, 4]].tolist()

@@ -81,7 +81,7 @@ def test_broken_lines_are_of_65_characters_or_end_with_a_tag() -> None:
     assert [len(part) for part in cetr._break(line, PAPER)] == [111, 65, 65, 65, 5]
 
 
-def test_what_was_broken_apart_is_joined_again() -> None:
+def test_broken_lines_are_joined_again() -> None:
     line = f"<div>{PROSE * 20}</div>"
     lines = cetr.read_lines(line)
     assert len(lines.text) > 20

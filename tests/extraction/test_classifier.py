@@ -23,11 +23,11 @@ def about() -> dict[str, object]:
     return dict(json.loads(source.read_text("utf-8")))
 
 
-def test_shipped_network_was_learned_from_the_evidence_of_this_code() -> None:
+def test_shipped_network_was_learned_from_the_features_of_this_code() -> None:
     assert about()["evidence"] == list(parse_page(PAGE).block_features.names)
 
 
-def test_shipped_network_tells_where_it_comes_from() -> None:
+def test_shipped_network_has_a_provenance() -> None:
     provenance = about()["provenance"]
     assert isinstance(provenance, dict)
     assert provenance["feature_version"] == VERSION
@@ -55,7 +55,7 @@ def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
     assert 0 < choice.confidence <= 1
 
 
-def test_nothing_kept_is_no_confidence() -> None:
+def test_empty_choice_has_no_confidence() -> None:
     view = parse_page(PAGE)
     choice = combine(
         view.block_features, view.candidate_features.tokens.words, load_network(), threshold=1.1
@@ -75,7 +75,7 @@ def test_names_have_the_mean_of_their_words_by_the_root_of_their_number() -> Non
 
 
 @pytest.mark.parametrize("count", [NAME_CACHE_SIZE // 2 + 1, NAME_CACHE_SIZE + 1])
-def test_more_names_than_are_kept_do_no_harm(count: int) -> None:
+def test_more_names_than_the_cache_holds_change_nothing(count: int) -> None:
     names = NameVectors(["c:body"], np.array([[0, 0], [1, 2]], dtype=np.float32))
     for page in range(3):
         asked = [(f"c:{page}-{number}", "c:body") for number in range(count)]

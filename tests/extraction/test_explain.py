@@ -114,7 +114,7 @@ def test_fe_keeps_exactly_the_blocks_without_a_failed_limit() -> None:
         assert ("fe" in block.taken_by) == (not block.failed), block
 
 
-def test_every_piece_of_evidence_is_of_one_kind() -> None:
+def test_every_feature_belongs_to_one_kind() -> None:
     names = parse_page(PAGE).block_features.names
     placed = [column for kind in KINDS for column in columns_of(kind, names)]
     assert sorted(placed) == list(range(len(names)))
@@ -131,7 +131,7 @@ def test_reasons_are_strong_ones_the_strongest_first() -> None:
     assert all(block.probability >= BALANCED for block in kept)
 
 
-def test_evidence_that_is_left_out_says_nothing() -> None:
+def test_unremarkable_features_are_no_reason() -> None:
     network, evidence = load_network(), parse_page(PAGE).block_features
     columns = columns_of("links", evidence.names)
     values = evidence.values.copy()
@@ -148,7 +148,7 @@ def test_every_method_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("method", CHOOSING_METHODS)
-def test_the_page_tells_of_the_method_asked_for(method: str) -> None:
+def test_the_page_explains_the_method_asked_for(method: str) -> None:
     page = lxml_html.document_fromstring(render(explain(PAGE, method=method)))
     verdicts = [verdict.text for verdict in page.find_class("verdict")]
     assert verdicts.count("kept") == sum(method in b.taken_by for b in explain(PAGE).blocks)

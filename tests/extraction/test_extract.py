@@ -104,7 +104,7 @@ def test_no_page_at_all_is_an_empty_one() -> None:
     assert extract(None) == extract(b"")
 
 
-def test_what_is_no_page_is_named() -> None:
+def test_an_argument_that_is_not_a_page_raises_type_error() -> None:
     with pytest.raises(TypeError, match="a page is bytes or str, not int"):
         extract(5)  # type: ignore[arg-type]
 
@@ -153,5 +153,5 @@ def test_a_text_that_a_script_would_write_comes_from_json_ld(body: str) -> None:
     ],
     ids=["behind a paywall", "asks to subscribe", "shows a text of its own"],
 )
-def test_else_the_text_of_json_ld_is_not_taken(page: str) -> None:
+def test_text_of_json_ld_is_not_taken_from_behind_a_wall_or_beside_a_shown_text(page: str) -> None:
     assert BODY[1] not in extract(page).text

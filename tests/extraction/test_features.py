@@ -140,7 +140,7 @@ def test_one_broken_limit_drops_the_block(name: str) -> None:
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_learned_limits_tell_where_they_come_from(profile: ProfileName) -> None:
+def test_learned_limits_have_a_provenance(profile: ProfileName) -> None:
     file = files("newscrawl.extraction").joinpath("data/thresholds.json")
     entry = json.loads(file.read_text("utf-8"))[profile]
     assert entry["provenance"]["corpus"]

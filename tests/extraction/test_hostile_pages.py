@@ -74,7 +74,7 @@ for name in sys.argv[3:]:
 # --- Whole pages --------------------------------------------------------------------------------
 
 
-def test_what_was_deadly_is_read_within_bounds() -> None:
+def test_deadly_pages_are_read_within_limits_of_time_and_memory() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(CPU_SECONDS), str(MEGABYTES), *DEADLY],
         cwd=Path(__file__).parents[2],
@@ -160,7 +160,7 @@ HIDING_PLACES = {
 
 @pytest.mark.parametrize("name", HIDING_PLACES)
 @pytest.mark.parametrize("start", [b"<p", b"<p class='>'", b"x='<p title=\"> <b> ' y='>\"", b"</p"])
-def test_a_crowd_is_seen_wherever_it_hides(name: str, start: bytes) -> None:
+def test_too_many_attributes_are_seen_wherever_they_hide(name: str, start: bytes) -> None:
     part = HIDING_PLACES[name]
     crowd = b"".join(part % ((n,) * part.count(b"%d")) for n in range(3_000))
     html = story("A bridge", "Siemens") + start + crowd + b">"
@@ -170,14 +170,14 @@ def test_a_crowd_is_seen_wherever_it_hides(name: str, start: bytes) -> None:
     assert most <= MAX_SHORT_TAG // 2
 
 
-def test_scripts_are_no_crowds() -> None:
+def test_scripts_are_left_as_they_are() -> None:
     html = b"<script>for (i=0;i<n;i++) " + b"a b c " * 3_000 + b"</script><p>x"
     assert has_crowded_tag(html)
     assert limit_attributes(html) == html
 
 
 @given(st.lists(st.sampled_from([b"<p", b" a", b"=", b"'", b'"', b">", b"<", b"/", b"b "])))
-def test_cutting_crowds_leaves_other_pages(parts: list[bytes]) -> None:
+def test_limiting_attributes_leaves_other_pages(parts: list[bytes]) -> None:
     html = b"".join(parts) + b">'>\">"
     assert parse(limit_attributes(html)).html == parse(html).html
 
@@ -193,7 +193,7 @@ def test_a_reference_to_a_number_without_end_is_none(method: str) -> None:
 # --- Mentions and words -------------------------------------------------------------------------
 
 
-def test_an_article_of_names_alone_has_so_many_mentions() -> None:
+def test_mentions_of_an_article_of_names_alone_are_bounded() -> None:
     found = load_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
     assert len(found) == MAX_CANDIDATES
     assert found[0].start == 0

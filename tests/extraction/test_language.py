@@ -29,7 +29,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_undeclared_text_is_told_by_its_words(language: str) -> None:
+def test_undeclared_language_is_found_by_stop_words(language: str) -> None:
     assert settle_language(None, TEXTS[language]) == language
 
 

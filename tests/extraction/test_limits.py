@@ -54,7 +54,7 @@ def test_time_is_linear(trick: str) -> None:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_few_nodes_come_of_few_bytes(trick: str) -> None:
+def test_nodes_are_bounded_by_bytes(trick: str) -> None:
     html = monster(trick, 3_000)
     root = parse(html).root
     assert root is not None

@@ -70,3 +70,13 @@ def test_no_date_from_the_future() -> None:
 
 def test_an_empty_page_gives_nothing() -> None:
     assert read("", None) == Metadata()
+
+
+def test_json_ld_is_trusted_before_metas_for_the_date_of_publication() -> None:
+    meta = '<meta property="article:published_time" content="2026-11-02T08:00:00Z">'
+    json_ld = (
+        '<script type="application/ld+json">'
+        '{"@type": "NewsArticle", "datePublished": "2026-11-03T08:00:00Z"}</script>'
+    )
+    assert read(meta + json_ld).published == datetime(2026, 11, 3, 8, tzinfo=UTC)
+    assert read(meta).published == datetime(2026, 11, 2, 8, tzinfo=UTC)

@@ -103,7 +103,7 @@ def test_time_of_day_beside_the_day(text: str, hour: int, minute: int) -> None:
         (Dialect("pl"), "5 listopada 2026", DAY.replace(month=11)),
     ],
 )
-def test_what_depends_on_the_dialect(dialect: Dialect, written: str, day: datetime) -> None:
+def test_day_and_month_follow_the_dialect(dialect: Dialect, written: str, day: datetime) -> None:
     stamp = dates.find(written, dialect)
     assert stamp is not None
     assert stamp.moment == day
@@ -114,7 +114,7 @@ def test_what_depends_on_the_dialect(dialect: Dialect, written: str, day: dateti
     ["", "Windows 2000", "room 20260", "in March 2026", "31.02.2026", "0001-01-01", "1970-01-01",
      "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999"],
 )  # fmt: skip
-def test_what_is_no_date(text: str) -> None:
+def test_texts_without_a_date_give_none(text: str) -> None:
     assert dates.read(text) is None
 
 

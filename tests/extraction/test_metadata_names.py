@@ -53,7 +53,7 @@ def test_names_out_of_a_byline(byline: str, wanted: list[str]) -> None:
      "{{author}}", "jane@x.example", "Share", "12345678",
      "The quick brown fox jumps over a lazy dog again"],
 )  # fmt: skip
-def test_what_names_nobody(text: str) -> None:
+def test_texts_without_a_name_give_none(text: str) -> None:
     assert names.split(text) == []
 
 
@@ -72,7 +72,7 @@ def test_persons_among_texts_of_the_markup(texts: list[str], wanted: tuple[str, 
     assert names.persons(texts) == wanted
 
 
-def test_a_desk_stands_for_persons_where_nobody_is_named() -> None:
+def test_a_desk_is_the_author_where_no_person_is_named() -> None:
     assert names.clean(["Sports Editors"]) == ()
     assert names.desks(["Sports Editors"]) == ("Sports Editors",)
 

@@ -42,7 +42,7 @@ def test_dashes_of_the_headline_stay(title: str) -> None:
     assert titles.choose([Candidate(title, "element")], SITE) == title
 
 
-def test_what_most_places_say_wins() -> None:
+def test_the_title_that_most_places_agree_on_wins() -> None:
     candidates = [
         Candidate("Storm harbour reopening news today", "data"),
         Candidate(HEADLINE, "heading"),

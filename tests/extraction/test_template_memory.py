@@ -64,7 +64,7 @@ def knowing(text: str, times: int = MIN_PAGES) -> Memory:
 @pytest.mark.parametrize(
     "method", ["combined", "combined-precision", "combined-recall", "fe", "pr"]
 )
-def test_what_other_pages_say_too_is_left_out(method: str) -> None:
+def test_texts_of_other_pages_are_left_out(method: str) -> None:
     before = newscrawl.extract(page(1), method=method)
     after = newscrawl.extract(page(1), method=method, memory=knowing(APPEAL))
     assert APPEAL in before.paragraphs

@@ -137,7 +137,7 @@ def test_no_blocks() -> None:
     assert tokens.chars.shape == (0, len(Char))
 
 
-def test_pages_own_nul_parts_no_block() -> None:
+def test_nul_of_a_page_ends_no_block() -> None:
     assert count(("a\0b", "c")).words.tolist() == [2, 1]
 
 
