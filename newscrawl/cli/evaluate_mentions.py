@@ -9,9 +9,8 @@ from newscrawl.cli.output import Column, Row, render, say
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
     from newscrawl.training.corpus import Corpus
-    from newscrawl.training.mention_score import LabelledText
+    from newscrawl.training.mention_score import ArticleLabels, JudgedText, LabelledText
     from newscrawl.training.metrics import Overlap
-    from newscrawl.training.real_mentions import ArticleLabels, JudgedText
 
 _FIGURES = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
@@ -20,8 +19,7 @@ def evaluate_mentions(
     langs: Sequence[str], form: Format, corpus: "Corpus | None", *, sealed: bool, worst: int
 ) -> None:
     """Score the mentions of the bundled texts, and apart from them pairs in a corpus's news."""
-    from newscrawl.training.mention_score import read_labelled
-    from newscrawl.training.real_mentions import DEVELOPMENT, SEALED, read_labels
+    from newscrawl.training.mention_score import DEVELOPMENT, SEALED, read_labelled, read_labels
 
     texts, labels = read_labelled(), read_labels()
     known = sorted({text.language for text in texts} | {one.language for one in labels})
@@ -57,7 +55,7 @@ def _written_rows(companies: "Companies", texts: "Sequence[LabelledText]") -> li
 def _judged(
     companies: "Companies", labels: "Iterable[ArticleLabels]", corpus: "Corpus"
 ) -> "list[JudgedText]":
-    from newscrawl.training.real_mentions import join_texts, judge
+    from newscrawl.training.mention_score import join_texts, judge
 
     texts, skipped = join_texts(labels, corpus)
     for reason, count in skipped.items():
@@ -66,7 +64,7 @@ def _judged(
 
 
 def _real_rows(judged: "Sequence[JudgedText]") -> list[Row]:
-    from newscrawl.training.real_mentions import score_languages
+    from newscrawl.training.mention_score import score_languages
 
     return [
         {
@@ -81,7 +79,7 @@ def _real_rows(judged: "Sequence[JudgedText]") -> list[Row]:
 
 
 def _rule_rows(judged: "Sequence[JudgedText]") -> list[Row]:
-    from newscrawl.training.real_mentions import score_rules
+    from newscrawl.training.mention_score import score_rules
 
     return [
         {"group": score.rule, "pairs": score.pairs, "precision": round(score.precision, 6)}
@@ -95,7 +93,7 @@ def _figures(overlap: "Overlap") -> dict[str, object]:
 
 
 def _say_worst(judged: "Iterable[JudgedText]", count: int) -> None:
-    from newscrawl.training.real_mentions import pair_mistakes
+    from newscrawl.training.mention_score import pair_mistakes
 
     for made in pair_mistakes(judged)[:count]:
         labels = made.text.labels

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.training.real_mentions import read_labels
+from newscrawl.training.mention_score import read_labels
 from tests.conftest import Newscrawl
 
 BUNDLED = Path(__file__).parents[1] / "corpus"

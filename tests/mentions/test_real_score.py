@@ -8,9 +8,9 @@ import pytest
 
 from newscrawl.mentions import Companies, Company
 from newscrawl.training.corpus import load_corpus
-from newscrawl.training.mention_score import LabelsError
-from newscrawl.training.real_mentions import (
+from newscrawl.training.mention_score import (
     JudgedText,
+    LabelsError,
     join_texts,
     judge,
     pair_mistakes,
