@@ -39,8 +39,8 @@ _SAYS = re.compile(
 # "Follow us on Facebook, Twitter", "nuestro canal de YouTube": a newspaper's own channels.
 _FOLLOW = re.compile(
     r"(?:(?i:follow|find|join|watch|visit|like)(?i:ing)?"
-    r" (?:us|me|him|her|them|@\w+|[A-Z]\w+(?: [A-Z]\w+)?)"
-    r"(?: (?:online|live|today|too|also|along|here|the conversation))* on"
+    r" (?:(?i:us|me|him|her|them)|@\w+|[A-Z][\w']*(?: [A-Z][\w']*){0,3})"
+    r"(?: (?:online|live|today|too|also|along|here|the conversation))* (?i:on)"
     r"|(?i:follow the conversation|share (?:this|it)|with (?:your )?friends)[^.!?\n]{0,40} on"
     r"|(?i:subscribe|stream|listen|read|watch) on|(?i:connect) with (?:us|me|him|her) on"
     r"|(?i:visit|visiting|see|check out|on|by|at|to) our|(?i:subscribe) to (?:our|his|her)"
@@ -56,6 +56,9 @@ _FOLLOW = re.compile(
     r"|(?i:ακολουθήστε μας)[^.!?\n]{0,30} (?:στο|στα)|关注|關注)\s?"
     r"(?:(?:[A-Z]\w+\+?|@\w+)(?:, | and | or | und | et | y | e | i | и |/|, and ))*$"
 )
+_CHANNELS = "on our to his her auf bei sur en no a de do su al na w в на στο στα"
+_CHANNEL_PREPOSITIONS = frozenset(_CHANNELS.split())
+_JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"})
 # "腾讯财经讯": the agency of a Chinese byline.
 _BYLINE = re.compile(r"(?:网|財經|财经|科技|体育|娱乐|新闻|汽车|房产)?(?:讯|訊|消息)")
 _STOP = re.compile(r"[.!?](?=\s)|\n|[。！？]")
@@ -95,7 +98,7 @@ class Credits:
         index = candidate.form.company
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
-        own_channel = form in self._platforms and _FOLLOW.search(lead)
+        own_channel = form in self._platforms and _is_own_channel(lead)
         if own_channel or (not form.isascii() and _BYLINE.match(text, candidate.end)):
             return True
         outlets = self._publishers.get(index)
@@ -118,6 +121,18 @@ class Credits:
         start = starts[-1] if starts else left
         end = stop.end() if stop else candidate.end + _SENTENCE
         return self._boilerplate.search(text, start, end) is not None
+
+
+def _is_own_channel(lead: str) -> bool:
+    """Does the text before a network's name ask to follow the newspaper on it?"""
+    for word in reversed(lead.split()):
+        bare = word.strip(",/")
+        # Few leads have the preposition, which is found faster than the whole phrase.
+        if bare.lower() in _CHANNEL_PREPOSITIONS or bare.endswith(("关注", "關注")):
+            return _FOLLOW.search(lead) is not None
+        if not (bare[:1].isupper() or bare[:1] == "@" or bare in _JOINING):
+            return False
+    return False
 
 
 def _host(source: str) -> str:

@@ -48,7 +48,8 @@ _LIFE = re.compile(
 )
 # What makes a given name of a form: "Rafael del Pino", "Wanda S."
 _SURNAME = re.compile(
-    r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z]\.|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
+    r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
+    r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
@@ -171,7 +172,7 @@ class NeighbourWords:
             candidate.inflected
             and found[2][0].isupper()
             and not _begins_sentence(text, candidate)
-            and not self._behind_article(text, candidate, language)
+            and not self.is_behind_article(text, candidate, language)
         ):
             return True
         everyday = self.words.is_everyday(candidate.form.text, language)
@@ -184,7 +185,7 @@ class NeighbourWords:
         # "Coach told me": a title at the beginning of a sentence stands for a person.
         if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
             return False
-        return not self._behind_article(text, candidate, language)
+        return not self.is_behind_article(text, candidate, language)
 
     def _is_verb(self, first: str, phrase: str) -> bool:
         """Something that a company does: "announced", "hat angekündigt", "va fermer"."""
@@ -192,7 +193,8 @@ class NeighbourWords:
             return True
         return first in self.words.auxiliaries and phrase.partition(" ")[2] in self.words.verbs
 
-    def _behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
+    def is_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """ "Der Boss", "the target": is an article or a possessive right before the form?"""
         before = _words_before(text, candidate.start, 1)
         if not before:
             return False
@@ -277,11 +279,11 @@ class NeighbourWords:
         if not amid:
             return False
         # "Das Target" is no German noun, so that an article tells nothing there.
-        return language == "de" or not self._behind_article(text, candidate, language)
+        return language == "de" or not self.is_behind_article(text, candidate, language)
 
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """ "The GM responds", "a PC": is it a noun of its own, with nothing of a company behind?"""
-        if language not in {None, "en"} or not self._behind_article(text, candidate, language):
+        if language not in {None, "en"} or not self.is_behind_article(text, candidate, language):
             return False
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         return found is None or (found[2].islower() and found[2] not in self.words.after)

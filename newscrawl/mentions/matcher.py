@@ -183,8 +183,15 @@ class Matcher:
             and times[rival.form] * self._inherited(rival, context) >= left[rival.form]
             and times[rival.form]
             and not self._neighbours.is_part_of_name(text, rival, context.language)
+            and not self._is_common_noun(text, rival, context)
         ]
         return found + repeated
+
+    def _is_common_noun(self, text: str, rival: Candidate, context: MentionContext) -> bool:
+        """ "Der Boss": an everyday word behind an article."""
+        return self._disambiguator.is_everyday(
+            rival, context
+        ) and self._neighbours.is_behind_article(text, rival, context.language)
 
     def _inherited(self, rival: Candidate, context: MentionContext) -> int:
         """Return the number of bare places that one supported place of a form may support."""
