@@ -54,19 +54,18 @@ _ADD = BulkInsert(
 
 
 def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
-    """Those of the addresses that are stored."""
+    """Return those of the URLs that are stored."""
     return set(numbers_at(connection, urls))
 
 
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
-    """The numbers of the articles that are stored under the addresses, by these."""
+    """Return the ids of the articles that are stored under the URLs, by URL."""
     asked = sorted(set(urls))
     return dict(connection.execute(_ARTICLE_IDS, {"urls": asked}).all()) if asked else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
-    """Stores addresses of articles, by their numbers; those that are stored stay with the article
-    they have."""
+    """Add URLs to articles, by their ids; a URL that is stored stays with its article."""
     rows = [{"url": url, "article_id": number} for url, number in addresses]
     _ADD.write(connection, rows)
 
@@ -76,7 +75,7 @@ _NUMBERS = RowIds(_ARTICLES)
 _ADD_ARTICLES = BulkInsert(
     _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 )
-# Pairs, which go to each database as it takes them fastest.
+# Pairs, passed to each database in the way that is fastest for it.
 _TWINS = {
     "sqlite": text(
         "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
@@ -91,7 +90,7 @@ _TWINS = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The numbers of a record's source and run."""
+    """The ids of a record's source and run."""
 
     source_id: int
     run_id: int
@@ -101,8 +100,8 @@ Incoming = tuple[Record, Origin]
 
 
 def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
-    """Which of them are certainly new: none of their addresses is stored, nor their text in an
-    article of their source, and none came before them."""
+    """Return which of them are certainly new: neither a URL of theirs is stored, nor their text
+    in an article of their source, nor in one before them."""
     urls = (url for record, _ in incoming for url in record.urls)
     met: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
@@ -120,7 +119,7 @@ def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
 def add_articles(
     connection: Connection, incoming: Sequence[Incoming], rollups: RollupUpdate
 ) -> None:
-    """Stores articles that are new, with their addresses, mentions and boilerplate."""
+    """Store new articles, with their URLs, mentions and boilerplate."""
     if not incoming:
         return
     numbers = _NUMBERS.take(connection, len(incoming))
@@ -215,9 +214,10 @@ _OCCURRENCES = (
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of a document, and how many mentions were written for it.
+    """The outcome of storing a document, and how many mentions were written.
 
-    `reason` says why it is quarantined, `again` that what it says was pending there before.
+    `reason` is why it was quarantined; `again` is set where the same version was pending
+    already.
     """
 
     outcome: Outcome
@@ -228,8 +228,8 @@ class Saved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostArticle:
-    """A page that was looked at again and holds no article any more, with the class and the words
-    of why."""
+    """A page that was fetched again and holds no article any more, with the kind of page and a
+    note."""
 
     url: str
     seen_at: datetime
@@ -271,7 +271,7 @@ def save_records(
 def _save_known(
     connection: Connection, record: Record, origin: Origin, rollups: RollupUpdate
 ) -> Saved:
-    """Stores a record whose address or text is stored, or was stored right before it."""
+    """Store a record whose URL or text is stored, or was stored right before it."""
     stored, known = _article_at(connection, record.urls)
     saved = Saved("unchanged", 0)
     if stored is not None:
@@ -280,7 +280,7 @@ def _save_known(
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
-        # It was like one right before it that has become a revision since.
+        # It was equal to one right before it, which has become a revision since.
         add_articles(connection, [(record, origin)], rollups)
         return Saved("new", len(record.mentions))
     _touch(connection, article_id, record)
@@ -290,10 +290,10 @@ def _save_known(
 
 
 def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
-    """The sources' numbers.
+    """Return the sources' ids, and lock their rows.
 
-    On PostgreSQL the locks on their rows, taken in one order, make the sources' writers take turns,
-    so that two of them can't both find that a text is new; SQLite has one writer at a time anyway.
+    On PostgreSQL the locks, taken in one order, make the writers of a source take turns, so that
+    no two of them find the same text to be new; SQLite has one writer at a time anyway.
     """
     found: dict[str, int] = dict(connection.execute(_SOURCES, {"slugs": sorted(slugs)}).all())
     for slug in slugs:
@@ -312,14 +312,14 @@ def _check_runs(connection: Connection, runs: Collection[int]) -> None:
 def _article_at(
     connection: Connection, urls: tuple[str, ...]
 ) -> tuple[StoredArticle | None, set[str]]:
-    """What must be known of the article stored under the first of the URLs that is, and all
-    of them that are. Its text is not fetched: it may be long."""
+    """Return the article that is stored under the first of the URLs that is, and all of them
+    that are stored. The text is not fetched: it may be long."""
     found = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
     return next((found[url] for url in urls if url in found), None), set(found)
 
 
 def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
-    """The source's article with the same text under another address."""
+    """Return the source's article with the same text under another URL."""
     if record.fingerprint is None:
         return None
     asked = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
@@ -371,8 +371,8 @@ def _held(connection: Connection, revision: quarantine.HeldRevision) -> Saved:
 
 
 def hold_lost_article(connection: Connection, lost: LostArticle, run_id: int) -> Saved | None:
-    """Put it into the quarantine that a page holds no article any more; None where none of its
-    source is stored under its address that was read."""
+    """Quarantine that a page holds no article any more; return None unless an article of its
+    source, whose text was read, is stored under its URL."""
     stored, _ = _article_at(connection, (lost.url,))
     source_id = connection.execute(select(Run.source_id).where(Run.id == run_id)).scalar_one()
     if stored is None or stored.source_id != source_id or _rank(stored) < BODY:
@@ -389,8 +389,8 @@ def hold_lost_article(connection: Connection, lost: LostArticle, run_id: int) ->
 
 
 def lock_source(connection: Connection, article_id: int) -> None:
-    """Wait until no writer of the article's source is at work; none begins before the end of the
-    transaction."""
+    """Wait for the writers of the article's source, and lock them out until the transaction
+    ends."""
     query = select(Source.slug).join(Article, Article.source_id == Source.id)
     slug = connection.execute(query.where(Article.id == article_id)).scalar()
     if slug is not None:
@@ -398,7 +398,7 @@ def lock_source(connection: Connection, article_id: int) -> None:
 
 
 def stored_article(connection: Connection, number: int) -> StoredArticle | None:
-    """The article with this number, as `revise` takes it."""
+    """Return the article with this id, as `revise` takes it."""
     return connection.execute(_ARTICLE, {"article_id": number}).one_or_none()
 
 
@@ -408,7 +408,7 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
-        # The address stays, and the day that the article counts for.
+        # The URL is kept, and the day that the article counts for.
         **{name: value for name, value in record.columns.items() if name != "url"},
         "published_at": published_at,
         "day": day_of(published_at, stored.first_seen_at),

@@ -35,23 +35,23 @@ from newscrawl.storage.rollups import RollupUpdate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedPage:
-    """A page that a crawl is done with: the document that came of it, if one did, and what is to
-    be written into its row of the queue, if it has one. `lost` is a page that was looked at again
-    and holds no article any more."""
+    """A page that a crawl has finished with: its document, if it has one, and its result for the
+    queue, if it came from there. `lost` is set where it was fetched again and holds no article
+    any more."""
 
     document: Document | None = None
     result: FetchResult | None = None
     lost: LostArticle | None = None
 
 
-# None for a page without a document, unless an article was stored under its address; else what
-# became of it or why no database can hold it.
+# The outcome of a page, or why no database can hold its document; None for a page without one,
+# unless an article was stored under its URL.
 Written = Saved | UnstorableDocument | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Incoming:
-    """A document on its way into the tables, and where its arrival stands in the batch."""
+    """A document to be stored, and its place in the batch."""
 
     place: int
     document: Document
@@ -103,12 +103,13 @@ def write_batch(database: Database, run_id: int, arrivals: Sequence[FinishedPage
 
 
 def _reason_of(saved: Saved) -> str:
-    """What is noted in the queue: a page that says again what was quarantined says nothing new."""
+    """Return the reason to note in the queue: a version that was quarantined before is nothing
+    new."""
     return "unchanged" if saved.again else saved.outcome
 
 
 def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
-    """The documents' records; those of copies hold nothing but their addresses."""
+    """Return the documents' records; those of copies hold nothing but their URLs."""
     asked = (url for one in incoming if one.is_first for url in _addresses(one))
     met = stored_urls(connection, asked)
     records = []
@@ -124,10 +125,10 @@ def _addresses(one: _Incoming) -> set[str]:
 
 
 def _only_address(document: Document) -> Record:
-    """A record that adds its page's address to the article and changes nothing else.
+    """Return a record that adds its page's URL to the article and changes nothing else.
 
-    A print view, an AMP twin or a reader's view says the same in slightly other words, which
-    would otherwise count as a correction of the article.
+    A print view, an AMP twin or a reader view has slightly different words, which would
+    otherwise count as a correction of the article.
     """
     nothing = Article(url=document.article.url, kind="other")
     record = record_of(replace(document, article=nothing, mentions=(), barrier=None))
@@ -152,9 +153,9 @@ _END_RUN = (
 
 
 class IngestionWriter:
-    """Stores records with a run for each of their sources, which `close` ends.
+    """Stores records of many sources, with a run for each of them, which `close` ends.
 
-    Not for several threads at once. Its methods raise StorageError.
+    Not for several threads at once. Methods raise StorageError.
     """
 
     def __init__(self, database: Database, reason: str) -> None:
@@ -169,8 +170,8 @@ class IngestionWriter:
         origins: Iterable[Origin],
         step_of: Callable[[Counter[str]], Step] | None = None,
     ) -> Counter[str]:
-        """Stores records of these origins, in one transaction; in the same one it notes the
-        step that `step_of` makes of what came of them. Of origins with one slug the first counts.
+        """Store records of these origins in one transaction, and note the step that `step_of`
+        makes of their counts in the same one. Of origins with one slug the first is used.
 
         The counts are those of the outcomes and of the mentions.
         """
@@ -202,7 +203,7 @@ class IngestionWriter:
         return _sum(told)
 
     def close(self) -> None:
-        """Ends the runs, with what each of them counted."""
+        """End the runs, with the counts of each."""
 
         now = datetime.now(UTC)
         rows = [
@@ -223,7 +224,7 @@ class IngestionWriter:
 
 
 def records_of(documents: Iterable[Document]) -> Iterator[Record]:
-    """What is to be stored of documents, without those that no database can hold."""
+    """Yield the records of documents, without those that no database can hold."""
     for document in documents:
         with suppress(UnstorableDocument):
             yield record_of(document)
@@ -237,7 +238,7 @@ def _sum(told: Sequence[tuple[str, Saved]]) -> Counter[str]:
 
 
 def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, int]:
-    """The numbers of new runs by source; a source that is unknown yet is registered."""
+    """Return the ids of new runs by source; a new source is registered."""
     if not origins:
         return {}
     now = datetime.now(UTC)

@@ -107,7 +107,7 @@ def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
         query = query.join(beside, beside.article_id == Article.id)
         query = query.join(other, other.id == beside.company_id).where(other.name == watch.other)
     with database.reading() as session:
-        # Nearly all companies were named before: that is found at once, without an order.
+        # Nearly all companies were named before, which an unordered query finds at once.
         if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():
             return None
         found = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()

@@ -18,7 +18,7 @@ from newscrawl.storage.errors import StorageError
 
 
 def memory_of(database: Database, slug: str) -> Memory:
-    """The memory of a source; an empty one where nothing was learned yet."""
+    """Return the template memory of a source; an empty one where nothing was learned."""
     wanted = (
         select(models.TemplateMemory)
         .join(models.Source, models.Source.id == models.TemplateMemory.source_id)
@@ -30,7 +30,7 @@ def memory_of(database: Database, slug: str) -> Memory:
 
 
 def memories(database: Database) -> Iterator[tuple[str, Memory]]:
-    """The memories of all sources that have one, with the sources' slugs."""
+    """Yield the slugs and template memories of all sources that have one."""
     wanted = select(models.Source.slug, models.TemplateMemory).join(
         models.TemplateMemory, models.Source.id == models.TemplateMemory.source_id
     )
@@ -40,7 +40,7 @@ def memories(database: Database) -> Iterator[tuple[str, Memory]]:
 
 
 def keep_memory(database: Database, slug: str, memory: Memory) -> None:
-    """Put the memory of a registered source in the place of the one before."""
+    """Replace the template memory of a registered source."""
     seen = {f"{fingerprint:016x}": count for fingerprint, count in memory.seen.items()}
 
     def work(session: Session) -> None:
@@ -60,14 +60,14 @@ def _memory(row: models.TemplateMemory) -> Memory:
     return Memory(pages=row.pages, seen={int(key, 16): count for key, count in row.seen.items()})
 
 
-# SQLAlchemy types no statement that is one of two dialects'.
+# SQLAlchemy has no type for a statement of either dialect.
 _INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 # Ours: hosts that are asked for in one statement.
 _AT_ONCE = 500
 
 
 def keep_robots_policy(database: Database, policy: RobotsPolicy) -> None:
-    """Put the policy in the place of an older one of its host."""
+    """Replace the robots.txt of a host, unless the stored one is newer."""
     if len(policy.origin.encode()) > MAX_URL_BYTES:
         return  # no host has such a name
     row = {

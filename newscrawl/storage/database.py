@@ -20,11 +20,11 @@ from newscrawl.storage.rollups import rebuild
 
 CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "failed"]
 
-# From the best news about a day to the worst. The best one a day had is the one it keeps.
+# From the best state of a day to the worst; a day keeps its best one.
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 
-# Ours: seconds before each new try of a transaction that another one stood in the way of; how long
-# one waits for a locked SQLite database stands in `patience`.
+# Ours: seconds before each new try of a transaction that another one prevented; how long one waits
+# for a locked SQLite database is in `engine.Patience`.
 RETRY_PAUSES = (0.05, 0.2, 0.8)
 
 Result = TypeVar("Result")
@@ -33,12 +33,11 @@ Result = TypeVar("Result")
 def open_database(
     url: str, *, create: bool = True, cache: int = engines.SQLITE_CACHE
 ) -> "Database":
-    """The database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
+    """Open the database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
 
-    A new SQLite file gets its tables, unless `create` is False: then a missing file is an
-    error, as it is for whoever only reads; one that can't be written to can still be read then.
-    Raises StorageError where the URL is none, the
-    database can't be reached, or its schema is not today's.
+    A new SQLite file gets its tables, unless `create` is False: then a missing file is an error,
+    and a file that can't be written to can still be read. Raise StorageError where the URL is
+    invalid, the database can't be reached, or its schema is not the current one.
     """
     parsed = engines.parse_url(url)
     file = engines.sqlite_file(parsed)
@@ -60,7 +59,7 @@ def open_database(
 
 
 def upgrade_database(url: str) -> tuple[str | None, str]:
-    """Brings the schema up to date; gives the versions before (None: no tables) and after. Raises
+    """Bring the schema up to date; return the versions before (None: no tables) and after. Raise
     StorageError for a database of a newer newscrawl."""
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
@@ -83,8 +82,8 @@ def _newer(name: str, version: str) -> str:
 
 
 class Database:
-    """A database of today's schema; `open_database` makes it. Its methods may be called from
-    any thread. Each raises StorageError, after several tries where waiting may help."""
+    """A database of the current schema; `open_database` makes it. Methods may be called from any
+    thread; each raises StorageError, after several tries where waiting may help."""
 
     def __init__(self, engine: Engine, url: URL) -> None:
         self._engine = engine
@@ -107,11 +106,12 @@ class Database:
 
     @property
     def name(self) -> str:
-        """The file, or the URL without its password."""
+        """Return the file, or the URL without its password."""
         return engines.shown(self._url)
 
     def check_schema(self, *, create: bool) -> None:
-        """Raises StorageError unless the schema is today's; `create` makes one where none is."""
+        """Raise StorageError unless the schema is the current one; `create` makes it where none
+        is."""
 
         def work() -> str | None:
             with self._engine.connect() as connection:
@@ -133,8 +133,8 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session for queries; it writes nothing. A server that is gone is asked for again,
-        as long as that may help; StorageError then, and where an SQLite file is gone."""
+        """Open a session for queries, which writes nothing. Retry while a server may come back;
+        raise StorageError then, and where an SQLite file is gone."""
         file = engines.sqlite_file(self._url)
         if file is not None and not file.exists():
             # SQLite would make an empty one in its place.
@@ -147,12 +147,12 @@ class Database:
             raise engines.named(error, self._url) from error
 
     def _connect(self) -> None:
-        """Has a connection that works in the pool."""
+        """Put a working connection into the pool."""
         with self._engine.connect():
             pass
 
     def register_source(self, slug: str, name: str, country: str, language: str, home: str) -> None:
-        """Adds the source, or corrects what is known of it."""
+        """Add the source, or update its facts."""
         facts = {"name": name, "country": country, "language": language, "home": home}
 
         def work(session: Session) -> None:
@@ -166,7 +166,7 @@ class Database:
         self.write(work)
 
     def start_run(self, source_slug: str) -> int:
-        """The number of a new run of a registered source."""
+        """Return the id of a new run of a registered source."""
 
         def work(session: Session) -> int:
             run = models.Run(source_id=_source_id(session, source_slug), started_at=_now())
@@ -177,7 +177,7 @@ class Database:
         return self.write(work)
 
     def finish_run(self, run_id: int, reason: str, counts: dict[str, int]) -> None:
-        """Closes a run with the reason of its end and what it counted."""
+        """End a run, with the reason and its counts."""
 
         def work(session: Session) -> None:
             run = session.get(models.Run, run_id)
@@ -196,14 +196,14 @@ class Database:
         stored: int,
         note: str = "",
     ) -> None:
-        """Tells what became of a source on a UTC day.
+        """Record the state of a source on a UTC day.
 
-        Of several runs in a day the best state stays, with its note, in the order of
-        COVERAGE_STATES: a run that went well makes up for a failure before it, and a
-        failure after it takes nothing back; of equal states the later note stays.
-        `found` counts the articles a run was offered, `stored` those of them that are in
-        the database at its end (new, revised, unchanged or known before); the day keeps
-        the largest of each, so that a second crawl of the same pages adds nothing.
+        Of several runs in a day the best state is kept, with its note, in the order of
+        COVERAGE_STATES: a good run makes up for a failure before it, and a failure after it
+        changes nothing; of equal states the later note is kept. `found` counts the articles that
+        a run was offered, `stored` those of them that are in the database at its end (new,
+        revised, unchanged or known before); the day keeps the largest of each, so that a second
+        crawl of the same pages adds nothing.
         """
         if state not in COVERAGE_STATES:
             raise ValueError(f"unknown coverage state {state!r}: {', '.join(COVERAGE_STATES)}")
@@ -226,15 +226,15 @@ class Database:
     def rebuild(
         self, *, stories: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> int:
-        """Makes anew what questions are answered from: see `rebuilding.rebuild`."""
+        """Make rollups and search index anew: see `rollups.rebuild`."""
         report = progress or (lambda _done, _of: None)
         return self.write(
             lambda session: rebuild(session.connection(), stories=stories, progress=report)
         )
 
     def write(self, work: Callable[[Session], Result], *, longest: float | None = None) -> Result:
-        """Does the work in one transaction, again if another one stood in its way: for `longest`
-        seconds at most where another program has locked an SQLite file."""
+        """Do the work in one transaction, and again where another one prevented it: for
+        `longest` seconds at most where another program has locked an SQLite file."""
         engine = self._engine.execution_options(writes=True)
 
         def transaction() -> Result:
@@ -258,7 +258,7 @@ def _patience(url: URL) -> Patience:
 def _again_if_in_the_way(
     work: Callable[[], Result], url: URL, patience: Patience, longest: float | None = None
 ) -> Result:
-    """Does the work, again if another transaction stood in its way; raises StorageError."""
+    """Do the work, and again where another transaction prevented it; raise StorageError."""
     if patience.is_spent:
         raise StorageError(engines.locked(url))
     pauses = iter(RETRY_PAUSES)

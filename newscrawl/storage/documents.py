@@ -30,9 +30,9 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What is stored of a document. `columns` are those of the articles table that the
-    document itself decides; `urls` its canonical URL first, then those it was met under. One that
-    is `only_address` adds these to an article, and says nothing of it."""
+    """A document as it is stored. `columns` are those of the articles table that follow from the
+    document itself; `urls` its canonical URL, then those under which it was met. A record that
+    is `only_address` adds these to an article and changes nothing else."""
 
     source: str
     urls: tuple[str, ...]
@@ -48,14 +48,14 @@ class Record:
 
     @cached_property
     def wording(self) -> Wording:
-        """The article's words, which only a text that is new needs."""
+        """The article's words, which only a new text needs."""
         return Wording.of(self.columns["title"], self.columns["text"])
 
 
 def record_of(document: Document) -> Record:
-    """Raises UnstorableDocument where a URL is missing or too long, a time has no zone, or
-    access or kind is none of ours. Unstorable characters become U+FFFD one for one, so
-    that the mentions' offsets keep their meaning."""
+    """Return the record of a document. Characters that no database can hold become U+FFFD one
+    for one, so that the mentions' offsets stay right. Raise UnstorableDocument where a URL is
+    missing or too long, a time has no zone, or access or kind is unknown."""
     page, article = document.page, document.article
     url = clean(article.url or page.url)
     addresses = (url, page.url, page.final_url, page.visit and page.visit.url)
@@ -103,8 +103,8 @@ BODY = 2
 
 
 def rank(access: str, kind: str, *, has_text: bool) -> int:
-    """How much of an article a version holds: 2 its body, 1 headline and standfirst, 0 none
-    of it. A version never gives way to one of a lower rank."""
+    """Return how much of an article a version holds: 2 its body, 1 headline and standfirst, 0
+    none of it. A version is never replaced by one of a lower rank."""
     counted = kind in COUNTED_KINDS
     if counted and access == "open" and has_text:
         return BODY
@@ -112,14 +112,14 @@ def rank(access: str, kind: str, *, has_text: bool) -> int:
 
 
 def clean(text: str) -> str:
-    """The text with a U+FFFD for each character that a database may refuse."""
+    """Return the text with U+FFFD for each character that a database may refuse."""
     if "\0" not in text and _is_utf8(text):
         return text
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _is_utf8(text: str) -> bool:
-    """Whether UTF-8 holds the text: found out faster than by looking for what it doesn't hold."""
+    """Return whether the text can be UTF-8; faster than a search for the characters that can't."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -132,19 +132,20 @@ def _clean(text: str | None) -> str | None:
 
 
 def day_of(published_at: datetime | None, first_seen_at: datetime) -> date:
-    """The UTC day an article counts for."""
+    """Return the UTC day that an article counts for."""
     return (published_at or first_seen_at).astimezone(UTC).date()
 
 
 def minute_of(moment: datetime) -> int:
-    """Whole minutes from the calendar's beginning to an aware time, as 31 bits hold them (until
+    """Return the whole minutes from the calendar's beginning to an aware time, in 31 bits (until
     the year 4083)."""
     minute = int((moment - _BEGINNING).total_seconds() // 60)
     return min(max(0, minute), _LAST_MINUTE)
 
 
 def fingerprint_of(title: str | None, text: str, published_at: datetime | None) -> str | None:
-    """What finds the same text under another address; None where it is too short to tell."""
+    """Return what identifies the same text under another URL; None where it is too short for
+    that."""
     words = " ".join(text.split())
     if len(words) >= TELLING_LENGTH:
         return _digest(words)

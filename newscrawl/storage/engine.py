@@ -30,8 +30,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from newscrawl.storage.errors import StorageError
 
-# Seconds that SQLite waits for another writer in one try, in which it is deaf to everything (how
-# long we try stands in `patience`), and PostgreSQL for a connection; `?timeout=`, where that is
+# Seconds that SQLite waits for another writer in one try, which can't be interrupted (how long we
+# try is below, in `Patience`), and PostgreSQL for a connection; `?timeout=`, where that is
 # less, and `?connect_timeout=` in the URL override them.
 SQLITE_ATTEMPT = 1.0
 # Ours, in KiB and pages of 4 KiB: with 2 MiB and 1,000 pages, SQLite's own, a batch of articles
@@ -47,7 +47,7 @@ SQLITE = {"sqlite", "sqlite+pysqlite"}
 # connections, server shutting down or starting up. Class 08 are broken connections.
 _PASSING_STATES = {"40001", "40P01", "55P03", "53300", "57P01", "57P02", "57P03"}
 _UNIQUE_VIOLATION = "23505"
-# What libpq says, without a code, of a server that is being started anew.
+# Messages of libpq, which have no code, about a server that is restarting.
 _COMES_BACK = re.compile(
     "Connection refused|No such file or directory|starting up|shutting down|"
     "not currently accepting connections|closed the connection unexpectedly"
@@ -57,7 +57,7 @@ _DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
 
 def parse_url(text: str) -> URL:
-    """The URL with its driver; raises StorageError for what is no SQLite or PostgreSQL URL."""
+    """Return the URL with its driver; raise StorageError unless it is of SQLite or PostgreSQL."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError) as error:
@@ -75,26 +75,27 @@ def parse_url(text: str) -> URL:
 
 
 def mask(text: str) -> str:
-    """The URL as it may be shown: user and password, well-formed or not, give way to ***."""
+    """Return the URL as it may be shown: *** in place of user and password, well-formed or not."""
     return re.sub(r"(?<=://)[^/]*@|(?<=://).*@", "***@", text)
 
 
 def shown(url: URL) -> str:
-    """How messages name the database: the file, or the URL without its password."""
+    """Return the name of the database in messages: the file, or the URL without its password."""
     if url.drivername in SQLITE:
         return url.database or "memory"
     return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
 
 
 def sqlite_file(url: URL) -> Path | None:
-    """The file of an SQLite URL; None for PostgreSQL and for a database in memory."""
+    """Return the file of an SQLite URL; None for PostgreSQL and for a database in memory."""
     if url.drivername not in SQLITE or url.database in {None, "", ":memory:"}:
         return None
     return Path(str(url.database))
 
 
 def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
-    """An engine that does not connect yet; raises StorageError where the driver is missing."""
+    """Return an engine that does not connect yet; raise StorageError where the driver is
+    missing."""
     if url.drivername in SQLITE:
         return _sqlite_engine(url, cache)
     arguments = (
@@ -122,8 +123,8 @@ def _sqlite_engine(url: URL, cache: int) -> Engine:
 
 
 def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engine:
-    """An engine for an SQLite file that can't be written to, or not beside which SQLite notes who
-    reads it. Each session opens it anew, since it may be written to elsewhere meanwhile."""
+    """Return an engine for an SQLite file that can't be written to, or in whose folder SQLite
+    can't write. Each session opens it anew, since another program may have written to it."""
     timeout = min(SQLITE_ATTEMPT, longest_wait(url))
     engine = create_engine(
         "sqlite://", creator=partial(_opened_for_reading, file, timeout), poolclass=NullPool
@@ -134,13 +135,15 @@ def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engi
 
 
 def may_write(file: Path) -> bool:
-    """Whether an SQLite file, and what SQLite keeps beside it, can be written to."""
+    """Return whether an SQLite file, and the files that SQLite keeps beside it, can be written
+    to."""
     return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
 def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
-    """A connection that reads: as usual where that is possible, or else as of a file that nobody
-    writes to, beside which SQLite needs nothing (sqlite.org/wal.html, Read-Only Databases)."""
+    """Return a connection that reads: a usual one where possible, or else one to a file that
+    nobody writes to, for which SQLite needs no other files (sqlite.org/wal.html, Read-Only
+    Databases)."""
     try:
         return _opened(file, "mode=ro", timeout)
     except sqlite3.OperationalError:
@@ -171,7 +174,7 @@ def _prepare_reading(cache: int, connection: sqlite3.Connection, _record: object
 
 
 def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
-    # The module's own BEGIN comes too late and never for DDL: we say it ourselves, below.
+    # The module's own BEGIN comes too late, and never for DDL: we send it ourselves, below.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -199,13 +202,13 @@ def longest_wait(url: URL) -> float:
 
 
 def is_locked(error: DBAPIError) -> bool:
-    """Whether another program keeps SQLite from this work."""
+    """Return whether another program has locked the SQLite database."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def may_pass(error: DBAPIError) -> bool:
-    """Whether the same transaction may go through when it is tried again."""
+    """Return whether the same transaction may succeed when it is tried again."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is not None:
         unique = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
@@ -221,7 +224,7 @@ def may_pass(error: DBAPIError) -> bool:
 
 
 def named(error: DBAPIError, url: URL) -> StorageError:
-    """The error as one line that names the database and says what to do."""
+    """Return the error as one line that names the database and says what to do."""
     cause = " ".join(_DRIVER_ADVICE.sub("", str(error.orig)).split()) or type(error.orig).__name__
     where = shown(url)
     if url.drivername in SQLITE:
@@ -237,7 +240,7 @@ def named(error: DBAPIError, url: URL) -> StorageError:
 
 
 def locked(url: URL) -> str:
-    """What is said of an SQLite database that stayed locked."""
+    """Return the message for an SQLite database that stays locked."""
     return (
         f"the database {shown(url)} is locked by another process and stayed so: "
         "end the other writer, or use PostgreSQL when several write at once"
@@ -266,13 +269,13 @@ def _sqlite_advice(cause: str, url: URL) -> str:
 logger = logging.getLogger(__name__)
 
 # Ours, in seconds: the longest wait (`?timeout=` in the database's URL overrides it), and that of
-# whoever answers people and can't keep them waiting.
+# interactive work.
 LONGEST: Final = 600.0
 SHORT: Final = 20.0
-# Ours: seconds after which a log tells of it, and between two such lines.
+# Ours: seconds after which the wait is logged, and between two such lines.
 FIRST_LINE: Final = 5.0
 LINES: Final = 60.0
-# Ours: seconds that all work together still waits when its process is to end.
+# Ours: seconds that all work together still waits when its process is ending.
 LAST_ORDERS: Final = 3.0
 # Ours: seconds between two tries; SQLite itself waits within each (engine.SQLITE_ATTEMPT).
 _PAUSE: Final = (0.05, 0.15)
@@ -283,8 +286,8 @@ def _never() -> bool:
 
 
 class Patience:
-    """The waits of one database. `hurried` is asked again and again whether its process is to end;
-    it may be set by whoever opened the database."""
+    """The waits for one database. `hurried` returns whether the process is to end; the opener of
+    the database may set it."""
 
     def __init__(self, name: str, longest: float = LONGEST) -> None:
         self.longest = longest
@@ -296,7 +299,8 @@ class Patience:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no try is worth its time: the database was locked, and the process ends."""
+        """Return whether no further try is allowed: the database was locked, and the process is
+        ending."""
         now = time.monotonic()
         return self._locked and self.hurried() and now - self._since_hurried(now) > LAST_ORDERS
 

@@ -31,7 +31,7 @@ Outcome = Literal["done", "failed", "stopped"]
 
 
 class SourceFacts(NamedTuple):
-    """What the database keeps of a source."""
+    """The facts of a source that the database keeps."""
 
     slug: str
     name: str
@@ -42,10 +42,9 @@ class SourceFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """`length` is how long a lease runs without being renewed. After a crawl a source rests for
-    `first_rest` at least, twice as long after each failure, and never longer than `longest_rest`.
-    A source that is still in the queue after `patience` is put there again.
-    """
+    """`length` is how long a lease lasts without renewal. After a crawl a source rests for at
+    least `first_rest`, twice as long after each failure, and never longer than `longest_rest`. A
+    source that is still queued after `patience` is queued again."""
 
     length: timedelta
     first_rest: timedelta = timedelta(minutes=1)
@@ -53,13 +52,13 @@ class Terms:
     patience: timedelta = timedelta(minutes=10)
 
     def rest(self, failures: int) -> timedelta:
-        """How long a source rests after a crawl, of which so many in a row have failed."""
+        """Return how long a source rests after as many failed crawls in a row."""
         return min(self.first_rest * float(2 ** min(failures, 30)), self.longest_rest)
 
 
 class Leases:
-    """The leases as one worker sees them. `holder` is its name, which no other worker bears;
-    `neighbours` are for a source those that share a host with it: they take turns."""
+    """The leases as one worker uses them. `holder` is its unique name; `neighbours` are, for a
+    source, those on the same host: they take turns."""
 
     def __init__(
         self,
@@ -74,7 +73,7 @@ class Leases:
         self.terms = terms
 
     def enrol(self, sources: Iterable[SourceFacts]) -> None:
-        """Makes the sources known, so that leases can be had of them."""
+        """Register the sources, and add a lease for each."""
         facts = {source.slug: source for source in sources}
 
         def work(session: Session) -> None:
@@ -92,8 +91,8 @@ class Leases:
         self._database.write(work)
 
     def place(self, slugs: Collection[str], room: int) -> list[str]:
-        """The first of the sources, `room` of them at most, that may go into the queue: nobody
-        has them, they don't rest, and they aren't in the queue yet."""
+        """Queue the first of the sources, `room` of them at most, that are neither leased,
+        resting nor queued; return these."""
 
         def work(session: Session) -> list[str]:
             now = clock(session)
@@ -113,8 +112,8 @@ class Leases:
         return self._database.write(work)
 
     def interrupted(self) -> list[str]:
-        """The sources whose last crawl didn't come to its end: its worker died or was stopped,
-        or the crawl failed."""
+        """Return the sources whose last crawl was cut short (its worker died or was stopped) or
+        failed."""
         with self._database.reading() as session:
             now = clock(session)
             died = and_(Lease.holder.is_not(None), Lease.expires_at <= now)
@@ -122,7 +121,8 @@ class Leases:
             return list(session.scalars(query.order_by(Source.slug)))
 
     def take(self, slug: str) -> bool:
-        """Takes the lease of a source, unless somebody has it or a neighbour, or it rests."""
+        """Take the lease of a source; return False if it or a source on its host is leased, or
+        if it rests."""
 
         def work(session: Session) -> bool:
             now = clock(session)
@@ -140,18 +140,18 @@ class Leases:
         return self._database.write(work)
 
     def renew(self, slug: str) -> bool:
-        """Puts off the lease's end; False where it is no longer ours."""
+        """Extend the lease; return False if it is no longer ours."""
 
         def work(session: Session) -> bool:
             now = clock(session)
             ours = _of(slug).where(Lease.holder == self._holder, Lease.expires_at > now)
             return _changed(session, ours.values(expires_at=now + self.terms.length))
 
-        # Whoever renews looks after a crawl, too.
+        # The thread that renews also supervises a crawl.
         return self._database.write(work, longest=SHORT)
 
     def release(self, slug: str, outcome: Outcome, code: int | None, note: str) -> None:
-        """Gives the lease back, where it is still ours, and keeps what came of the crawl."""
+        """Give the lease back, if it is still ours, and keep how the crawl ended."""
 
         def work(session: Session) -> None:
             now = clock(session)
@@ -172,7 +172,7 @@ class Leases:
         self._database.write(work)
 
     def give_back(self, slug: str) -> None:
-        """Gives back a lease, or a place in the queue, that wasn't used: nothing is kept of it."""
+        """Give back a lease, or a place in the queue, that was not used; nothing is recorded."""
         values = {"holder": None, "taken_at": None, "expires_at": None, "queued_until": None}
         ours = or_(Lease.holder == self._holder, Lease.holder.is_(None))
         self._database.write(
@@ -182,8 +182,8 @@ class Leases:
     def _has_its_turn(
         self, session: Session, slug: str, now: datetime, *, lock: bool = False
     ) -> bool:
-        """Whether nobody crawls a neighbour. With `lock`, neighbours can't be taken before this
-        transaction has ended; the order of locks keeps two of them from a deadlock."""
+        """Return whether no source on the same host is leased. With `lock`, none of them can be
+        leased before this transaction has ended; the order of the locks prevents a deadlock."""
         others = self._neighbours.get(slug)
         if not others:
             return True
@@ -198,7 +198,7 @@ class Leases:
 
 
 def sign_on(database: Database, worker: str, host: str, pid: int, slots: int, version: str) -> None:
-    """Tells that a worker is up."""
+    """Record that a worker has started."""
 
     def work(session: Session) -> None:
         now = clock(session)
@@ -209,7 +209,7 @@ def sign_on(database: Database, worker: str, host: str, pid: int, slots: int, ve
 
 
 def sign(database: Database, worker: str, *, stopped: bool = False) -> None:
-    """Tells that a worker is still up, or that it has stopped."""
+    """Record that a worker is still running, or that it has stopped."""
 
     def work(session: Session) -> None:
         now = clock(session)
@@ -220,7 +220,7 @@ def sign(database: Database, worker: str, *, stopped: bool = False) -> None:
 
 
 def clock(session: Session) -> datetime:
-    """The moment by the clock that all workers share."""
+    """Return the time by the clock that all workers share."""
     if session.get_bind().dialect.name == "postgresql":
         now: datetime = session.scalars(select(func.clock_timestamp())).one()
         return now.astimezone(UTC)
@@ -247,18 +247,18 @@ def _changed(session: Session, query: Update) -> bool:
 _HOLDER = re.compile(
     r"(?P<host>.*):(?P<number>[0-9]+):crawl:(?P<place>[^:]*):(?P<start>[0-9]*)(:[0-9a-f]{8})?"
 )
-# Where Linux tells of a process when it was started, counted behind its name (proc(5), stat).
+# The field of the start time in /proc/PID/stat, counted after the name (proc(5)).
 _START_FIELD = 19
 
 
 class SourceBusyError(Exception):
-    """Another process crawls the source: one line that says who, since when and what to do."""
+    """Another process crawls the source: one line that says which, since when and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and where it runs: `place` tells apart machines and containers of one name,
-    `start` processes that bore one number after each other. Both are empty where unknown."""
+    """A process and where it runs: `place` tells machines and containers of one name apart,
+    `start` processes that had the same id one after the other. Both are empty where unknown."""
 
     host: str
     number: int
@@ -269,7 +269,8 @@ class Process:
         return f"{self.host}:{self.number}:crawl:{self.place}:{self.start}"
 
     def is_gone(self) -> bool:
-        """Whether the process has surely ended; that of another machine may always be alive."""
+        """Return whether the process has certainly ended; one on another machine may always be
+        alive."""
         here = this_process()
         if not self.place or (self.host, self.place) != (here.host, here.place):
             return False
@@ -292,7 +293,8 @@ def process_of(holder: str) -> Process | None:
 
 
 class SourceLease:
-    """The right of this process to crawl a registered source; a monitor's rests don't bind it."""
+    """The right of this process to crawl a registered source. The rests of a monitor don't apply
+    to it."""
 
     def __init__(self, database: Database, slug: str, length: timedelta) -> None:
         self._database = database

@@ -52,8 +52,8 @@ def write_occurrences(
     mentions: Mapping[int, Sequence[Mention]],
     boilerplate: Mapping[int, Mapping[str, int]],
 ) -> tuple[dict[int, Named], dict[int, dict[int, int]]]:
-    """Writes the mentions of articles that have none yet, and what stands outside articles; gives
-    what each of them counts, by company."""
+    """Write the mentions of articles that have none yet, and the boilerplate; return the counts
+    of each by company."""
     names = {mention.company for found in mentions.values() for mention in found}
     names.update(name for found in boilerplate.values() for name in found)
     ids = _company_ids(connection, names)
@@ -86,7 +86,7 @@ def write_occurrences(
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """The companies' numbers, by the names as given; those that are missing are added."""
+    """Return the companies' ids by the names as given; missing companies are added."""
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
@@ -115,8 +115,8 @@ AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredText:
-    """An article as its mentions are found in it. `content_hash` tells whether it is still the
-    same when they are written."""
+    """An article in which mentions are to be found. `content_hash` tells whether it is unchanged
+    when they are written."""
 
     number: int
     url: str
@@ -127,14 +127,14 @@ class StoredText:
 
 
 def text_batches(database: Database, scope: Scope, after: int = 0) -> Iterator[list[StoredText]]:
-    """All articles of the scope with numbers above `after`, by their numbers, AT_ONCE at a time."""
+    """Yield all articles of the scope with ids above `after`, in their order, AT_ONCE at a time."""
     while batch := _texts(database, scope, after):
         yield batch
         after = batch[-1].number
 
 
 def count_texts(database: Database, scope: Scope, after: int = 0) -> int:
-    """How many articles `text_batches` would give."""
+    """Return how many articles `text_batches` yields."""
     query = articles_within(select(Article.id), scope, every_kind=True).where(Article.id > after)
     with database.reading() as session:
         return len(session.scalars(query).all())
@@ -167,7 +167,7 @@ def _texts(database: Database, scope: Scope, after: int) -> list[StoredText]:
 
 
 def stored_mentions(database: Database, numbers: Sequence[int]) -> dict[int, set[Mention]]:
-    """The mentions of articles as they stand in the database."""
+    """Return the stored mentions of articles."""
     with database.reading() as session:
         return _mentions(session, numbers)
 
@@ -178,11 +178,10 @@ def write_mentions(
     found: Mapping[int, Sequence[Mention]],
     step: Step,
 ) -> None:
-    """Gives articles the mentions that were `found` in their texts, and notes the step, in one
-    transaction; all that is counted follows.
+    """Replace the mentions of articles by those that were `found` in their texts, and note the
+    step, in one transaction; all rollups follow.
 
-    An article that has changed meanwhile is left alone: whoever changed it has looked for
-    mentions himself.
+    An article that has changed meanwhile is skipped: the change brought its own mentions.
     """
     read = {text.number: text.content_hash for text in texts if text.number in found}
 

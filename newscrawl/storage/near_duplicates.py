@@ -18,15 +18,16 @@ from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.words import Sketch, same_story
 
-# Ours, as bounds of work: more copies than that of one text in a week are found by the first
-# ones; and of all that share a value, so many that share most of them are compared.
+# Ours, as bounds of work: further copies of one text in a week are found by the first ones; and of
+# all texts that share a value, those that share most of them are compared.
 MAX_PER_VALUE = 200
 MAX_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
 _MINUTES_PER_WEEK = 7 * _MINUTES_PER_DAY
 
-# SQLite is asked for each week and value as one number: where texts are of many weeks, each would
-# else be looked for in all of them. PostgreSQL's planner would read the whole table for that.
+# SQLite is queried for each week and value as one number: otherwise, where texts are of many
+# weeks, each value would be searched in all of them. PostgreSQL's planner would read the whole
+# table for that.
 _VALUE_BITS = 32
 _NEAR: Mapping[str, Executable] = {
     "sqlite": text(

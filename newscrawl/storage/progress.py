@@ -16,7 +16,7 @@ from newscrawl.storage.database import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What is done of a task: all before `position`, with the result `counts`."""
+    """What is done of a task: all before `position`, with these `counts`."""
 
     position: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A part of a task that is done now: up to `position`; `counts` are those of all parts."""
+    """A part of a task that is done: up to `position`; `counts` are those of all parts so far."""
 
     task: str
     position: int
@@ -34,7 +34,7 @@ class Step:
 
 
 def progress_of(database: Database, task: str) -> Done:
-    """How far the task has come; one that was never begun stands at 0."""
+    """Return the progress of a task; one that was never begun is at position 0."""
     with database.reading() as session:
         row = session.get(models.Progress, task)
         if row is None:
@@ -43,7 +43,7 @@ def progress_of(database: Database, task: str) -> Done:
 
 
 def note_step(session: Session, step: Step) -> None:
-    """Writes the step down, in the transaction of what it did."""
+    """Write the step, in the transaction of its work."""
     now = datetime.now(UTC)
     row = session.get(models.Progress, step.task)
     if row is None:
@@ -59,7 +59,7 @@ def record_step(database: Database, step: Step) -> None:
 
 
 def forget_task(database: Database, task: str) -> None:
-    """Forgets what is done of a task, so that it begins anew."""
+    """Delete the progress of a task, so that it begins anew."""
 
     def work(session: Session) -> None:
         row: Any = session.get(models.Progress, task)

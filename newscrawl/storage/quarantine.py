@@ -40,7 +40,7 @@ KEPT_PART: Final = 0.5
 KEPT_PART_OF_LIVE: Final = 0.2
 # Characters: a short item may lose a sentence or two of its three, as corrections do.
 SMALL_LOSS: Final = 250
-# Ours: letters of a word that says something of an article; shorter ones stand in any headline.
+# Ours: letters of a word that is characteristic of an article; shorter ones are in any headline.
 _TELLING: Final = 4
 _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
@@ -65,8 +65,8 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContext:
-    """What is known of the source: the names under which its site goes, and whether the watch has
-    found that its layout changed before the new version was fetched."""
+    """What is known of the source: the names of its site, and whether its layout was known to
+    have changed before the new version was fetched."""
 
     names: tuple[str, ...] = ()
     layout_changed: bool = False
@@ -83,7 +83,7 @@ def reason_against(stored: Version, new: Version, source: SourceContext) -> Reas
             return "headline_lost"
         if _is_replaced(stored, new):
             return "text_replaced"
-    # What a feed says of an article is not taken out of a page.
+    # What a feed says of an article is not extracted from a page.
     return "layout_changed" if source.layout_changed and new.access == "open" else None
 
 
@@ -113,7 +113,7 @@ def _has_lost_headline(stored: Version, new: Version, names: Iterable[str]) -> b
 
 
 def _is_name(title: str | None, names: set[str]) -> bool:
-    """Whether a headline says no more than the site's name, or nothing at all."""
+    """Return whether a headline is only the site's name, or empty."""
     parts = [_folded(part) for part in _PARTS.split(title or "")]
     return all(part in names for part in parts if part) or _folded(title or "") in names
 
@@ -150,7 +150,7 @@ def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
 
 State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
 
-# The same text is not listed again once it was turned down in one of these ways.
+# A version in one of these states is not listed again.
 _TURNED_DOWN: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
 # What is kept of a revision that is no longer pending is its hash, not its text.
@@ -179,8 +179,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldRevision:
-    """A version as it goes into the quarantine; one without text is a page that holds no article
-    any more."""
+    """A version as it is quarantined; without text, it is a page that holds no article any more."""
 
     article_id: int
     run_id: int
@@ -330,7 +329,7 @@ def hold(connection: Connection, revision: HeldRevision) -> Literal["held", "aga
 
 
 def is_turned_down(connection: Connection, article_id: int, content_hash: str) -> bool:
-    """Whether an operator has discarded this version of the article, or replaced it."""
+    """Return whether an operator has discarded this version of the article, or replaced it."""
     table = QuarantinedRevision
     query = select(table.id).where(
         table.article_id == article_id,

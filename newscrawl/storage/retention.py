@@ -63,9 +63,9 @@ from newscrawl.storage.rollups import RollupUpdate
 
 TASK = "prune"
 EVERY = timedelta(days=1)
-# A page that is still named has been seen to be so within this time: less would drop it.
+# That a page is still named is noted within this time: a shorter one would delete the page.
 LEAST = 2 * NAMED_AGAIN
-# Ours: rows that are looked at in a piece, rows that are dropped in one transaction, and the
+# Ours: rows that are examined in a piece, rows that are deleted in one transaction, and the
 # seconds after it in which others may write.
 _PIECE, _AT_ONCE, _PAUSE = 10_000, 1_000, 0.01
 
@@ -75,7 +75,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """How many rows were dropped; of `runs` some may have lost their counts only."""
+    """How many rows were deleted; of `runs` some have lost their counts only."""
 
     pages: int = 0
     listings: int = 0
@@ -87,14 +87,14 @@ class Pruned:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The numbers by their names."""
+        """Return the numbers by their names."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """What is forgotten is older than `keep`. `stopping` is asked between two pieces of work, and
-    `report` hears how much of it is done, of how much."""
+    """What is older than `keep` is deleted. `stopping` is called between two pieces of work, and
+    `report` with the number of rows done and of all."""
 
     database: Database
     keep: timedelta
@@ -124,7 +124,7 @@ class Pruning:
     def _limit(self) -> datetime:
         return self.now - self.keep
 
-    # What is forgotten -------------------------------------------------------------------------
+    # What is deleted ---------------------------------------------------------------------------
 
     def _forgotten_page(self) -> ColumnElement[bool]:
         seen = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
@@ -146,11 +146,12 @@ class Pruning:
         return and_(Listing.next_poll_at < self._limit, Listing.source_id.in_(self._watched()))
 
     def _watched(self) -> Select[int]:
-        """The sources that are crawled: a watch that rests forgets nothing."""
+        """Return the sources that are crawled: while nothing is crawled, nothing is deleted."""
         return select(Poll.source_id).where(Poll.polled_at >= self._limit)
 
     def _old_run(self) -> ColumnElement[bool]:
-        """The last run of each source is kept: it tells when that was."""
+        """Return the condition of an old run. The last run of each source is kept: it tells when
+        that was."""
         later = aliased(Run)
         return and_(
             Run.started_at < self._limit,
@@ -163,7 +164,7 @@ class Pruning:
     # How ---------------------------------------------------------------------------------------
 
     def _drop(self, table: Any, condition: ColumnElement[bool], *, at_once: int = _AT_ONCE) -> int:
-        """Drop the rows, each only if the condition still holds; their number."""
+        """Delete the rows, each only if the condition still holds; return their number."""
         dropped = 0
         for numbers in self._found(table, condition):
             for start in range(0, len(numbers), at_once):
@@ -172,7 +173,7 @@ class Pruning:
         return dropped
 
     def _drop_all(self, table: Any, condition: ColumnElement[bool]) -> int:
-        """As `_drop`, for a table so small that one statement does it."""
+        """Delete the rows of a table so small that one statement suffices."""
         return self._write(delete(table).where(condition))
 
     def _clear_runs(self) -> int:
@@ -184,7 +185,7 @@ class Pruning:
         return cleared
 
     def _found(self, table: Any, condition: ColumnElement[bool]) -> Iterator[Sequence[int]]:
-        """The numbers of the rows that are meant, piece by piece through the whole table."""
+        """Yield the ids of the rows, piece by piece through the whole table."""
         with self.database.reading() as session:
             last = session.scalar(select(func.max(table.id))) or 0
         done = 0
@@ -214,8 +215,8 @@ class Pruning:
 def prune_daily(
     database: Database, keep: timedelta, stopping: Stopping = lambda: False
 ) -> Pruned | None:
-    """Forget what is older, if nobody has within a day, on this machine or another; what was
-    dropped, or None. Raises StorageError."""
+    """Delete what is older, unless that was done within a day, on this machine or another;
+    return the numbers, or None. Raise StorageError."""
     now = datetime.now(UTC)
     if not database.write(lambda session: _claim(session, now)):
         return None
@@ -225,7 +226,7 @@ def prune_daily(
 
 
 def _claim(session: Session, now: datetime) -> bool:
-    """Whether it is our turn; of several that ask at once, one has it."""
+    """Return whether this process is to prune: of several at once, one does."""
     table = models.Progress
     mine = update(table).where(table.task == TASK, table.started_at <= now - EVERY)
     begun: Any = session.execute(
@@ -245,7 +246,7 @@ def _note(session: Session, pruned: Pruned) -> None:
         row.updated_at = row.finished_at = datetime.now(UTC)
 
 
-# Ours: articles that are looked at, and that are reduced, in one transaction.
+# Ours: articles that are examined, and that are reduced, in one transaction.
 AT_ONCE = 500
 REDUCED_AT_ONCE = 50
 # What is kept of an article's page beside the article itself.
@@ -260,7 +261,7 @@ _OF_THE_PAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadArticle:
-    """An article of which more is stored than its feed told: `addresses` are all it was met at."""
+    """An article of which more is stored than its feed published: `addresses` are all its URLs."""
 
     number: int
     source: str
@@ -368,10 +369,10 @@ def told_of(database: Database, numbers: Sequence[int]) -> dict[int, Told]:
 
 
 def reduce_articles(database: Database, documents: Mapping[int, Document]) -> None:
-    """Have articles, by their numbers, say no more than these documents, in one transaction.
+    """Reduce articles, by their ids, to these documents, in one transaction.
 
-    Their texts, their revisions and all that was found in them go, and what is counted follows.
-    Days and addresses stay. Raise StorageError, and UnstorableDocument for a document at fault.
+    Their texts, revisions and mentions are deleted, and all rollups follow. Days and URLs are
+    kept. Raise StorageError, and UnstorableDocument for an invalid document.
     """
     records = {number: record_of(document) for number, document in documents.items()}
 
@@ -402,7 +403,7 @@ def _reduce(connection: Connection, number: int, record: Record) -> None:
         )
     )
     write_occurrences(connection, {number: record.mentions}, {})
-    # Should the page be allowed again, it must not answer that nothing has changed.
+    # If the page is allowed again, it must not answer that nothing has changed.
     addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
     connection.execute(
         update(FrontierUrl)

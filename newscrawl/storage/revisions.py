@@ -50,8 +50,8 @@ _ARTICLES = Base.metadata.tables["articles"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierVersion:
-    """A version that was replaced, as its mentions are found anew. `has_language` says whether the
-    language is that version's own, or the one of the article as it is now."""
+    """A version that was replaced, in which mentions are to be found anew. `has_language` tells
+    whether the language is that version's own, or the article's present one."""
 
     article_id: int
     url: str
@@ -195,7 +195,7 @@ def decide_all(
 
 
 def _pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
-    """The quarantined revision and its article, of which no other writer is at work now."""
+    """Return the quarantined revision and its article, whose writers are locked out from now on."""
     table = Base.metadata.tables[QuarantinedRevision.__tablename__]
     query = table.select().where(table.c.id == number, table.c.state == "pending")
     article_id = connection.execute(query.with_only_columns(table.c.article_id)).scalar()
@@ -283,15 +283,15 @@ class StoredVersion:
     layout_changed: datetime | None = None
 
     def is_said_by(self, document: Document) -> bool:
-        """Whether headline and text are the same; raises UnstorableDocument."""
+        """Return whether headline and text are the same; raise UnstorableDocument."""
         return record_of(document).content_hash == self.content_hash
 
     def gives_way_to(self, document: Document) -> bool:
-        """Whether the document holds as much of the article; raises UnstorableDocument."""
+        """Return whether the document holds as much of the article; raise UnstorableDocument."""
         return record_of(document).rank >= self.rank
 
     def reason_against(self, document: Document) -> Reason | None:
-        """Why the document would make the article worse; raises UnstorableDocument."""
+        """Return why the document would make the article worse; raise UnstorableDocument."""
         record = record_of(document)
         names = (*self.names, record.columns["site_name"])
         since = self.layout_changed
@@ -303,7 +303,7 @@ class StoredVersion:
 
 
 def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """The numbers of the articles under canonical URLs, and the URLs that are their own."""
+    """Return the ids and own URLs of the articles under canonical URLs."""
     query = (
         select(ArticleUrl.url, Article.id, Article.url)
         .join(Article, Article.id == ArticleUrl.article_id)
@@ -314,7 +314,7 @@ def articles_at(database: Database, urls: Sequence[str]) -> dict[str, tuple[int,
 
 
 def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVersion]:
-    """The articles under canonical URLs, their own or an alias."""
+    """Return the articles under canonical URLs, their own or an alias."""
     query = (
         select(ArticleUrl.url, Article, Source)
         .join(Article, Article.id == ArticleUrl.article_id)
@@ -339,7 +339,7 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
 
 
 def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
-    """The sources of those canonical URLs that a feed or sitemap has told of."""
+    """Return the sources of those canonical URLs that a feed or sitemap has named."""
     query = (
         select(FrontierUrl.url, Source.slug)
         .join(Source, Source.id == FrontierUrl.source_id)

@@ -52,7 +52,7 @@ _POSTGRES_REMOVE = delete(POSTGRES_SEARCH).where(
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """An article as the index has it: by its words, and its time."""
+    """An article as it is indexed: its words and its time."""
 
     article_id: int
     minute: int
@@ -60,27 +60,27 @@ class Searchable:
 
     @property
     def kept(self) -> tuple[list[str], list[str]]:
-        """The words of headline and text that are not too many."""
+        """The words of headline and text within the limit."""
         title = lines(self.wording.title)[:MAX_WORDS]
         return title, lines(self.wording.body)[: MAX_WORDS - len(title)]
 
 
 def search_key(minute: int, article_id: int) -> int:
-    """The number of an article's row in SQLite's index."""
+    """Return the id of an article's row in SQLite's index."""
     return minute << NUMBER_BITS | article_id
 
 
 def article_of(key: Any) -> Any:
-    """The article's number in a key, or in a column of keys."""
+    """Return the article's id in a key, or in a column of keys."""
     return key.op("&")(_NUMBER) if isinstance(key, ColumnElement) else key & _NUMBER
 
 
 def add(connection: Connection, entries: Sequence[Searchable]) -> None:
-    """Puts articles into the index that are not in it."""
+    """Add articles to the index that are not in it."""
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        # In the order of their keys: each step back would make FTS5 write out what it has gathered.
+        # In the order of their keys: each step back would make FTS5 write out its buffer.
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
         connection.execute(_SQLITE_ADD, list(map(_sqlite_row, ordered)))
         return
@@ -88,7 +88,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
 
 
 def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
-    """Takes articles out of the index, each exactly as it was put in."""
+    """Remove articles from the index, each exactly as it was added."""
     if not entries:
         return
     if connection.dialect.name == "sqlite":
@@ -98,13 +98,13 @@ def remove(connection: Connection, entries: Sequence[Searchable]) -> None:
 
 
 def clear(connection: Connection) -> None:
-    """Empties the index."""
+    """Empty the index."""
     sqlite = connection.dialect.name == "sqlite"
     connection.execute(_SQLITE_CLEAR if sqlite else delete(POSTGRES_SEARCH))
 
 
 def postgres_row(entry: Searchable) -> dict[str, Any]:
-    """The row of PostgreSQL's index."""
+    """Return the row of PostgreSQL's index."""
     return {"article_id": entry.article_id, "minute": entry.minute, "words": _tsvector(entry)}
 
 
@@ -116,8 +116,8 @@ def _sqlite_row(entry: Searchable) -> dict[str, object]:
 
 
 def _tsvector(entry: Searchable) -> str:
-    """The vector as PostgreSQL reads it: each word with its places. A place is left free behind
-    the headline, so that no phrase reaches from it into the body."""
+    """Return the vector in PostgreSQL's notation: each word with its positions. One position
+    after the headline stays empty, so that no phrase reaches from it into the body."""
     title, body = entry.kept
     places: dict[str, list[int]] = {}
     for place, word in enumerate(title, 1):

@@ -13,22 +13,22 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceHealth, SourceStats
 
-# Ours: as far back as a source's own habits are looked for.
+# Ours: how far back a source's history is used.
 HISTORY_DAYS = 56
 # A run that has not ended after so long was killed.
 _KILLED_AFTER = timedelta(hours=6)
 _DROPPED = "item_dropped_reasons_count/"
-# Drops that tell of the page; `TooOld` and the like tell of what was asked for.
+# Drops for which the page is the reason; `TooOld` and the like depend on the request.
 _DROPS = ("NotAnArticle", "Empty", "TooShort", "NotHtml", "ConsentOrPaywall")
 _REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailySourceStats:
-    """A source on a UTC day. `new` articles were found, `read` pages gave an article (without
-    teasers of paywalled ones), `dropped` ones none, `failed` ones didn't come, `refused` ones
-    may not be read. `characters` is the median length of texts, `text_share` their part of the
-    pages; both are None where nothing was read."""
+    """A source on a UTC day: `new` articles, `read` pages that gave an article (without teasers
+    of paywalled ones), `dropped` pages that gave none, `failed` pages without a response,
+    `refused` pages that may not be read. `characters` is the median length of texts,
+    `text_share` their part of the pages; both are None where nothing was read."""
 
     day: date
     runs: int = 0
@@ -49,10 +49,10 @@ class DailySourceStats:
 def refresh_source_stats(
     database: Database, now: datetime, *, ended_after: datetime | None = None
 ) -> int:
-    """Adds up the runs of the newest days again; gives the number of source-days written.
+    """Add up the runs of the newest days again; return the number of source-days written.
 
-    Days are those since the last one known, or of the whole history where none is. With
-    `ended_after` only sources of which a run has ended since then are looked at.
+    These are the days since the last one stored, or the whole history where none is. With
+    `ended_after`, only sources of which a run has ended since then are updated.
     """
 
     sums = _added_up(database, now, ended_after)
@@ -67,8 +67,8 @@ def refresh_source_stats(
 def _added_up(
     database: Database, now: datetime, ended_after: datetime | None
 ) -> "dict[tuple[int, date], _Sum]":
-    """The sums by source and day. They are only read here: that may take a while, and a
-    transaction that writes would keep crawls from storing."""
+    """Return the sums by source and day. They are computed outside of the transaction that
+    writes, which would keep crawls from storing."""
     oldest = now.date() - timedelta(days=HISTORY_DAYS)
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
     with database.reading() as session:
@@ -98,7 +98,7 @@ def _replace(session: Session, day: date, rows: list[dict[str, object]]) -> None
 
 
 def daily_source_stats(database: Database, since: date) -> dict[str, list[DailySourceStats]]:
-    """Each source's days, the oldest first."""
+    """Return each source's days, the oldest first."""
     query = (
         select(Source.slug, SourceStats)
         .join(SourceStats, SourceStats.source_id == Source.id)
@@ -134,7 +134,7 @@ def _day(row: SourceStats) -> DailySourceStats:
 
 @dataclass(slots=True)
 class _Sum:
-    """The runs of a source on a day, as they are added up."""
+    """The sums of a source's runs on a day."""
 
     runs: int = 0
     failed_runs: int = 0
@@ -197,7 +197,7 @@ def _sums_of(counts: Mapping[str, int], disallowed: int) -> dict[str, int]:
 
 
 def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
-    """The value at which half of the weight is reached."""
+    """Return the value at which half of the weight is reached."""
     ordered = sorted(weighted)
     half, reached = sum(weight for _, weight in ordered) / 2, 0
     for value, weight in ordered:
@@ -208,7 +208,7 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
 
 
 def articles_so_far(database: Database) -> dict[str, int]:
-    """How many new articles each source has brought since its days are kept."""
+    """Return how many new articles each source has brought since its first stored day."""
     query = (
         select(Source.slug, func.sum(SourceStats.new))
         .join(SourceStats, SourceStats.source_id == Source.id)
@@ -219,7 +219,7 @@ def articles_so_far(database: Database) -> dict[str, int]:
 
 
 def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:
-    """Each source's states on the days since then that a crawl of it was recorded."""
+    """Return each source's states on the days since then on which it was crawled."""
     query = (
         select(Source.slug, Coverage.day, Coverage.state)
         .join(Coverage, Coverage.source_id == Source.id)
@@ -234,7 +234,7 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """What one visit to a source found; `in_order` says whether a crawl would succeed."""
+    """The result of one check of a source; `in_order` is set where a crawl would succeed."""
 
     slug: str
     state: str
@@ -248,7 +248,7 @@ class Checkup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastCheckup:
-    """The last visit to a source, and the last that found it in order."""
+    """The last check of a source, and the last that found it in order."""
 
     slug: str
     checked_at: datetime
@@ -308,15 +308,15 @@ def last_checkups(database: Database) -> dict[str, LastCheckup]:
         }
 
 
-# Ours: a listing whose next poll was due longer ago is not asked for any more (it has left the
-# registry, or nobody crawls), and says nothing. NEWSCRAWL_POLL_MAX is six hours.
+# Ours: a listing whose next poll was due longer ago is not polled any more (it has left the
+# registry, or nothing is crawled), and is ignored. NEWSCRAWL_POLL_MAX is six hours.
 _ABANDONED = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedListing:
-    """A feed or sitemap that failed so many times in a row; `last_read` is None where it was never
-    read."""
+    """A feed or sitemap that failed several times in a row; `last_read` is None where it was
+    never read."""
 
     url: str
     failures: int
@@ -325,7 +325,7 @@ class FailedListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingHealth:
-    """The listings that a source names itself: how many of them work, and those that don't."""
+    """The listings that a source names itself: how many of them work, and those that fail."""
 
     working: int = 0
     failed: tuple[FailedListing, ...] = ()

@@ -30,13 +30,13 @@ LATE = timedelta(minutes=15)
 SILENT = timedelta(minutes=2)
 GAP_DAYS = 7
 _FAILED = "newscrawl/pages_failed/"
-# A day in one of these states was read, as far as we may.
+# A day in one of these states was read, as far as that is allowed.
 _READ = ("ok", "paywalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerStatus:
-    """A monitor that is up, or was until it fell silent."""
+    """A running monitor, or one that has fallen silent."""
 
     name: str
     host: str
@@ -49,10 +49,12 @@ class WorkerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
-    """How a source fares. `quarantined` revisions wait for somebody. `new_*` count articles,
-    `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of the last
-    crawl with failed pages; `gaps` are full days of the last seven on which it wasn't read.
-    `last_success` is the end of the last crawl of these 24 hours that read a listing."""
+    """The state of a source. `quarantined` revisions wait for a decision. `new_*` count
+    articles, `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of
+    the last crawl with failed pages; `gaps` are full days of the last seven on which the source
+    was not read. `last_success` is the end of the last crawl of these 24 hours that read a
+    listing.
+    """
 
     slug: str
     coverage: str | None = None
@@ -87,7 +89,7 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchStatus:
-    """The watch at one moment; `queued` sources wait for a worker."""
+    """The state of the watch at one moment; `queued` sources wait for a worker."""
 
     moment: datetime
     queued: int
@@ -97,7 +99,7 @@ class WatchStatus:
 
 
 def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
-    """How the sources fare, in the order given, and who crawls them."""
+    """Return the state of the sources, in the order given, and of the workers."""
     with database.reading() as session:
         now = clock(session)
         parts: list[Mapping[str, Mapping[str, Any]]] = [

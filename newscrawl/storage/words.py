@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from newscrawl.text import stream_safe
 
-# Ours, all of them; tests/test_stories.py holds what they must tell apart.
+# Ours, all of them; tests/storage/test_near_duplicates.py has the texts to be told apart.
 # Four words in a row: three are often a phrase of the language, and with five each edited word
 # spoils more of the text.
 SHINGLE = 4
@@ -32,7 +32,7 @@ SHINGLE = 4
 SHINGLE_OF_CHARACTERS = 8
 # The sample: with 64 the share of common shingles is known to 0.06 (one standard deviation).
 KEPT = 64
-# Of them so many lead to an article. Two texts that share a third of their shingles meet under
+# As many of them lead to an article. Two texts that share a third of their shingles meet under
 # at least one with a probability of 1 - (2/3)^12 = 0.99.
 INDEXED = 12
 # A shorter text is no evidence: many say "More follows" or the same standfirst.
@@ -42,7 +42,7 @@ FEWEST_SHINGLES = 24
 # every short one that quotes the same paragraph).
 CONTAINED = 0.5
 COMMON = 0.2
-# So many words tell whether a text is written by characters.
+# The words that are examined to tell whether a text is written by characters.
 _LOOKED_AT = 100
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -61,7 +61,7 @@ class Sketch:
 
     @property
     def index(self) -> list[int]:
-        """The values under which the text is found."""
+        """The values under which the text is indexed."""
         values: list[int] = self.smallest[:INDEXED].tolist()
         return values
 
@@ -88,7 +88,7 @@ def sketch(words: str) -> Sketch | None:
 
 
 def resemblance(one: Sketch, other: Sketch) -> float:
-    """The share of the shingles of both texts that stand in both, 0 to 1."""
+    """Return the share of the shingles of both texts that are in both, 0 to 1."""
     both = np.union1d(one.smallest, other.smallest)
     reach = min(KEPT, len(both))
     shared = np.intersect1d(one.smallest, other.smallest, assume_unique=True)
@@ -96,7 +96,7 @@ def resemblance(one: Sketch, other: Sketch) -> float:
 
 
 def same_story(one: Sketch, other: Sketch) -> float:
-    """The resemblance of two texts of one story; 0 where they are not."""
+    """Return the resemblance of two texts of one story; 0 where they are not."""
     found = resemblance(one, other)
     if found < COMMON:
         return 0.0
@@ -112,7 +112,7 @@ def _is_by_characters(words: str) -> bool:
 
 
 def _shingle_hashes(words: Sequence[bytes], width: int) -> Values:
-    """A hash of each run of words: the same on every machine, as Python's own is not."""
+    """Return a hash of each run of words: the same on every machine, unlike Python's own."""
     single = np.fromiter(map(zlib.crc32, words), np.uint64, len(words))
     count = len(words) - width + 1
     mixed = np.zeros(count, np.uint64)
@@ -150,7 +150,7 @@ class Word:
 
 
 def folded_words(text: str) -> list[str]:
-    """The words of a text, without case and accents."""
+    """Return the words of a text, without case and accents."""
     words = _words_in_bytes(text)
     if words is None:
         # No word has a line break: folding them together folds each of them.
@@ -162,13 +162,13 @@ def folded_words(text: str) -> list[str]:
 
 
 def words_of(text: str) -> Iterator[Word]:
-    """The words as in `folded_words`, with their places."""
+    """Yield the words as in `folded_words`, with their places."""
     for match in _WORD.finditer(text):
         yield Word(_folded(match[0]), match.start(), match.end())
 
 
 def writes_no_blanks(word: str) -> bool:
-    """Whether a word is a single character of a script without blanks."""
+    """Return whether a word is a single character of a script without blanks."""
     return len(word) == 1 and re.match(f"[{_ALONE}]", word) is not None
 
 
@@ -177,7 +177,7 @@ def _folded(word: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without case and accents."""
+    """Return the text without case and accents."""
     if text.isascii():
         return text.lower()
     bare = _ACCENT.sub("", unicodedata.normalize("NFKD", stream_safe(text)))
@@ -186,8 +186,8 @@ def _bare(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CodePage:
-    """A character set of single bytes: `table` has each byte's folded letter, and a blank for what
-    is no part of a word; `odd` are those whose letter becomes none or several."""
+    """A character set of single bytes: `table` has each byte's folded letter, and a blank for
+    what is no part of a word; `odd` are the bytes whose letter becomes none or several."""
 
     name: str
     table: bytes
@@ -207,7 +207,7 @@ class _CodePage:
         return cls(name, bytes(table), bytes(odd))
 
     def words(self, text: str) -> list[str] | None:
-        """The folded words of a text; None where its letters are not all of this set."""
+        """Return the folded words of a text; None where the set lacks some of its letters."""
         try:
             encoded = text.encode(self.name, _BLANKS)
         except UnicodeEncodeError:
@@ -218,7 +218,7 @@ class _CodePage:
 
 
 def _blanks(error: UnicodeError) -> tuple[str, int]:
-    """Blanks for characters that are not in a set, if they are no part of a word either."""
+    """Return blanks for characters that a set lacks, if they are no part of a word either."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     if _OF_WORDS.search(error.object, error.start, error.end):
@@ -236,7 +236,7 @@ def _code_pages() -> tuple[_CodePage, ...]:
 
 
 def _words_in_bytes(text: str) -> list[str] | None:
-    """The folded words of a text that one of the sets can hold."""
+    """Return the folded words of a text that one of the sets can hold."""
     whole = text.replace("ß", "ss")
     for page in _code_pages():
         words = page.words(whole)
@@ -247,11 +247,8 @@ def _words_in_bytes(text: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Wording:
-    """The folded words of a headline and of a text, each on a line of its own.
-
-    So they cost little on their way from one process to another, which the sketch goes too once it
-    was asked for.
-    """
+    """The folded words of a headline and of a text, each on a line of its own: a form that is
+    cheap to pass between processes, like the sketch once it was computed."""
 
     title: str
     body: str
@@ -268,5 +265,5 @@ class Wording:
 
 
 def lines(words: str) -> list[str]:
-    """The words as a list."""
+    """Return the words as a list."""
     return words.split("\n") if words else []

@@ -13,9 +13,9 @@ Result = TypeVar("Result")
 Part = TypeVar("Part")
 
 # Ours: seconds that the first part of a batch waits for others, and parts that wait for no more.
-# A polite crawl writes each page by itself; one that waits for nobody has some ten in that time.
-# Where so many came that they make a crowd, the next wait longer, which takes an eighth off what
-# each of them costs (make bench-crawl).
+# A polite crawl writes each page by itself; an unthrottled one has some ten in that time. After a
+# batch of CROWD parts or more, the next one waits longer, which takes an eighth off the cost of
+# each part (make bench-crawl).
 PAUSE: Final = 0.1
 LONG_PAUSE: Final = 0.3
 CROWD: Final = 5
@@ -23,10 +23,10 @@ MOST: Final = 32
 
 
 class Writer:
-    """Carries out writes in their order, beside the event loop that asks for them.
+    """Does writes in their order, in a thread beside the event loop.
 
-    `on_failure` hears, in the event loop, of each StorageError but those that concern one document
-    alone and are raised to whoever waits.
+    `on_failure` is called, in the event loop, with each StorageError but those of single
+    documents, which are raised to the caller.
     """
 
     def __init__(self, on_failure: Callable[[StorageError], None]) -> None:
@@ -42,7 +42,7 @@ class Writer:
     def begin(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> asyncio.Future[Result]:
-        """Have the work done; what it returns or raises is for whoever waits for it."""
+        """Begin the work; the future has its result or its error."""
         begun = asyncio.wrap_future(self._worker.submit(work, *args, **kwargs))
 
         def done(future: asyncio.Future[Result]) -> None:
@@ -73,7 +73,7 @@ class Writer:
 
 
 class Batches(Generic[Part, Result]):
-    """Gathers what comes within a moment, and has a Writer write it together.
+    """Gathers parts that come within a moment, for a Writer to write together.
 
     `write` takes the parts of a batch in their order, and returns as many results.
     """
@@ -102,7 +102,7 @@ class Batches(Generic[Part, Result]):
             self._timer = asyncio.get_running_loop().call_later(self._pause, self.flush)
 
     def flush(self) -> None:
-        """Have written what has come so far."""
+        """Begin to write what was gathered so far."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

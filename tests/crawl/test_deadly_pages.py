@@ -18,11 +18,11 @@ from newscrawl.items import Visit
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
+from tests.frontiers import AT_ONCE, SCHEDULE, next_run, now, offered, urls
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
 from tests.site.server import SiteServer
-from tests.test_frontier import AT_ONCE, SCHEDULE, next_run, now, offered, urls
 
 PATHS = tuple(f"/story/{number}" for number in range(6))
 DEADLY = "/story/2"

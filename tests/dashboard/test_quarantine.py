@@ -12,7 +12,7 @@ from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, write_batch
 from tests.dashboards import EVIL, SCRIPT, TODAY
-from tests.test_storage_quarantine import SHELL, TEXT, URL, good, shell
+from tests.versions import SHELL, TEXT, URL, good, shell
 from tests.worlds import body, moment, register, save_document, save_documents
 
 PAGE = f"/article?url={quote(URL, safe='')}"

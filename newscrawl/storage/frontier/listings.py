@@ -35,7 +35,8 @@ class KnownListing:
     next_poll_at: datetime | None = None
 
     def says_enough(self, cutoff: datetime | None) -> bool:
-        """Whether a reading that left what is older than `cutoff` would bring nothing more."""
+        """Return whether a reading that skips what is older than `cutoff` would bring nothing
+        more."""
         if self.checked_at is None:
             return False
         return self.cutoff is None or (cutoff is not None and cutoff >= self.cutoff)
@@ -221,11 +222,11 @@ def due_sources(
     *,
     rest: timedelta = timedelta(minutes=10),
 ) -> list[DueSource]:
-    """Those of the sources that are due: never crawled ones first, then the latest.
+    """Return those of the sources that are due: never crawled ones first, then the latest.
 
-    A source is due when its poll is, or when a page waits for a retry or revisit, but not
-    before it has had its `rest` since the last crawl. `slugs` may name sources that the
-    database doesn't know yet.
+    A source is due when its poll is, or when a page waits for a retry or revisit, but not before
+    it has had its `rest` since the last crawl. `slugs` may name sources that the database
+    doesn't know yet.
     """
     states = _states(database, now)
     due = [

@@ -39,24 +39,27 @@ class Schedule:
     poll_max: timedelta
 
     def revisit_at(self, born: datetime, now: datetime) -> datetime | None:
-        """When a page that was read now is to be read again; `born` is when it was published."""
+        """Return when a page that was read now is to be read again; `born` is when it was
+        published."""
         since = min(born, now)
         return next((since + age for age in self.revisits if since + age > now), None)
 
     def retry_at(self, failures: int, now: datetime) -> datetime | None:
-        """When a page is to be tried again after so many failures in a row, from 1; or never."""
+        """Return when a page is to be tried again after as many failures in a row; None for
+        never."""
         return now + self.retries[failures - 1] if failures <= len(self.retries) else None
 
     def deferred_to(self, born: datetime, now: datetime) -> datetime | None:
-        """When a page is to be tried again that waits for its robots.txt; None for one so old that
-        it is to be taken for one that failed."""
+        """Return when a page that waits for its robots.txt is to be tried again; None where it
+        is so old that it counts as failed."""
         age = now - born
         if age > _DEFERRED_UNTIL:
             return None
         return now + max(_DEFERRED_LEAST, min(age / _DEFERRED_SHARE, self.poll_max))
 
     def poll_at(self, interval: timedelta, quiet: int, failures: int, now: datetime) -> datetime:
-        """When to ask for a listing again that so many times in a row brought nothing, failed."""
+        """Return when to request a listing again, after as many readings without news, or
+        failures."""
         if failures:
             return now + self._bounded(self.poll_min, _FAILURE_FACTOR, failures)
         return now + self._bounded(interval, _QUIET_FACTOR, quiet)

@@ -17,7 +17,7 @@ _UPGRADE_LOCK = 0x6E657773
 
 
 def version_of(connection: Connection) -> str | None:
-    """The schema's version, or None in a database without our tables."""
+    """Return the schema's version; None for a database without our tables."""
     if not inspect(connection).has_table(_VERSION_TABLE):
         return None
     return connection.execute(text(f"SELECT version_num FROM {_VERSION_TABLE}")).scalar()  # noqa: S608

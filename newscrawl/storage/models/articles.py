@@ -55,9 +55,9 @@ class Company(Base):
 class Article(Base):
     """An article in its newest version.
 
-    `day` is the UTC day of publication, or of the first fetch where the page gives no
-    date: what counts over time are grouped by. `content_hash` tells a revision from an
-    unchanged article, `fingerprint` finds the same text under another address.
+    `day` is the UTC day of publication, or of the first fetch where the page gives no date: the
+    day by which articles are counted. `content_hash` tells a revision from an unchanged article,
+    `fingerprint` identifies the same text under another URL.
     """
 
     __tablename__ = "articles"
@@ -95,7 +95,7 @@ class Article(Base):
 
 
 class ArticleUrl(Base):
-    """An address under which an article was met; its canonical one is among them."""
+    """A URL under which an article was met; its canonical one is among them."""
 
     __tablename__ = "article_urls"
 
@@ -106,10 +106,10 @@ class ArticleUrl(Base):
 
 
 class Revision(Base):
-    """A version of an article that has been replaced; the newest stands in `articles`.
+    """A version of an article that has been replaced; the newest one is in `articles`.
 
-    `facts` are its other columns there, language and authors for example, as JSON holds them; they
-    are empty for versions that were replaced before they were kept.
+    `facts` are its other columns there, language and authors for example, as JSON; they are
+    empty for versions that were replaced before they were kept.
     """
 
     __tablename__ = "revisions"
@@ -129,7 +129,7 @@ class Revision(Base):
 
 class Mention(Base):
     """One occurrence of a company; offsets count characters of the title or the text, `rule`
-    names what found it."""
+    names the rule that found it."""
 
     __tablename__ = "mentions"
     __table_args__ = (Index(None, "company_id", "article_id"),)
@@ -147,7 +147,7 @@ class Mention(Base):
 
 
 class Coverage(Base):
-    """What became of a source on a day: the answer to "did we look at all?"."""
+    """The state of a source on a day: whether it was crawled at all, and how that ended."""
 
     __tablename__ = "coverage"
     __table_args__ = (Index(None, "day", "state"),)

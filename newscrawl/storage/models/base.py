@@ -34,7 +34,7 @@ BigKey = BigInteger().with_variant(Integer(), "sqlite")
 
 
 class Base(DeclarativeBase):
-    """Constraints get names by rule, so that migrations can speak of them."""
+    """Constraints are named by rule, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={

@@ -92,7 +92,7 @@ class FrontierUrl(Base):
 
 
 class Poll(Base):
-    """When a source was last asked for its feeds and sitemaps, and when it is worth it again."""
+    """When a source was last polled for its feeds and sitemaps, and when it is due again."""
 
     __tablename__ = "polls"
 
@@ -117,9 +117,9 @@ class TemplateMemory(Base):
 
 
 class RobotsPolicy(Base):
-    """The last answer of a host that tells what it allows; what could not be read leaves no trace.
+    """The last robots.txt of a host that could be read.
 
-    `rules` are the file's bytes, packed by zlib; none where the server had no such file.
+    `rules` are the file's bytes, compressed by zlib; none where the server had no such file.
     """
 
     __tablename__ = "robots_policies"
@@ -131,11 +131,11 @@ class RobotsPolicy(Base):
 
 
 class Progress(Base):
-    """A piece of long work: the ingestion of a file, a new extraction, a new count of mentions.
+    """The progress of a long task: the ingestion of a file, a new extraction, a new search for
+    mentions.
 
     `task` says what is done to what, and how: other filters make another task. All before
-    `position` (bytes of a file, places in a list, an article's number) is done; `counts` says
-    with what result.
+    `position` (bytes of a file, places in a list, an article's id) is done, with these `counts`.
     """
 
     __tablename__ = "progress"

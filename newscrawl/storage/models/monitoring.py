@@ -19,10 +19,10 @@ _OPEN = text("recovered_at IS NULL")
 class Lease(Base):
     """The right to crawl a source, which one worker has at a time, until `expires_at`.
 
-    A worker that lives puts that moment off again and again; one that died loses the source
-    when it comes. While the source waits in the queue, no one puts it there again before
-    `queued_until`. `failures` counts the crawls that failed in a row, `retry_at` is when the
-    next is tried; `code` and `note` say how the last one ended.
+    A running worker extends it again and again; one that died loses the source at that time.
+    While the source is queued, it is not queued again before `queued_until`. `failures` counts
+    the crawls that failed in a row, `retry_at` is when the next is tried; `code` and `note` say
+    how the last one ended.
     """
 
     __tablename__ = "leases"
@@ -40,7 +40,7 @@ class Lease(Base):
 
 
 class Worker(Base):
-    """A `newscrawl monitor` that is up, or was when it last said so."""
+    """A running `newscrawl monitor`, or one that has stopped."""
 
     __tablename__ = "workers"
 
@@ -55,10 +55,10 @@ class Worker(Base):
 
 
 class SourceStats(Base):
-    """How a source fared on a UTC day: what its crawls of that day counted, added up.
+    """A source on a UTC day: the counts of its runs added up.
 
     `characters` is the median length of the articles' texts, `page_characters` and
-    `text_characters` are sums over the same pages: what is no text is markup and boilerplate.
+    `text_characters` are sums over the same pages: what is not text is markup and boilerplate.
     """
 
     __tablename__ = "source_stats"
@@ -85,7 +85,7 @@ class Incident(Base):
     """Something that is wrong with a source, or with the watch itself (no source).
 
     It is open until `recovered_at`; of one cause only one is open at a time. `reported_at` and
-    `recovery_reported_at` say when people were told.
+    `recovery_reported_at` are when people were notified.
     """
 
     __tablename__ = "incidents"
@@ -113,9 +113,9 @@ class Incident(Base):
 
 
 class SourceHealth(Base):
-    """The last visit to a source that only looked whether it can be crawled.
+    """The last check of a source, which tests whether it can be crawled.
 
-    `state` is one of newscrawl.sources.checks.States; `last_ok` is the last visit that found it
+    `state` is one of newscrawl.sources.checks.States; `last_ok` is the last check that found it
     in order. `working` of its `listings` could be read, `newest_at` is their youngest article,
     `moved_to` the home page's new address where it has moved for good.
     """

@@ -29,7 +29,7 @@ def _article_key(*, primary_key: bool = True, index: bool = False) -> Mapped[int
 
 
 class CountedArticle(Base):
-    """An article that counts, with the number of companies' occurrences in it."""
+    """An article that is counted, with the number of companies' occurrences in it."""
 
     __tablename__ = "counted_articles"
     __table_args__ = (Index(None, "story_id"), _BY_KEY)
@@ -46,7 +46,7 @@ class CountedArticle(Base):
 
 
 class Appearance(Base):
-    """A company in an article that counts, with the number of its occurrences."""
+    """A company in an article that is counted, with the number of its occurrences."""
 
     __tablename__ = "appearances"
     __table_args__ = (_BY_KEY,)
@@ -64,7 +64,7 @@ class Appearance(Base):
 
 
 class Boilerplate(Base):
-    """How often a company stands on an article's page outside the article."""
+    """How often a company is named on an article's page outside the article."""
 
     __tablename__ = "boilerplate"
     __table_args__ = (_BY_KEY,)
@@ -130,7 +130,7 @@ class DailyCompanySource(_Sums, Base):
 
 
 class Story(Base):
-    """A text that many articles may tell, with small edits."""
+    """A text that many articles may contain, with small edits."""
 
     __tablename__ = "stories"
 
@@ -139,7 +139,7 @@ class Story(Base):
 
 
 class Sketch(Base):
-    """What is kept of an article's shingles to find its near duplicates (storage/words.py)."""
+    """The sketch of an article's text, by which near duplicates are found (storage/words.py)."""
 
     __tablename__ = "sketches"
 
@@ -151,7 +151,7 @@ class Sketch(Base):
 
 
 class SketchValue(Base):
-    """The few values of a sketch under which it is found; they lie together week by week."""
+    """The few values of a sketch under which it is indexed; those of a week are stored together."""
 
     __tablename__ = "sketch_values"
     __table_args__ = (_BY_KEY,)

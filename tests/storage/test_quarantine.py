@@ -28,7 +28,8 @@ from newscrawl.storage.revisions import (
     earlier_version,
     restore_version,
 )
-from tests.test_storage_counts import counted, found_by_search
+from tests.counted import counted, found_by_search
+from tests.versions import GOOD, SHELL, TEXT, URL, good, shell
 from tests.worlds import (
     NOON,
     body,
@@ -40,21 +41,6 @@ from tests.worlds import (
     save_document,
     save_documents,
 )
-
-URL = "https://ft.example/a"
-TEXT = " ".join(
-    f"Quay {number} of the harbour was closed by crew {number}." for number in range(60)
-)
-SHELL = "Please enable JavaScript to read this page."
-GOOD = [headline("Siemens"), body("Siemens"), body("Bosch", 9)]
-
-
-def good(text: str = TEXT, *, mentions: Sequence[Mention] = GOOD, **given: Any) -> Document:
-    return document(text=text, mentions=mentions, **given)
-
-
-def shell(text: str = SHELL, **given: Any) -> Document:
-    return document(title="Financial Times", text=text, **given)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
-from tests.test_frontier import SCHEDULE, article, offered
+from tests.frontiers import SCHEDULE, article, offered
 from tests.worlds import document, register
 
 

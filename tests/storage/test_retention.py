@@ -22,7 +22,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.retention import LEAST, Pruned, Pruning, prune_daily
 from tests.conftest import Newscrawl
-from tests.test_frontier import DAY, HOUR, article, next_run, now, offered, reading, urls
+from tests.frontiers import DAY, HOUR, article, next_run, now, offered, reading, urls
 
 KEEP = 30 * DAY
 FEED = "https://ft.example/feed"

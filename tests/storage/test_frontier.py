@@ -7,87 +7,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.items import Document, Hints, Visit
+from newscrawl.items import Hints
 from newscrawl.sources.urls import main_addresses
 from newscrawl.storage import Database
-from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.frontier import (
     DequeuedPage,
     Enqueued,
     Frontier,
     FrontierEntry,
-    Reading,
-    Schedule,
     due_sources,
     open_frontier,
     publishing_interval,
 )
-from tests.worlds import document, known_urls, register, save_document
-
-MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-SCHEDULE = Schedule(
-    revisits=(HOUR, 6 * HOUR, DAY),
-    retries=(10 * MINUTE, HOUR),
-    poll_min=10 * MINUTE,
-    poll_max=6 * HOUR,
+from tests.frontiers import (
+    AT_ONCE,
+    DAY,
+    HOUR,
+    MINUTE,
+    SCHEDULE,
+    after,
+    article,
+    next_run,
+    now,
+    offered,
+    reading,
+    store,
+    urls,
 )
-# Without rests: what failed may be taken again at once.
-AT_ONCE = replace(SCHEDULE, retries=(timedelta(), timedelta()))
-
-
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def offered(path: str, moment: datetime | None = None, **hints: object) -> FrontierEntry:
-    url = f"https://ft.example/{path}"
-    told = Hints(published=moment, **hints)  # type: ignore[arg-type]
-    return FrontierEntry(url=url, fetch_url=f"{url}?utm_source=rss", hints=told, moment=moment)
-
-
-def reading(**facts: object) -> Reading:
-    usual = Reading(
-        etag='"1"',
-        last_modified=None,
-        body_hash="h",
-        cutoff=None,
-        offered=2,
-        fresh=1,
-        newest_at=None,
-        interval=30 * MINUTE,
-    )
-    return replace(usual, **facts)  # type: ignore[arg-type]
-
-
-def next_run(database: Database, schedule: Schedule = SCHEDULE) -> Frontier:
-    """The frontier as another crawl of the source sees it."""
-    return open_frontier(database, "ft", register(database), schedule)
-
-
-def after(rest: timedelta, frontier: Frontier) -> Frontier:
-    """The same frontier at a later time."""
-    return replace(frontier, clock=lambda: now() + rest)
+from tests.worlds import document, known_urls, register, save_document
 
 
 @pytest.fixture
 def frontier(database: Database) -> Frontier:
     return next_run(database)
-
-
-def urls(pages: list[DequeuedPage]) -> list[str]:
-    return [page.visit.url.rpartition("/")[2] for page in pages]
-
-
-def article(page: DequeuedPage, **facts: object) -> Document:
-    """The document of a page that was fetched."""
-    found = document(page.visit.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
-    return replace(found, page=replace(found.page, visit=page.visit))
-
-
-def store(frontier: Frontier, visit: Visit, document: Document) -> None:
-    """As a crawl does: the document is stored, and its page settled with it."""
-    arrival = FinishedPage(document=document, result=frontier.fetch_result(visit, "read", "stored"))
-    write_batch(frontier.database, frontier.run_id, [arrival])
 
 
 # --- The queue ----------------------------------------------------------------------------------

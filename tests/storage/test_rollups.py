@@ -14,16 +14,14 @@ from newscrawl.items import Document, Mention
 from newscrawl.storage import Database, open_database, progress, queries
 from newscrawl.storage.mentions import text_batches, write_mentions
 from newscrawl.storage.models import (
-    Appearance,
     Article,
-    CountedArticle,
     DailyCompany,
     DailyCompanySource,
-    DailySource,
     DailyTotal,
     Sketch,
 )
 from newscrawl.storage.queries import Scope
+from tests.counted import counted, found_by_search
 from tests.worlds import (
     LONG,
     body,
@@ -37,7 +35,6 @@ from tests.worlds import (
     save_documents,
 )
 
-COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
 SLUGS = ("ft", "faz")
 WORDS = [f"{word}{number}" for word in ("alpha", "beta", "gamma") for number in range(20)]
 
@@ -117,21 +114,7 @@ def rematch(database: Database, number: int, mentions: Sequence[Mention]) -> Non
     write_mentions(database, [text], {number: mentions}, step)
 
 
-def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
-    with database.reading() as session:
-        return {
-            table.__tablename__: sorted(
-                map(tuple, session.execute(select(*table.__table__.columns))), key=repr
-            )
-            for table in COUNTED
-        }
-
-
-def found_by_search(database: Database) -> list[str]:
-    return [found.article.url for found in queries.search(database, "alpha1 OR headline")]
-
-
-def test_a_revision_moves_what_iscounted(database: Database) -> None:
+def test_revision_moves_the_counts(database: Database) -> None:
     run = register(database)
     save_document(
         database, document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run
