@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import parse
-from newscrawl.extraction.limits import MAX_DEPTH, flatten, within_limits
+from newscrawl.extraction.limits import (
+    MAX_DEPTH,
+    MAX_ELEMENTS_UNCHECKED,
+    MAX_UNCLOSED,
+    flatten,
+    within_limits,
+)
 
 # How often each trick is repeated in a page; the largest of them took minutes, or all memory.
 TRICKS = {
@@ -69,8 +75,14 @@ def depth_of(html: bytes) -> int:
     return depth
 
 
-def test_suspicious_page_is_cut_to_a_depth() -> None:
-    assert depth_of(b"<div>" * 20_000 + b"x") <= MAX_DEPTH + 2
+@pytest.mark.parametrize("elements", [MAX_UNCLOSED + 1, 2 * MAX_ELEMENTS_UNCHECKED])
+def test_suspicious_page_is_cut_to_a_depth(elements: int) -> None:
+    assert depth_of(b"<div>" * elements + b"x") <= MAX_DEPTH + 2
+
+
+def test_a_few_nested_elements_are_left_as_they_are() -> None:
+    html = b"<div>" * (MAX_UNCLOSED - 1) + b"x"
+    assert within_limits(html) is html
 
 
 def test_usual_page_is_left_as_it_is() -> None:
