@@ -1,15 +1,28 @@
-"""The numbers of charts, which are drawn from a table on the page, and paths of small charts."""
+"""The numbers of charts: a company's counts over time, paths of small charts, and CSV files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from io import StringIO
 
-from newscrawl.storage.queries import CoverageDay
+from starlette.requests import Request
+from starlette.responses import Response
+
+from newscrawl.dashboard.filters import Count, Filters
+from newscrawl.storage import Database, queries
+from newscrawl.storage.queries import CoverageDay, Hits, MentionCount, Standing
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
 DAY_WIDTH, STRIP_HEIGHT = 8, 20
 READ = {"ok", "paywalled"}  # the states of a day on which a source was read
+# Ours: as many colours as can be distinguished; the rest is drawn as "others".
+MAX_PARTS = 6
+OTHERS = "others"
+# Characters with which a formula begins in a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +115,130 @@ def strip(days: Sequence[CoverageDay], number: int) -> Strip:
         else:
             frames.append(f"M{x + 1} 13h5v5h-5z")
     return Strip("".join(bars), "".join(crosses), "".join(frames), number * DAY_WIDTH)
+
+
+def over_time(
+    database: Database, name: str, filters: Filters, groups: Sequence[MentionCount]
+) -> Chart:
+    """Return the chart of the filters; `groups` are the counts by what they split by."""
+    whole = _counts(database, name, filters)
+    if filters.split == "whole":
+        return _whole(whole, filters)
+    biggest = sorted(groups, key=lambda group: -number(group.hits, filters.count))
+    keys = [group.key for group in biggest if number(group.hits, filters.count)][:MAX_PARTS]
+    parts = [_counts(database, name, _narrowed(filters, key)) for key in keys]
+    rows = []
+    for i, total in enumerate(whole):
+        values = [number(part[i].hits, filters.count) for part in parts]
+        # Stories don't add up: one that two sources tell counts for both.
+        left = number(total.hits, filters.count) - sum(values) if filters.count != "stories" else 0
+        rows.append(_row(total, filters, (*values, max(left, 0))))
+    if not any(row.values and row.values[-1] for row in rows):
+        rows = [replace(row, values=row.values and row.values[:-1]) for row in rows]
+        return Chart(tuple(keys), tuple(rows))
+    return Chart((*keys, OTHERS), tuple(rows))
+
+
+def total(counts: Sequence[MentionCount]) -> Hits:
+    """Return the sum of all groups."""
+    return sum((count.hits for count in counts if count.hits), Hits())
+
+
+def total_or_gap(counts: Sequence[MentionCount]) -> Hits | None:
+    """Return the sum of all periods; None where none was covered."""
+    return total(counts) if any(count.hits is not None for count in counts) else None
+
+
+def number(hits: Hits | None, count: Count) -> int:
+    """Return what is counted; 0 without coverage."""
+    return 0 if hits is None else (getattr(hits, count) or 0)
+
+
+def _whole(counts: Sequence[MentionCount], filters: Filters) -> Chart:
+    if filters.count == "mentions":
+        rows = [
+            _row(each, filters, (each.hits.in_title, each.hits.in_body) if each.hits else ())
+            for each in counts
+        ]
+        return Chart(("headline", "body"), tuple(rows))
+    rows = [_row(each, filters, (number(each.hits, filters.count),)) for each in counts]
+    return Chart((filters.count,), tuple(rows))
+
+
+def _row(count: MentionCount, filters: Filters, values: tuple[int, ...]) -> Row:
+    covered = values if count.hits is not None else None
+    return Row(first_day(count.key), label(count.key, filters.by), covered)
+
+
+def _narrowed(filters: Filters, key: str) -> Filters:
+    """Return the filters of one of the parts."""
+    match filters.split:
+        case "source":
+            return replace(filters, source=key)
+        case "language":
+            return replace(filters, language=key)
+        case _:
+            return replace(filters, country=key)
+
+
+def _counts(database: Database, name: str, filters: Filters) -> list[MentionCount]:
+    return queries.mention_counts(
+        database,
+        filters.by,
+        company=name,
+        scope=filters.scope,
+        stories=filters.count == "stories",
+    )
+
+
+def wants_csv(request: Request) -> bool:
+    """Return whether the request is for the numbers instead of the page."""
+    return request.query_params.get("format") == "csv"
+
+
+def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
+    """Return a row for each period; empty without coverage."""
+    nothing = ("",) * len(chart.series)
+    rows = (
+        (row.first.isoformat(), *(nothing if row.values is None else row.values))
+        for row in chart.rows
+    )
+    return _csv((filters.by, *chart.series), rows, name, filters)
+
+
+def ranking_csv(companies: Sequence[Standing], filters: Filters) -> Response:
+    """Return a row for each company; `before` and `change` are empty without earlier coverage."""
+    rows = (
+        (
+            each.company,
+            each.hits.articles,
+            each.before.articles if each.before else "",
+            "" if each.change is None else f"{each.change:.4f}",
+            each.hits.in_title,
+            each.hits.in_body,
+        )
+        for each in companies
+    )
+    head = ("company", "articles", "before", "change", "headline", "body")
+    return _csv(head, rows, "companies", filters)
+
+
+def _csv(
+    head: Sequence[str], rows: Iterable[Sequence[object]], name: str, filters: Filters
+) -> Response:
+    file = StringIO()
+    writer = csv.writer(file)
+    writer.writerow([_cell(value) for value in head])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "company"
+    called = f"newscrawl-{plain}-{filters.since}-{filters.until}.csv"
+    return Response(
+        # Without the byte order mark spreadsheets assume an older charset.
+        file.getvalue().encode("utf-8-sig"),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{called}"'},
+    )
+
+
+def _cell(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -98,7 +98,7 @@ def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) ->
     text = client.get("/company/Siemens?days=7").text
     cells = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[1:]
     assert len(cells) == 7
-    assert ["nobody looked" in cell for cell in cells] == [
+    assert ["no data" in cell for cell in cells] == [
         True,
         True,
         False,

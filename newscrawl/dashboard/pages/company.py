@@ -8,9 +8,18 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard import series
-from newscrawl.dashboard.charts import Chart, Row, first_day, label
-from newscrawl.dashboard.downloads import chart_csv, wants_csv
+from newscrawl.dashboard.charts import (
+    Chart,
+    Row,
+    chart_csv,
+    first_day,
+    label,
+    number,
+    over_time,
+    total,
+    total_or_gap,
+    wants_csv,
+)
 from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters, read_filters
 from newscrawl.dashboard.pages.registry import bundled
 from newscrawl.dashboard.rendering import app_state, choices, render
@@ -44,7 +53,7 @@ def company(request: Request, name: str) -> Response:
             for by in GROUPS
         }
         groups: Sequence[MentionCount] = parts[filters.split] if filters.split != "whole" else ()
-        chart = series.over_time(database, name, filters, groups)
+        chart = over_time(database, name, filters, groups)
         if wants_csv(request):
             return chart_csv(chart, name, filters)
         return render(
@@ -55,8 +64,8 @@ def company(request: Request, name: str) -> Response:
             choices=choices(database),
             chart=chart,
             facts=_facts(request, name),
-            hits=series.total(parts["source"]),
-            before=series.total_or_gap(
+            hits=total(parts["source"]),
+            before=total_or_gap(
                 queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
             ),
             completeness=queries.completeness(database, scope=scope),
@@ -103,7 +112,7 @@ def _facts(request: Request, name: str) -> list[str]:
 
 def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
     """Return the groups with the most, without those that have none."""
-    numbers = [(each.key, series.number(each.hits, count)) for each in counts]
+    numbers = [(each.key, number(each.hits, count)) for each in counts]
     return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]
 
 

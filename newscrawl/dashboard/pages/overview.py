@@ -7,8 +7,7 @@ from datetime import date, timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from newscrawl.dashboard.charts import READ, spark
-from newscrawl.dashboard.downloads import ranking_csv, wants_csv
+from newscrawl.dashboard.charts import READ, ranking_csv, spark, wants_csv
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.storage import Database, queries

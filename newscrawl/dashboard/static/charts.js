@@ -1,5 +1,5 @@
 // Draws each table marked data-chart above itself. The table holds the numbers; a row without
-// numbers is a period in which nobody looked, shown as a shaded gap; data-apart says that its
+// numbers is a period without data, shown as a shaded gap; data-apart says that its
 // numbers can't be added up.
 var newscrawlCharts = (function () {
   "use strict";
@@ -129,7 +129,7 @@ var newscrawlCharts = (function () {
     list.querySelectorAll("b").forEach(function (cell, i) {
       var value = none ? data.values[i].reduce(function (sum, each) { return sum + (each || 0); }, 0)
         : data.values[i][x];
-      cell.textContent = value === null ? "nobody looked" : none && !data.adds ? ""
+      cell.textContent = value === null ? "no data" : none && !data.adds ? ""
         : value.toLocaleString("en-GB");
     });
   }
