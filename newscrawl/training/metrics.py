@@ -1,9 +1,8 @@
 """Measures between an extracted text and its gold text, each for one page.
 
 Sources: Z&S = Ziegler & Skubacz 2007; B&L = Barbaresi & Lejeune 2020, section 3.2;
-CETR = Weninger, Hsu & Han 2010, section 6. Nothing found where nothing was wanted is
-perfect (1.0); nothing found where something was wanted has precision 0, so that an empty
-result never gains by its silence.
+CETR = Weninger, Hsu & Han 2010, section 6. An empty result is perfect (1.0) where the gold is
+empty, and has precision 0 elsewhere, so that a tool never gains by an empty result.
 """
 
 import math
@@ -37,7 +36,7 @@ def words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How much of what was found is wanted, and how much of what is wanted was found."""
+    """Precision and recall."""
 
     precision: float
     recall: float
@@ -54,6 +53,7 @@ class Overlap:
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
+    """Return the F1 of precision and recall; 0 where both are 0."""
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 

@@ -1,13 +1,13 @@
-"""One page, one tool's output, all measures: the same rules for every tool.
+"""Scores of a tool's output for one page, by the same rules for every tool.
 
-The headline. Gold texts differ on it, so it is settled before anything is counted:
+Gold texts differ on the headline, so these rules are applied before anything is counted:
 
-- in sets of `HEADLINE_IN_TEXT` the gold text begins with the headline, so a tool's title
-  is put in front of its text unless the text begins with it already;
-- in all other sets, where the gold knows the title, a first line that is the title
-  goes from both sides.
+- In sets of `HEADLINE_IN_TEXT` the gold text begins with the headline, so a tool's title is put
+  before its text unless the text begins with it already.
+- In all other sets, where the gold has a title, a first line that equals the title is removed
+  from both sides.
 
-A tool without a title output is scored on its text as it is.
+The text of a tool without a title is scored as it is.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from newscrawl.training import metrics
 from newscrawl.training.corpus import GoldPage
 
 HEADLINE_IN_TEXT = {
-    "daniel": "93 % of its gold texts begin with the headline, which no field holds apart",
+    "daniel": "93 % of its gold texts begin with the headline, which has no field of its own",
 }
 
 
