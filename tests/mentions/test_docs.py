@@ -1,12 +1,14 @@
 """docs/mentions.md says what the code does."""
 
 import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from newscrawl.mentions import load_companies
+from newscrawl.mentions.registry import BUNDLED
 from newscrawl.training.mention_score import read_labelled, score_mentions
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mentions.md").read_text(encoding="utf-8")
@@ -26,6 +28,25 @@ def test_the_page_has_both_tables():
 @pytest.mark.parametrize(("module", "name", "value"), CONSTANTS)
 def test_a_constant_is_as_documented(module, name, value):
     assert getattr(import_module(f"newscrawl.mentions.{module}"), name) == int(value)
+
+
+def test_the_registry_is_as_documented():
+    total = [0] * 5
+    for file in sorted(BUNDLED.glob("*.toml")):
+        entries = tomllib.loads(file.read_text(encoding="utf-8"))["company"]
+        kinds = [entry.get("kind") for entry in entries]
+        counts = [
+            len(entries),
+            kinds.count("brand") + kinds.count("subsidiary"),
+            kinds.count("joint venture"),
+            sum(
+                1 + len(entry.get("aliases", [])) + len(entry.get("stems", [])) for entry in entries
+            ),
+            sum(len(entry.get("ambiguous", [])) for entry in entries),
+        ]
+        total = [before + count for before, count in zip(total, counts, strict=True)]
+        assert f"| {file.stem} | {' | '.join(map(str, counts))} |" in PAGE
+    assert f"| all | {' | '.join(map(str, total))} |" in PAGE
 
 
 def test_the_scores_are_as_documented():
