@@ -31,8 +31,8 @@ NEWSCRAWL_SPIDER_CLASS = "spiders.news.NewsSpider"
 SPIDER_LOADER_CLASS = "newscrawl.crawl.spiderloader.RegistrySpiderLoader"
 COMMANDS_MODULE = "newscrawl.crawl.commands"
 SPIDER_CONTRACTS = {
-    "newscrawl.crawl.contracts.ListingContract": 20,
-    "newscrawl.crawl.contracts.FilledContract": 21,
+    "newscrawl.crawl.commands.check.ListingContract": 20,
+    "newscrawl.crawl.commands.check.FilledContract": 21,
 }
 LOG_FORMATTER = "newscrawl.crawl.extensions.ShortLogFormatter"
 LOG_LEVEL = "INFO"

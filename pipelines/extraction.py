@@ -12,7 +12,13 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
-from newscrawl.crawl.extraction_pool import BACKLOG, ReaderDiedError, Readers, Recipe, processes_of
+from newscrawl.crawl.extraction_pool import (
+    BACKLOG,
+    ExtractionPool,
+    WorkerConfig,
+    WorkerDiedError,
+    processes_of,
+)
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.extraction.template_memory import templates
@@ -83,7 +89,7 @@ class ExtractionPipeline(DocumentPipeline):
         super().__init__(crawler)
         self._session = CrawlSession.of(crawler)
         self._processes = processes
-        self._recipe = Recipe(reader=reader)
+        self._config = WorkerConfig(reader=reader)
         self._companies: Companies | None = None
 
     @classmethod
@@ -93,7 +99,7 @@ class ExtractionPipeline(DocumentPipeline):
         processes = processes_of(own_setting(settings, "NEWSCRAWL_READERS"))
         pipeline = cls(crawler, reader_of(settings), processes)
         if pages_pile_up(settings):
-            crawler.signals.connect(pipeline.begin, signal=signals.spider_opened)
+            crawler.signals.connect(pipeline.start, signal=signals.spider_opened)
         return pipeline
 
     def open_spider(self) -> None:
@@ -101,27 +107,27 @@ class ExtractionPipeline(DocumentPipeline):
         spider, memory = self._session.spider, self._session.memory
         if spider is not None and memory.pages:
             memories = {spider.source.slug: templates(memory)}
-            reader = replace(self._recipe.reader, memories=memories)
-            self._recipe = replace(self._recipe, reader=reader)
+            reader = replace(self._config.reader, memories=memories)
+            self._config = replace(self._config, reader=reader)
 
-    def search(self, companies: Companies, registry: Path | None) -> None:
+    def find_companies(self, companies: Companies, registry: Path | None) -> None:
         """Have companies looked for where pages are read; `registry` is their file."""
         self._companies = companies
-        self._recipe = replace(self._recipe, searches=True, registry=registry)
+        self._config = replace(self._config, find_companies=True, registry=registry)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Let the readers make ready while the first listings are fetched."""
-        self._readers.begin()
+        self._pool.start()
 
     @cached_property
-    def _readers(self) -> Readers:
-        return Readers(
-            self._recipe, self._processes, self._companies, lambda: self._session.is_closing
+    def _pool(self) -> ExtractionPool:
+        return ExtractionPool(
+            self._config, self._processes, self._companies, lambda: self._session.is_closing
         )
 
     def close_spider(self) -> None:
         """Let the readers go."""
-        self._readers.close()
+        self._pool.close()
 
     async def process_item(self, item: Any) -> Any:
         """Return a page with its article; a DropItem's class says why there is none."""
@@ -132,10 +138,10 @@ class ExtractionPipeline(DocumentPipeline):
 
     async def _read(self, page: Page) -> Document:
         try:
-            document = await self._readers.read(page)
+            document = await self._pool.read(page)
         except NoArticleError as error:
             raise _DROPS[error.reason](str(error)) from error
-        except ReaderDiedError as error:
+        except WorkerDiedError as error:
             raise ReaderDied(str(error)) from error
         if document.page.access != page.access:
             self._crawler.stats.inc_value("newscrawl/pages_paywalled")

@@ -33,7 +33,7 @@ class MentionsPipeline(DocumentPipeline):
         """Hand the registry to those who read pages."""
         extraction = self._crawler.get_item_pipeline(ExtractionPipeline)
         if extraction is not None:
-            extraction.search(self._companies, self._registry)
+            extraction.find_companies(self._companies, self._registry)
 
     def process_item(self, item: Any) -> Any:
         """Return a document with the companies in headline and text, and those on the rest of

@@ -43,9 +43,9 @@ class MortalExtraction(ExtractionPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """As its parent does."""
         made = super().from_crawler(crawler)
-        usual = made._recipe.reader
+        usual = made._config.reader
         reader = MortalReader(method=usual.method, least=usual.least)
-        made._recipe = replace(made._recipe, reader=reader)
+        made._config = replace(made._config, reader=reader)
         return made
 
 

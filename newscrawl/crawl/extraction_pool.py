@@ -1,11 +1,11 @@
-"""Who reads pages: a thread at a crawl's usual pace, processes of their own where pages pile up.
+"""Pages are read beside the event loop: in a thread, or in processes where many arrive at once.
 
-A polite crawl of one site brings a page or two a second; a thread reads them with ease. Many hosts
-at once, or a replay from an archive, bring more than one core can both download and read: then
-processes take the reading over, and the crawl keeps its core for downloads and storage.
+A polite crawl gets a page or two a second, which a thread reads easily. Many hosts at once, or a
+replay of an archive, bring more than one core can both download and read: then processes read them,
+and the crawl keeps its core for downloads and storage.
 
-To read a page is to take its article out of it and, where a registry of companies is given, to
-look for them in it: both take long, so neither may hold up the event loop.
+To read a page is to extract its article and, where a registry of companies is given, to find the
+companies in it.
 """
 
 import asyncio
@@ -27,42 +27,43 @@ from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.workers import limit_memory, reduce_garbage_collection
 
-# Ours: pages that wait when the thread can't keep up any more. A polite crawl never has two.
+# Ours: waiting pages from which on a thread is too slow. A polite crawl never has two.
 BACKLOG = 8
-# Ours: seconds by the clock; any page takes two of a processor, which others may want, too.
-LONGEST = 60
-# Ours: MiB that a process may take for pages beside what it starts with; a page takes 300 at most,
-# and what the first ones bring to stay (models, tables) half as much.
-MEGABYTES = 1024
-# Ours: larger pages, 1 in 300 of the development corpus, are read apart: what there is of tricks
-# that nobody knows yet needs room.
-LARGE = 2 * 1024 * 1024
-# Ours: what is read of a page that killed its reader twice; the mean page has 210,000 bytes.
-REDUCED = 256 * 1024
-# Ours: seconds that pages which are being read may go on for where the crawl is to end, and between
-# two looks at whether it is.
-GRACE, _LOOK = 4.0, 0.5
-# Ours: a crawl's own process brings no more pages than so many processes read (make bench-crawl).
-MOST = 4
+# Ours: seconds by the clock; a page takes two of a processor at most, which may be busy.
+MAX_SECONDS = 60
+# Ours: MiB that a process may take in addition to its start: a page takes 300 at most, and
+# models and tables, which are loaded with the first pages, half as much.
+MAX_MEGABYTES = 1024
+# Ours: larger pages, 1 in 300 of the development corpus, are read in a process: an attack that we
+# don't know yet needs room.
+LARGE_PAGE_BYTES = 2 * 1024 * 1024
+# Ours: how much is read of a page that killed two processes; the mean page has 210,000 bytes.
+REDUCED_BYTES = 256 * 1024
+# Ours: seconds that reading a page may still take when the crawl is closing, and those between two
+# checks of whether it is.
+GRACE, _CHECK_SECONDS = 4.0, 0.5
+# Ours: a crawl's own process downloads no more pages than four processes read (make bench-crawl).
+MAX_PROCESSES = 4
 
-Verdict = Document | tuple[Reason, str]
+# A document, or the reason and the message why a page has none.
+ReadResult = Document | tuple[Reason, str]
 
 
-class ReaderDiedError(Exception):
+class WorkerDiedError(Exception):
     """The process that read a page ended over it: out of memory, by a fault of a parser, or out of
     time."""
 
 
 @dataclass(frozen=True, slots=True)
-class AppState:
-    """All that a page is read with."""
+class PageWorker:
+    """Reads pages, and finds the companies in them where it has a registry."""
 
     reader: PageReader
     companies: Companies | None = None
 
-    def judge(self, page: Page) -> Verdict:
-        """Read a page; the verdict can be sent from process to process, and leaves its bytes
-        out."""
+    def read(self, page: Page) -> ReadResult:
+        """Return the document of a page without the page's bytes, or why there is none: a result
+        that is cheap to send to another process."""
         try:
             document = self.reader.read(page)
         except NoArticleError as error:
@@ -73,185 +74,187 @@ class AppState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """What a process needs to set up a desk of its own; with `searches`, companies are looked for
-    by the file `registry`, or by the bundled ones. A page may take `longest` seconds."""
+class WorkerConfig:
+    """What a process needs to build its own worker.
+
+    With `find_companies`, companies are found by the file `registry`, or else by the bundled one.
+    """
 
     reader: PageReader
-    searches: bool = False
+    find_companies: bool = False
     registry: Path | None = None
-    longest: int = LONGEST
+    max_seconds: int = MAX_SECONDS
 
-    def desk(self) -> AppState:
-        """Set one up. Where the registry can't be read any more, documents stay unsearched."""
-        if not self.searches:
-            return AppState(self.reader)
+    def worker(self) -> PageWorker:
+        """Build the worker; without companies where the registry can no longer be read."""
+        if not self.find_companies:
+            return PageWorker(self.reader)
         try:
-            return AppState(self.reader, load_companies(self.registry))
+            return PageWorker(self.reader, load_companies(self.registry))
         except (OSError, ValueError):
-            return AppState(self.reader)
+            return PageWorker(self.reader)
 
 
-class Readers:
-    """Reads pages beside the event loop; `processes` of them at most, 0 for a thread alone.
+class ExtractionPool:
+    """Reads pages beside the event loop, in a thread or in at most `processes` processes.
 
-    The thread uses the `companies` that the crawl has loaded already. Where `is_closing` says that
-    the crawl is to end, processes that go on reading are ended.
+    The thread uses the `companies` that the crawl has loaded already. Once `is_closing` returns
+    True, processes that go on reading are killed.
     """
 
     def __init__(
         self,
-        recipe: Recipe,
+        config: WorkerConfig,
         processes: int,
         companies: Companies | None = None,
         is_closing: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._recipe = recipe
+        self._config = config
         self._is_closing = is_closing
-        self._desk = AppState(recipe.reader, companies)
+        self._worker = PageWorker(config.reader, companies)
         self._processes = processes
         self._thread = ThreadPoolExecutor(1, "extraction")
         self._pool: ProcessPoolExecutor | None = None
         self._waiting = 0
-        self._alone = asyncio.Lock()
+        self._one_at_a_time = asyncio.Lock()
         self._is_ended = False
 
     async def read(self, page: Page) -> Document:
-        """Return the page with its article; raises NoArticleError or ReaderDiedError."""
+        """Return the page with its article; raise NoArticleError or WorkerDiedError."""
         self._waiting += 1
         try:
-            verdict = await self._verdict(page)
+            result = await self._result(page)
         finally:
             self._waiting -= 1
-        if isinstance(verdict, tuple):
-            raise NoArticleError(*verdict)
-        # The bytes of the page stayed here: they need not travel twice.
-        return replace(verdict, page=replace(verdict.page, html=page.html))
+        if isinstance(result, tuple):
+            raise NoArticleError(*result)
+        # The bytes of the page stayed here: they are not sent twice.
+        return replace(result, page=replace(result.page, html=page.html))
 
-    def begin(self) -> None:
-        """Start the processes at once, for a crawl in which pages will pile up."""
+    def start(self) -> None:
+        """Start the processes at once, for a crawl that will read many pages at a time."""
         if self._processes and self._pool is None:
-            self._pool = self._begun()
+            self._pool = self._started()
             for _ in range(self._processes):
-                self._pool.submit(_be_there)
+                self._pool.submit(_do_nothing)
 
     def close(self) -> None:
-        """Let the thread and the processes go."""
+        """End the thread and the processes."""
         self._thread.shutdown()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    async def _verdict(self, page: Page) -> Verdict:
+    async def _result(self, page: Page) -> ReadResult:
         if not self._needs_process(page):
             try:
-                return await _run(self._thread, self._desk.judge, page)
+                return await _run(self._thread, self._worker.read, page)
             except MemoryError:
-                raise ReaderDiedError("no memory is left to read the page with") from None
+                raise WorkerDiedError("no memory is left to read the page with") from None
         with suppress(BrokenProcessPool, MemoryError):
-            return await self._run_apart(page)
-        # One of the pages that were being read broke it. Each is read alone now, to tell which.
-        async with self._alone:
+            return await self._read_in_pool(page)
+        # One of the pages being read killed a process. Each is read alone now, to find which one.
+        async with self._one_at_a_time:
             with suppress(BrokenProcessPool, MemoryError):
-                return await self._run_apart(page)
-            if len(page.html) > REDUCED:
+                return await self._read_in_pool(page)
+            if len(page.html) > REDUCED_BYTES:
                 with suppress(BrokenProcessPool, MemoryError):
-                    return await self._run_apart(replace(page, html=page.html[:REDUCED]))
-        raise ReaderDiedError("the process that read the page died of it")
+                    return await self._read_in_pool(replace(page, html=page.html[:REDUCED_BYTES]))
+        raise WorkerDiedError("the process that read the page died of it")
 
     def _needs_process(self, page: Page) -> bool:
-        """Whether a page is read apart: where pages pile up, and where it may kill who reads it."""
+        """Return whether a process reads a page: because many wait, or because it may crash."""
         if not self._processes:
             return False
         is_suspect = page.visit is not None and page.visit.crash_count > 0
-        is_suspect |= len(page.html) > LARGE
+        is_suspect |= len(page.html) > LARGE_PAGE_BYTES
         return is_suspect or self._pool is not None or self._waiting > BACKLOG
 
-    async def _run_apart(self, page: Page) -> Verdict:
+    async def _read_in_pool(self, page: Page) -> ReadResult:
         if self._is_ended:
-            raise ReaderDiedError("the crawl ended while the page was being read")
+            raise WorkerDiedError("the crawl ended while the page was being read")
         pool = self._pool
         if pool is None:
-            pool = self._pool = self._begun()
+            pool = self._pool = self._started()
         try:
-            return await self._watched(pool, _run(pool, _judge, page))
+            return await self._unless_closing(pool, _run(pool, _read_in_process, page))
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
             raise
 
-    async def _watched(
-        self, pool: ProcessPoolExecutor, verdict: Coroutine[Any, Any, Verdict]
-    ) -> Verdict:
-        """Wait for a verdict of a pool, and no longer than `GRACE` once the crawl is to end."""
-        reading = asyncio.ensure_future(verdict)
+    async def _unless_closing(
+        self, pool: ProcessPoolExecutor, result: Coroutine[Any, Any, ReadResult]
+    ) -> ReadResult:
+        """Return the result of a pool; kill its processes GRACE seconds after the crawl closes."""
+        reading = asyncio.ensure_future(result)
         left = GRACE
         while not reading.done():
-            await asyncio.wait({reading}, timeout=_LOOK)
-            left -= _LOOK if self._is_closing() else 0
+            await asyncio.wait({reading}, timeout=_CHECK_SECONDS)
+            left -= _CHECK_SECONDS if self._is_closing() else 0
             if left <= 0 and not reading.done():
                 self._is_ended = True
                 _kill(pool)
         return reading.result()
 
-    def _begun(self) -> ProcessPoolExecutor:
-        # Not forked: the crawl has threads, and what they hold would stay held.
+    def _started(self) -> ProcessPoolExecutor:
+        # Not forked: the crawl has threads, and a fork would keep their locks locked for ever.
         context = get_context("spawn")
-        return ProcessPoolExecutor(self._processes, context, _begin, (self._recipe,))
+        return ProcessPoolExecutor(self._processes, context, _initialise, (self._config,))
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool, whatever they do; who waits for them hears of it."""
+    """Kill the processes of a pool; those who wait for them get BrokenProcessPool."""
     for process in list((pool._processes or {}).values()):
         process.kill()
 
 
-async def _run(executor: Executor, judge: Callable[[Page], Verdict], page: Page) -> Verdict:
-    return await asyncio.get_running_loop().run_in_executor(executor, judge, page)
+async def _run(executor: Executor, read: Callable[[Page], ReadResult], page: Page) -> ReadResult:
+    return await asyncio.get_running_loop().run_in_executor(executor, read, page)
 
 
 def processes_of(setting: object) -> int:
-    """Return how many processes NEWSCRAWL_READERS means; SettingError where it can't be meant.
+    """Return the number of processes that NEWSCRAWL_READERS sets; raise SettingError for a bad one.
 
-    "auto" are as many as there are cores, but no more than MOST. The crawl's own process needs
-    less than half a core for each reader, so that none of the cores waits for another.
+    "auto" is one for each core, MAX_PROCESSES at most. The crawl's own process needs less than half
+    a core for each of them, so that all cores are busy.
     """
     text = str(setting).strip()
     if text == "auto":
-        return min(len(os.sched_getaffinity(0)), MOST)
+        return min(len(os.sched_getaffinity(0)), MAX_PROCESSES)
     if not text.isascii() or not text.isdigit():
         raise SettingError(f"NEWSCRAWL_READERS={text}: neither a whole number nor auto")
     return int(text)
 
 
-# In a process that reads: what it reads with, sent once and not with each page.
-_HELD: Final[list[tuple[AppState, int]]] = []
+# In a worker process: its worker and the seconds of a page, sent once and not with each page.
+_STATE: Final[list[tuple[PageWorker, int]]] = []
 
 
-def _judge(page: Page) -> Verdict:
-    # Who takes too long is ended by the signal: a parser in C listens to nothing else.
-    desk, longest = _HELD[0]
-    signal.alarm(longest)
+def _read_in_process(page: Page) -> ReadResult:
+    # The signal ends a page that takes too long: nothing else interrupts a parser in C.
+    worker, max_seconds = _STATE[0]
+    signal.alarm(max_seconds)
     try:
-        return desk.judge(page)
+        return worker.read(page)
     finally:
         signal.alarm(0)
 
 
-def _be_there() -> None:
-    """Nothing to do: a process is started when it first has something to do."""
+def _do_nothing() -> None:
+    """Do nothing, in a process that is started to do it."""
 
 
-def _begin(recipe: Recipe) -> None:
-    """Leave interrupts to the crawl, and end when it ends, even if it was killed."""
+def _initialise(config: WorkerConfig) -> None:
+    """Leave interrupts to the crawl, and end when it ends, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_follow, args=(parent.join,), daemon=True).start()
-    _HELD[:] = [(recipe.desk(), recipe.longest)]
+        threading.Thread(target=_exit_after, args=(parent.join,), daemon=True).start()
+    _STATE[:] = [(config.worker(), config.max_seconds)]
     reduce_garbage_collection()
-    limit_memory(MEGABYTES)
+    limit_memory(MAX_MEGABYTES)
 
 
-def _follow(ended: Callable[[], None]) -> None:
+def _exit_after(ended: Callable[[], None]) -> None:
     ended()
     os._exit(1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from newscrawl.crawl.extraction_pool import LARGE
+from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
 from newscrawl.items import Visit
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
@@ -255,7 +255,7 @@ def test_a_page_of_800000_attributes_is_read_like_any_other(trap: Trap, site: Si
 
 def test_a_crawl_that_is_to_end_waits_for_no_page(trap: Trap, site: SiteServer) -> None:
     asked = threading.Event()
-    body = story("About ends", "endless") + b" " * LARGE
+    body = story("About ends", "endless") + b" " * LARGE_PAGE_BYTES
 
     def endless(_: object) -> Answer:
         asked.set()

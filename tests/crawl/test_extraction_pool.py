@@ -17,12 +17,12 @@ import pytest
 from newscrawl.config import SettingError
 from newscrawl.crawl.extraction_pool import (
     BACKLOG,
-    LARGE,
-    MEGABYTES,
-    REDUCED,
-    ReaderDiedError,
-    Readers,
-    Recipe,
+    LARGE_PAGE_BYTES,
+    MAX_MEGABYTES,
+    REDUCED_BYTES,
+    ExtractionPool,
+    WorkerConfig,
+    WorkerDiedError,
     processes_of,
 )
 from newscrawl.items import Document, Page, Visit
@@ -46,7 +46,7 @@ class Reader(PageReader):
         if page.html == b"poison" or page.html.endswith(b"poisoned end"):
             os.kill(os.getpid(), signal.SIGKILL)
         if page.html == b"greedy":
-            bytearray(2 * MEGABYTES * 1024 * 1024)
+            bytearray(2 * MAX_MEGABYTES * 1024 * 1024)
         if page.html == b"endless":
             time.sleep(60)
         time.sleep(0.005)  # so that pages pile up
@@ -56,13 +56,13 @@ class Reader(PageReader):
 
 
 @pytest.fixture
-def readers() -> Iterator[Readers]:
-    opened = Readers(Recipe(reader=Reader(method="fe", least=10)), 1)
+def readers() -> Iterator[ExtractionPool]:
+    opened = ExtractionPool(WorkerConfig(reader=Reader(method="fe", least=10)), 1)
     yield opened
     opened.close()
 
 
-def read_all(readers: Readers, pages: list[Page]) -> list[Document | BaseException]:
+def read_all(readers: ExtractionPool, pages: list[Page]) -> list[Document | BaseException]:
     async def work() -> list[Document | BaseException]:
         return await asyncio.gather(*map(readers.read, pages), return_exceptions=True)
 
@@ -75,23 +75,23 @@ def places(documents: list[Document | BaseException]) -> set[str]:
     return {place for place in found if place}
 
 
-def test_a_few_pages_are_read_in_a_thread(readers: Readers) -> None:
+def test_a_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * BACKLOG)
     assert places(documents) == {f"{os.getpid()} extraction_0"}
 
 
-def test_many_pages_are_read_in_a_process(readers: Readers) -> None:
+def test_many_pages_are_read_in_a_process(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     assert len(places(documents)) == 2
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_processes_that_were_started_ahead_read_the_first_page(readers: Readers) -> None:
-    readers.begin()
+def test_processes_that_were_started_ahead_read_the_first_page(readers: ExtractionPool) -> None:
+    readers.start()
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_a_document_is_the_same_wherever_it_was_read(readers: Readers) -> None:
+def test_a_document_is_the_same_wherever_it_was_read(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     texts = {document.article.text for document in documents if isinstance(document, Document)}
     assert len(texts) == 1
@@ -99,8 +99,8 @@ def test_a_document_is_the_same_wherever_it_was_read(readers: Readers) -> None:
 
 
 def test_companies_are_looked_for_where_pages_are_read() -> None:
-    recipe = Recipe(reader=Reader(method="fe", least=10), searches=True)
-    readers = Readers(recipe, 1, load_companies())
+    config = WorkerConfig(reader=Reader(method="fe", least=10), find_companies=True)
+    readers = ExtractionPool(config, 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert len(places(documents)) == 2
@@ -111,15 +111,17 @@ def test_companies_are_looked_for_where_pages_are_read() -> None:
 
 
 def test_a_registry_that_is_gone_leaves_documents_unsearched(tmp_path: Path) -> None:
-    recipe = Recipe(
-        reader=PageReader(method="fe", least=10), searches=True, registry=tmp_path / "gone.toml"
+    config = WorkerConfig(
+        reader=PageReader(method="fe", least=10),
+        find_companies=True,
+        registry=tmp_path / "gone.toml",
     )
-    document = recipe.desk().judge(PAGE)
+    document = config.worker().read(PAGE)
     assert isinstance(document, Document)
     assert document.searched is None
 
 
-def test_why_a_page_holds_no_article_is_told_from_there_too(readers: Readers) -> None:
+def test_why_a_page_holds_no_article_is_told_from_there_too(readers: ExtractionPool) -> None:
     empty = replace(PAGE, html=b"")
     verdicts = read_all(readers, [empty] * (BACKLOG + 5))
     assert all(isinstance(verdict, NoArticleError) for verdict in verdicts)
@@ -128,12 +130,12 @@ def test_why_a_page_holds_no_article_is_told_from_there_too(readers: Readers) ->
     }
 
 
-def test_a_page_that_kills_its_reader_takes_no_other_along(readers: Readers) -> None:
+def test_a_page_that_kills_its_reader_takes_no_other_along(readers: ExtractionPool) -> None:
     read_all(readers, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
     verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
     assert [type(verdict) for verdict in verdicts] == [
-        Document, Document, ReaderDiedError, Document, Document,
+        Document, Document, WorkerDiedError, Document, Document,
     ]  # fmt: skip
 
 
@@ -142,41 +144,41 @@ def suspected(page: Page) -> Page:
     return replace(page, visit=Visit(queue_id=1, url=page.url, born=page.fetched_at, crash_count=1))
 
 
-def test_what_may_have_killed_a_crawl_is_read_apart(readers: Readers) -> None:
+def test_what_may_have_killed_a_crawl_is_read_apart(readers: ExtractionPool) -> None:
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
     assert places(read_all(readers, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
-    assert [type(verdict) for verdict in read_all(readers, [poison])] == [ReaderDiedError]
+    assert [type(verdict) for verdict in read_all(readers, [poison])] == [WorkerDiedError]
 
 
 def test_a_page_that_takes_too_long_is_left() -> None:
-    recipe = Recipe(reader=Reader(method="fe", least=10), longest=2)
-    readers = Readers(recipe, 1)
+    config = WorkerConfig(reader=Reader(method="fe", least=10), max_seconds=2)
+    readers = ExtractionPool(config, 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
     readers.close()
-    assert [type(verdict) for verdict in verdicts] == [ReaderDiedError, Document]
+    assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_a_large_page_is_read_apart(readers: Readers) -> None:
-    large = replace(PAGE, html=PAGE.html + b" " * LARGE)
+def test_a_large_page_is_read_apart(readers: ExtractionPool) -> None:
+    large = replace(PAGE, html=PAGE.html + b" " * LARGE_PAGE_BYTES)
     assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_of_a_page_that_kills_its_reader_the_beginning_is_read(readers: Readers) -> None:
-    page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED + b"<p>poisoned end"))
+def test_of_a_page_that_kills_its_reader_the_beginning_is_read(readers: ExtractionPool) -> None:
+    page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
     (document,) = read_all(readers, [page])
     assert isinstance(document, Document)
     assert document.page == page
 
 
-def test_a_page_that_wants_too_much_memory_takes_no_process_along(readers: Readers) -> None:
+def test_a_page_that_wants_too_much_memory_takes_no_process_along(readers: ExtractionPool) -> None:
     greedy = suspected(replace(PAGE, html=b"greedy"))
     verdicts = read_all(readers, [greedy, suspected(PAGE)])
-    assert [type(verdict) for verdict in verdicts] == [ReaderDiedError, Document]
+    assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
 def test_no_processes_are_no_processes() -> None:
-    readers = Readers(Recipe(reader=Reader(method="fe", least=10)), 0)
+    readers = ExtractionPool(WorkerConfig(reader=Reader(method="fe", least=10)), 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert places(documents) == {f"{os.getpid()} extraction_0"}
@@ -187,7 +189,7 @@ def test_readers_end_with_a_crawl_that_was_killed() -> None:
         "import asyncio, os, time\n"
         "from tests.crawl.test_extraction_pool import *\n"
         "if __name__ == '__main__':\n"
-        "    readers = Readers(Recipe(reader=Reader(method='fe', least=10)), 1)\n"
+        "    readers = ExtractionPool(WorkerConfig(reader=Reader(method='fe', least=10)), 1)\n"
         "    found = read_all(readers, [PAGE] * 20)\n"
         "    print(found[-1].article.section.split()[0], flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
