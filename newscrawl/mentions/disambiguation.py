@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight
-from newscrawl.mentions.vocabulary import Vocabulary
+from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
 EVERYDAY_CONTEXT = 2
@@ -133,7 +133,7 @@ class NeighbourWords:
         if not self.words.is_article(found[1], language) and found[1] not in _DEFINITE:
             return False
         for word in found[2].lower().split():
-            if word in self.words.before:
+            if word in of_language(self.words.before, language):
                 return True
             if word in self.words.function_words:
                 return False
@@ -143,7 +143,7 @@ class NeighbourWords:
         # "The largest mobile operator, O2"
         noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
         if noun is not None:
-            return noun[1] in self.words.before
+            return noun[1] in of_language(self.words.before, language)
         words = [word.lower() for word in _words_before(text, start, 3)]
         if not words:
             return False
@@ -157,7 +157,7 @@ class NeighbourWords:
             return True
         # "l'opérateur Orange": the article is elided onto the cue.
         joined.add(_ELIDED.sub("", words[-1]))
-        return bool(joined & self.words.before)
+        return bool(joined & of_language(self.words.before, language))
 
     def _cue_after(self, text: str, candidate: Candidate, language: str | None) -> bool:
         possessive = _POSSESSIVE.match(text, candidate.end)
@@ -178,20 +178,21 @@ class NeighbourWords:
         everyday = self.words.is_everyday(candidate.form.text, language)
         firm = possessive is not None or found[1] == "-" or candidate.inflected
         head = first.split("-")[0]
-        if {first, phrase, head} & self.words.after:
+        if {first, phrase, head} & of_language(self.words.after, language):
             return firm or not everyday
-        if firm or not self._is_verb(first, phrase) or (everyday and first in _NOUNS_TOO):
+        if firm or not self._is_verb(first, phrase, language) or (everyday and first in _NOUNS_TOO):
             return False
         # "Coach told me": a title at the beginning of a sentence stands for a person.
         if candidate.form.text.lower() in self.words.titles and _begins_sentence(text, candidate):
             return False
         return not self.is_behind_article(text, candidate, language)
 
-    def _is_verb(self, first: str, phrase: str) -> bool:
+    def _is_verb(self, first: str, phrase: str, language: str | None) -> bool:
         """Something that a company does: "announced", "hat angekündigt", "va fermer"."""
-        if {first, phrase} & self.words.verbs:
+        verbs = of_language(self.words.verbs, language)
+        if {first, phrase} & verbs:
             return True
-        return first in self.words.auxiliaries and phrase.partition(" ")[2] in self.words.verbs
+        return first in self.words.auxiliaries and phrase.partition(" ")[2] in verbs
 
     def is_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """ "Der Boss", "the target": is an article or a possessive right before the form?"""
@@ -253,7 +254,7 @@ class NeighbourWords:
         if surname[1] is None:
             return True
         # "Mercedes Sprinter" is a van: only forms in doubt are persons by a capital alone.
-        verb = surname[1].lower() in self.words.verbs
+        verb = surname[1].lower() in self.words.verbs[ANY]
         return bool(candidate.form.ambiguous) and not verb
 
     def _is_family(self, before: Sequence[str]) -> bool:
@@ -286,7 +287,9 @@ class NeighbourWords:
         if language not in {None, "en"} or not self.is_behind_article(text, candidate, language):
             return False
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        return found is None or (found[2].islower() and found[2] not in self.words.after)
+        return found is None or (
+            found[2].islower() and found[2] not in of_language(self.words.after, language)
+        )
 
     def leads_a_noun(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Does an English word begin a sentence and a noun follow it: "Next chunk uses it"?"""
@@ -298,7 +301,7 @@ class NeighbourWords:
         if not found or found[1].endswith(("ed", "s")):
             return False
         words = self.words
-        lists = (words.verbs, words.auxiliaries, words.function_words)
+        lists = (words.verbs["en"], words.auxiliaries, words.function_words)
         return not any(found[1] in one for one in lists)
 
     def is_part_of_name(self, text: str, candidate: Candidate, language: str | None) -> bool:
@@ -311,12 +314,14 @@ class NeighbourWords:
         if language == "de":
             return False
         before = _words_before(text, candidate.start, 1)
-        if before and before[-1][:1].isupper() and not self._is_usual(before[-1].lower()):
+        if before and before[-1][:1].isupper() and not self._is_usual(before[-1].lower(), language):
             return True
         after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if after is None or after[1] == "-" or not after[2][0].isupper():
             return False
-        return after[2].lower() not in self.words.after and not self.has_legal_form(text, candidate)
+        return after[2].lower() not in of_language(
+            self.words.after, language
+        ) and not self.has_legal_form(text, candidate)
 
     def has_name_before(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Does an unknown capitalised word amid a sentence lead to the form: "Jalin Hyatt"?
@@ -329,15 +334,22 @@ class NeighbourWords:
         if found is None:
             return False
         word = found[1]
-        if not word[0].isupper() or word in self.words.usual_before or self._is_usual(word.lower()):
+        if (
+            not word[0].isupper()
+            or word in self.words.usual_before
+            or self._is_usual(word.lower(), language)
+        ):
             return False
-        if word.lower() in self.words.after or word.rstrip(".") in self.words.legal_forms:
+        if (
+            word.lower() in of_language(self.words.after, language)
+            or word.rstrip(".") in self.words.legal_forms
+        ):
             return False
         return not _is_in_title_case(text, candidate.start)
 
-    def _is_usual(self, word: str) -> bool:
+    def _is_usual(self, word: str, language: str | None) -> bool:
         """May the word stand before any name, so that it is no part of it?"""
-        return word in self.words.before or word in self.words.function_words
+        return word in of_language(self.words.before, language) or word in self.words.function_words
 
     def is_other(self, text: str, candidate: Candidate) -> bool:
         """Does the name stand for something else here: an arena, a family?"""

@@ -9,6 +9,8 @@ from typing import Any
 # The key of words that are everyday words in all languages.
 ANY = "any"
 _BY_LANGUAGE = ("modifiers", "capitalised", "articles")
+# Cues by language: their words are looked up in the article's language and in English.
+_CUES = ("after", "before", "verbs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,10 +21,10 @@ class Vocabulary:
     a name that only a company has ("shares", "retailer"), `verbs` what companies and people do.
     `before_endings` end such words ("Softwarekonzern"); `compounds` are joined to a name
     without a hyphen ("Lufthansachef"). `auxiliaries` lead to a verb ("has announced").
-    By language: behind `articles` stands no name that a verb supports ("the target
-    announced"); after `modifiers` ("total"), everyday words, a cue counts only behind an
-    apostrophe or a hyphen; `capitalised` words have a capital amid small letters only as
-    names ("chez Orange").
+    `after`, `before` and `verbs` are by language. So are `articles`, behind which no verb
+    supports a name ("the target announced"), `modifiers`, everyday words ("total") after which
+    a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
+    capital amid small letters only as names ("chez Orange").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
@@ -35,11 +37,11 @@ class Vocabulary:
     """
 
     legal_forms: frozenset[str]
-    after: frozenset[str]
-    before: frozenset[str]
+    after: Mapping[str, frozenset[str]]
+    before: Mapping[str, frozenset[str]]
     before_endings: tuple[str, ...]
     compounds: frozenset[str]
-    verbs: frozenset[str]
+    verbs: Mapping[str, frozenset[str]]
     auxiliaries: frozenset[str]
     articles: Mapping[str, frozenset[str]]
     modifiers: Mapping[str, frozenset[str]]
@@ -72,6 +74,11 @@ class Vocabulary:
         return form.lower() in self.capitalised.get(language or "", ())
 
 
+def of_language(lists: Mapping[str, frozenset[str]], language: str | None) -> frozenset[str]:
+    """Return the words of a language, or of all languages if it has no list."""
+    return lists.get(language or ANY, lists[ANY])
+
+
 def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None) -> bool:
     low = word.lower()
     if language is None:
@@ -84,6 +91,7 @@ def load_vocabulary() -> Vocabulary:
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
     topics = {name: _phrases(by_language) for name, by_language in data.pop("topics").items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
+    by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
     return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
@@ -91,6 +99,13 @@ def load_vocabulary() -> Vocabulary:
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {language: frozenset(_phrases({language: text})) for language, text in lists.items()}
+
+
+def _with_english(lists: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Add English words to each language, and the words of all languages as a list."""
+    return {language: words | lists["en"] for language, words in lists.items()} | {
+        ANY: frozenset().union(*lists.values())
+    }
 
 
 def _phrases(by_language: Mapping[str, str]) -> tuple[str, ...]:

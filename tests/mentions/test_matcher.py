@@ -196,6 +196,7 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("Follow us on Facebook, Twitter and YouTube.", "en", [], id="own channels"),
         pytest.param("FOLLOW US ON PINTEREST!", "en", [], id="own channels in capitals"),
         pytest.param("Folgen Sie uns auf Instagram", "de", [], id="own channel in German"),
+        pytest.param("the Casa Apple, a house", "en", [], id="an Italian cue in English"),
         pytest.param("Nestle the slices in a dish.", "en", [], id="a verb in a recipe"),
         pytest.param("nuestro canal de YouTube", "es", [], id="own channel"),
         pytest.param("腾讯财经讯 今日消息", "zh", [], id="Chinese byline"),
