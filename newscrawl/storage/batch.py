@@ -63,16 +63,16 @@ class _Incoming:
         return visit is not None and visit.first
 
 
-def write_batch(database: Database, run_id: int, arrivals: Sequence[FinishedPage]) -> list[Written]:
+def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) -> list[Written]:
     """Store the documents and write the results of their fetches, in one transaction: all of it
     or nothing. Raise StorageError.
 
-    A page whose document can't be stored is not settled. One that we see for the first time, of an
-    article that we have already, adds its address and changes nothing else.
+    A page whose document can't be stored gets no result. A page that is fetched for the first time,
+    of an article that is stored already, adds its URL and changes nothing else.
     """
-    written: list[Written] = [None] * len(arrivals)
+    written: list[Written] = [None] * len(pages)
     incoming = []
-    for place, document in enumerate(one.document for one in arrivals):
+    for place, document in enumerate(one.document for one in pages):
         if document is not None:
             try:
                 incoming.append(_Incoming(place, document, record_of(document)))
@@ -86,13 +86,12 @@ def write_batch(database: Database, run_id: int, arrivals: Sequence[FinishedPage
         saved = save_records(connection, [(record, run_id) for record in records], rollups)
         rollups.write()
         for one, record, outcome in zip(incoming, records, saved, strict=True):
-            if (result := arrivals[one.place].result) is not None:
+            if (result := pages[one.place].result) is not None:
                 mark_stored(connection, result, _reason_of(outcome), record.urls)
-        without = [one.result for one in arrivals if one.document is None]
+        without = [one.result for one in pages if one.document is None]
         mark_done(connection, [result for result in without if result is not None])
         held = [
-            hold_lost_article(connection, one.lost, run_id) if one.lost else None
-            for one in arrivals
+            hold_lost_article(connection, one.lost, run_id) if one.lost else None for one in pages
         ]
         return saved, held
 

@@ -2,8 +2,10 @@
 
 SQLite gets one statement with many rows of parameters. PostgreSQL gets many rows by COPY, or where
 they may exist already as one statement with an array for each column: its driver would send a
-message for each row. Against SQLAlchemy's own batching that takes two thirds off the processor time
-of storing an article (0.5 ms instead of 1.3 ms, 100 articles in a transaction).
+message for each row. Compared with SQLAlchemy's own batching, that takes more than half off the
+processor time of storing an article (0.6 ms instead of 1.3 ms, 100 articles in a transaction). All
+other statements are SQLAlchemy's: statements prepared by hand took 0.1 ms less, about 1 % of the
+time of a page.
 """
 
 from collections.abc import Callable, Mapping, Sequence

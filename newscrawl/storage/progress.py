@@ -53,11 +53,6 @@ def note_step(session: Session, step: Step) -> None:
     row.updated_at, row.finished_at = now, now if step.finished else None
 
 
-def record_step(database: Database, step: Step) -> None:
-    """Writes down a step that changed nothing else."""
-    database.write(lambda session: note_step(session, step))
-
-
 def forget_task(database: Database, task: str) -> None:
     """Delete the progress of a task, so that it begins anew."""
 
