@@ -96,17 +96,18 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
-        found = company_alerts.watched_companies(store)
+        companies = company_alerts.watched_companies(store)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="with", heading="with", wide=True),
         Column(key="since", heading="since"),
     )
     rows = [
-        {"company": one.company, "with": one.other, "since": one.added_at.date()} for one in found
+        {"company": one.company, "with": one.other, "since": one.added_at.date()}
+        for one in companies
     ]
     render(rows, columns, output_format)
-    if not found:
+    if not companies:
         say("Nothing is watched: newscrawl alerts watch COMPANY")
         raise typer.Exit(1)
 
@@ -161,7 +162,7 @@ def list_alerts(
 
     with open_for_reading(database) as store:
         kinds: tuple[company_alerts.AlertKind, ...] = ("spike", "first mention", "first pair")
-        found = company_alerts.list_alerts(store, kinds=kinds, limit=limit)
+        alerts = company_alerts.list_alerts(store, kinds=kinds, limit=limit)
     columns = (
         Column(key="day", heading="day"),
         Column(key="kind", heading="kind"),
@@ -177,8 +178,8 @@ def list_alerts(
             key="delivered", heading="delivered", show=lambda done: "yes" if done else "not yet"
         ),
     )
-    render([_row(kept) for kept in found], columns, output_format)
-    if not found:
+    render([_row(kept) for kept in alerts], columns, output_format)
+    if not alerts:
         say("No alerts.")
         raise typer.Exit(1)
 
@@ -233,8 +234,8 @@ def _names(
     return name, beside
 
 
-def _row(kept: "StoredAlert") -> dict[str, object]:
-    one = kept.alert
+def _row(stored: "StoredAlert") -> dict[str, object]:
+    one = stored.alert
     return {
         "day": one.day,
         "kind": one.kind,
@@ -243,10 +244,10 @@ def _row(kept: "StoredAlert") -> dict[str, object]:
         "articles": one.facts.get("articles"),
         "expected": one.facts.get("expected"),
         "chance": one.facts.get("chance"),
-        "raised_at": kept.raised_at,
-        "delivered_at": kept.delivered_at,
-        "delivered_by": ", ".join(kept.delivered_by),
-        "delivered": kept.delivered_at is not None,
+        "raised_at": stored.raised_at,
+        "delivered_at": stored.delivered_at,
+        "delivered_by": ", ".join(stored.delivered_by),
+        "delivered": stored.delivered_at is not None,
     }
 
 

@@ -193,8 +193,8 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     for state in states:
         if state.problem:
             say(f"newscrawl: {state.problem}")
-    found = any(state.counts["articles"] or state.done_before for state in states)
-    if not found or any(state.problem for state in states):
+    any_article = any(state.counts["articles"] or state.done_before for state in states)
+    if not any_article or any(state.problem for state in states):
         raise typer.Exit(1)
 
 
@@ -254,9 +254,9 @@ def reextract(
             say(f"Continuing where the last run stopped, after {task.done_before:,} pages.")
         with counting_bar("pages", len(task)) as advance:
             number = workers or cores()
-            found = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
-    _show_changes(found, output_format, every=every)
-    if not found:
+            changes = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
+    _show_changes(changes, output_format, every=every)
+    if not changes:
         say("There was no article to read.")
         raise typer.Exit(1)
 
@@ -335,19 +335,19 @@ def rematch(
         if task.done_before:
             say("Continuing where the last run stopped.")
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
-            found = task.run(advance)
-    _show_companies(found, output_format, dry_run=dry_run)
-    if not found.articles:
+            result = task.run(advance)
+    _show_companies(result, output_format, dry_run=dry_run)
+    if not result.articles:
         say("There was no article to read.")
         raise typer.Exit(1)
 
 
-def _show_companies(found: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
+def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render
 
-    rows = [asdict(change) for change in found.companies]
+    rows = [asdict(change) for change in result.companies]
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="articles", heading="articles", number=True, show=_signed),
@@ -356,7 +356,7 @@ def _show_companies(found: "RematchResult", output_format: Format, *, dry_run: b
     )
     shown = rows[:_MAX_ROWS] if output_format == "table" else rows
     note = (
-        f"{found.changed:,} of {found.articles:,} articles "
+        f"{result.changed:,} of {result.articles:,} articles "
         f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
     )
     if len(shown) < len(rows):

@@ -102,8 +102,8 @@ def articles(
         (company,) = company_names_of([company], companies, asked.database)
     title = f"Articles that mention {company}" if company else "Articles"
     if sentences and company:
-        found = queries.company_articles(asked.database, company, scope=asked.scope, limit=limit)
-        _show_found(found, asked.output_format, title)
+        results = queries.company_articles(asked.database, company, scope=asked.scope, limit=limit)
+        _show_found(results, asked.output_format, title)
         return
     rows = queries.articles(
         asked.database, company=company, scope=asked.scope, limit=limit, every_kind=every_kind
@@ -116,8 +116,8 @@ class SearchCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as all commands do; raise InputError with that advice where it may help."""
-        given = args[: args.index("--")] if "--" in args else list(args)
-        word = next(filter(_UNWANTED.fullmatch, given), None)
+        words = args[: args.index("--")] if "--" in args else list(args)
+        word = next(filter(_UNWANTED.fullmatch, words), None)
         try:
             return super().parse_args(ctx, args)
         except TyperException as error:
@@ -142,15 +142,15 @@ def search(
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Case and accents don't matter. Chinese and Japanese are found as they are written. For a word
+    Case and accents don't matter. Chinese and Japanese are results as they are written. For a word
     that begins with a hyphen, quote all words together, or write -- before them.
 
     Exit code 1 where there is none.
     """
     from newscrawl.storage import queries
 
-    found = queries.search(asked.database, query, scope=asked.scope, limit=limit)
-    _show_found(found, asked.output_format, f"Articles with {query}")
+    results = queries.search(asked.database, query, scope=asked.scope, limit=limit)
+    _show_found(results, asked.output_format, f"Articles with {query}")
 
 
 # --- Lists of articles ---
@@ -206,7 +206,7 @@ def _article(row: "ArticleRow") -> "Text":
     )
 
 
-def _show_found(found: "Sequence[FoundArticle]", output_format: ExportFormat, title: str) -> None:
+def _show_found(results: "Sequence[FoundArticle]", output_format: ExportFormat, title: str) -> None:
     """Write articles with their sentences; in a table the matches are bold."""
     from newscrawl.cli.output import Column, render
 
@@ -215,13 +215,13 @@ def _show_found(found: "Sequence[FoundArticle]", output_format: ExportFormat, ti
             Column(key="day", heading="day"),
             Column(key="article", heading="article", wide=True),
         )
-        records = [{"day": one.article.day, "article": _found_article(one)} for one in found]
+        records = [{"day": one.article.day, "article": _found_article(one)} for one in results]
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
         columns = tuple(Column(key=name, heading=name) for name in names)
-        records = [_found_record(one) for one in found]
+        records = [_found_record(one) for one in results]
     render(records, columns, output_format, title=title)
-    _check_any(found)
+    _check_any(results)
 
 
 def _found_record(one: "FoundArticle") -> dict[str, object]:
@@ -391,7 +391,7 @@ def restore(
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
-    """Make an earlier version of an article the newest one, with its mentions found anew.
+    """Make an earlier version of an article the newest one, with its mentions earlier anew.
 
     What it replaces becomes an earlier version, and is not taken from the site again.
     """
@@ -401,13 +401,15 @@ def restore(
 
     registry = companies_from(companies)
     with open_for_reading(database) as store:
-        found = earlier_version(store, url, version)
-        language = found.language
-        if not found.has_language:
-            language = settle_language(language, f"{found.title}\n{found.text}")
-        mentions = registry.find(found.text, title=found.title, language=language, source=found.url)
-        number = restore_version(store, found, mentions, language)
-    say(f"Restored: what version {version} said is version {number} now, {len(mentions)} mentions.")
+        earlier = earlier_version(store, url, version)
+        language = earlier.language
+        if not earlier.has_language:
+            language = settle_language(language, f"{earlier.title}\n{earlier.text}")
+        mentions = registry.find(
+            earlier.text, title=earlier.title, language=language, source=earlier.url
+        )
+        number = restore_version(store, earlier, mentions, language)
+    say(f"Restored: version {number} has the text of {version}, with {len(mentions)} mentions.")
 
 
 def _decide(

@@ -61,7 +61,7 @@ def find(
     from newscrawl.cli.output import Column, render, say
 
     body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
-    found = companies_from(companies).find(body, title=title, language=language, source=source)
+    mentions = companies_from(companies).find(body, title=title, language=language, source=source)
     columns = (
         Column(key="company", heading="company", wide=True),
         Column(key="section", heading="in"),
@@ -83,10 +83,10 @@ def find(
             "surface": mention.surface,
             "context": _context(title if mention.section == "title" else body, mention),
         }
-        for mention in found
+        for mention in mentions
     ]
     render(rows, columns, output_format)
-    if not found:
+    if not mentions:
         say("No company of the registry is mentioned.")
         raise typer.Exit(1)
 
@@ -102,8 +102,8 @@ def check(
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
     registry = companies_from(file)
     forms = sum(1 + len(company.aliases) for company in registry)
-    found = "1 company" if len(registry) == 1 else f"{len(registry):,} companies"
-    say(f"{file} is fine: {found} under {forms:,} name{'' if forms == 1 else 's'}.")
+    number = "1 company" if len(registry) == 1 else f"{len(registry):,} companies"
+    say(f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}.")
 
 
 def _context(text: str, mention: "Mention") -> "Text":

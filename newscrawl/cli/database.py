@@ -68,14 +68,14 @@ def prune(
     from newscrawl.cli.output import say, total_bar
     from newscrawl.storage.retention import Pruning
 
-    time = kept(keep)
+    time = retention_time(keep)
     with open_for_reading(database) as store, total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
     counts = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
     say(f"Deleted: {counts.replace('_', ' ')}.")
 
 
-def kept(text: str) -> timedelta:
+def retention_time(text: str) -> timedelta:
     """Return how long such rows are kept; raise SettingError for a time that is too short."""
     from newscrawl.storage.retention import LEAST
 

@@ -110,10 +110,10 @@ def monitor(
 
 def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
     """Return the daily pruning of the database; raise SettingError for an invalid time."""
-    from newscrawl.cli.database import kept
+    from newscrawl.cli.database import retention_time
     from newscrawl.storage.retention import prune_daily
 
-    keep = kept(config.NEWSCRAWL_KEEP)
+    keep = retention_time(config.NEWSCRAWL_KEEP)
 
     def prune(stopping: "Callable[[], bool]") -> None:
         pruned = prune_daily(store, keep, stopping)

@@ -85,17 +85,17 @@ def check(
     # Opened first: a database that can't be written to isn't worth a thousand visits.
     with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
         with progress("visiting", len(wanted)) as step:
-            found = check_sources(
+            checks = check_sources(
                 wanted,
                 fetcher,
                 recent=timedelta(days=days),
                 workers=workers,
                 on_result=lambda health: step(health.slug),
             )
-        _record(store, wanted, found)
-    _show_checks(found, output_format)
-    if bad := sum(not health.is_healthy for health in found):
-        say(f"{bad} of {len(found)} sites can't be crawled as they are.")
+        _record(store, wanted, checks)
+    _show_checks(checks, output_format)
+    if bad := sum(not health.is_healthy for health in checks):
+        say(f"{bad} of {len(checks)} sites can't be crawled as they are.")
         raise typer.Exit(1)
 
 
@@ -116,7 +116,9 @@ def _wanted(slugs: Sequence[str], country: str | None, own_file: Path | None) ->
     return sources
 
 
-def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[SourceCheck]") -> None:
+def _record(
+    store: "Database", sources: "Sequence[Source]", checks: "Sequence[SourceCheck]"
+) -> None:
     from newscrawl.storage.source_stats import Checkup, record_checkups
 
     for source in sources:
@@ -136,12 +138,12 @@ def _record(store: "Database", sources: "Sequence[Source]", found: "Sequence[Sou
                 newest_at=health.newest,
                 moved_to=health.moved_to,
             )
-            for health in found
+            for health in checks
         ],
     )
 
 
-def _show_checks(found: "Sequence[SourceCheck]", output_format: Format) -> None:
+def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
     from newscrawl.cli.output import Column, render, shown_day
 
     columns = (
@@ -165,9 +167,9 @@ def _show_checks(found: "Sequence[SourceCheck]", output_format: Format) -> None:
             "working": health.working,
             "moved_to": health.moved_to,
         }
-        for health in found
+        for health in checks
     ]
-    counts = Counter(health.state for health in found)
+    counts = Counter(health.state for health in checks)
     note = ", ".join(f"{count} {state}" for state, count in counts.most_common())
     render(records, columns, output_format, note=note)
 
@@ -210,7 +212,7 @@ def audit(
     its text, its revisions and the mentions in them are deleted. Where the feed's standfirst is not
     stored, only the headline remains. Archives of pages are not changed.
 
-    Exit code 1 where such articles are found and not reduced, or where none could be checked.
+    Exit code 1 where such articles are result and not reduced, or where none could be checked.
     """
     from newscrawl.cli.output import counting_bar, say
     from newscrawl.monitoring import robots_audit
@@ -221,14 +223,14 @@ def audit(
     with open_for_reading(database) as store:
         names = _names(store, slug or ())
         fetcher = None if stored else _fetcher(sources, allow_private=allow_private)
-        found, rules = _find(store, names, fetcher)
-        _show_audit(found, rules, output_format)
-        if registry is not None and found.forbidden and (yes or _agreed(len(found.forbidden))):
-            with counting_bar("reducing", len(found.forbidden)) as advance:
-                robots_audit.purge(store, found.forbidden, registry, advance)
-            say(f"Reduced to headline and standfirst: {len(found.forbidden):,} articles.")
+        result, rules = _find(store, names, fetcher)
+        _show_audit(result, rules, output_format)
+        if registry is not None and result.forbidden and (yes or _agreed(len(result.forbidden))):
+            with counting_bar("reducing", len(result.forbidden)) as advance:
+                robots_audit.purge(store, result.forbidden, registry, advance)
+            say(f"Reduced to headline and standfirst: {len(result.forbidden):,} articles.")
             return
-    if found.forbidden or (found.articles and found.unknown == found.articles):
+    if result.forbidden or (result.articles and result.unknown == result.articles):
         raise typer.Exit(1)
 
 
@@ -263,7 +265,7 @@ def _find(
         return robots_audit.audit(store, names, rules, advance), rules
 
 
-def _show_audit(found: "Audit", rules: "Rules", output_format: Format) -> None:
+def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, say
@@ -277,18 +279,18 @@ def _show_audit(found: "Audit", rules: "Rules", output_format: Format) -> None:
         Column(key="host", heading="", table=False),
         Column(key="read_at", heading="", table=False),
     )
-    shown: Sequence[ForbiddenArticle] = found.forbidden
-    note = f"{len(shown):,} of {found.articles:,} articles are forbidden by robots.txt"
+    shown: Sequence[ForbiddenArticle] = result.forbidden
+    note = f"{len(shown):,} of {result.articles:,} articles are forbidden by robots.txt"
     if output_format == "table" and len(shown) > _MAX_ROWS:
         shown, note = shown[:_MAX_ROWS], f"{note}; the first {_MAX_ROWS} shown"
     render([asdict(one) for one in shown], columns, output_format, note=note)
-    if found.unknown:
+    if result.unknown:
         hosts = "; ".join(list(rules.unknown)[:_MAX_HOSTS])
         further = len(rules.unknown) - _MAX_HOSTS
         more = f" and {further} more" if further > 0 else ""
         say(
-            f"Not checked: {found.unknown:,} articles, since the robots.txt of {hosts}{more} can't "
-            "be read and no copy is stored."
+            f"Not checked: {result.unknown:,} articles, since the robots.txt of {hosts}{more} "
+            "can't be read and no copy is stored."
         )
 
 

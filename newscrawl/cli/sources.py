@@ -232,7 +232,7 @@ def add(
 ) -> None:
     """Add a site to your own sources file.
 
-    Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in
+    Feeds, sitemaps, name, language and country are profile on its home page, in robots.txt and in
     the usual places, as politely as by a crawl; feeds and sitemaps are read before they are added.
     A site without them is crawled from its home and section pages.
 
@@ -251,9 +251,9 @@ def add(
         country=country.lower() if country else None,
         languages=tuple(code.lower() for code in language or ()),
     )
-    found = _find(home_of(url), Fetcher(fetch_policy(allow_private=allow_private)))
-    source = propose(found, stated, registry, detect_language=partial(settle_language, None))
-    _show_found(source, found, output_format)
+    profile = _find(home_of(url), Fetcher(fetch_policy(allow_private=allow_private)))
+    source = propose(profile, stated, registry, detect_language=partial(settle_language, None))
+    _show_found(source, profile, output_format)
     if not dry_run:
         add_source(file, source)
         _say_next(source, file)
@@ -272,14 +272,14 @@ def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
         )
 
 
-def _show_found(source: "Source", found: "SiteProfile", output_format: Format) -> None:
+def _show_found(source: "Source", profile: "SiteProfile", output_format: Format) -> None:
     from dataclasses import asdict
 
     from newscrawl.cli.output import Column, render, write_json
 
-    listings = [asdict(listing) for listing in found.listings]
+    listings = [asdict(listing) for listing in profile.listings]
     if output_format == "json":
-        write_json({**asdict(source), "listings": listings, "refused": found.refused})
+        write_json({**asdict(source), "listings": listings, "refused": profile.refused})
         return
     columns = (
         Column(key="kind", heading="kind"),
@@ -295,7 +295,7 @@ def _show_found(source: "Source", found: "SiteProfile", output_format: Format) -
     sections = [{"kind": "section", "url": url, "found": "home page"} for url in source.sections]
     title = f"{source.slug}: {source.name} ({source.country}, {', '.join(source.languages)})"
     render(
-        [*listings, *sections], columns, output_format, title=title, note="\n".join(found.refused)
+        [*listings, *sections], columns, output_format, title=title, note="\n".join(profile.refused)
     )
 
 

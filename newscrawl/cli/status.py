@@ -72,10 +72,10 @@ def status(
         if watch:
             _keep_showing(store, slugs, every, everything=everything)
             return
-        found = _status(store, slugs)
-    _show(found, output_format, everything=everything)
-    crawled = any(one.last_start for one in found.sources)
-    if not crawled or (check and (found.incidents or all(one.silent for one in found.workers))):
+        current = _status(store, slugs)
+    _show(current, output_format, everything=everything)
+    crawled = any(one.last_start for one in current.sources)
+    if not crawled or (check and (current.incidents or all(one.silent for one in current.workers))):
         raise typer.Exit(1)
 
 
@@ -97,15 +97,15 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
     return [one_of(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
 
 
-def _show(found: "WatchStatus", output_format: str, *, everything: bool) -> None:
+def _show(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
     from newscrawl.cli.output import render, terminal, write_json
 
     if output_format == "json":
-        write_json(_record(found))
+        write_json(_record(current))
     elif output_format == "csv":
-        render([_row(one) for one in found.sources], _columns(found.moment), "csv")
+        render([_row(one) for one in current.sources], _columns(current.moment), "csv")
     else:
-        terminal().print(_screen(found, everything=everything))
+        terminal().print(_screen(current, everything=everything))
 
 
 def _keep_showing(
@@ -125,37 +125,37 @@ def _keep_showing(
             return
 
 
-def _screen(found: "WatchStatus", *, everything: bool) -> "Group":
+def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
     from newscrawl.cli.output import Column, table_of
 
     parts: list[object] = [
-        Text(f"The watch at {found.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
-        Text(_workers(found)),
-        Text(_totals(found.sources)),
-        *map(Text, _quarantine(found.sources)),
+        Text(f"The watch at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
+        Text(_workers(current)),
+        Text(_totals(current.sources)),
+        *map(Text, _quarantine(current.sources)),
     ]
-    chosen = [one for one in found.sources if everything or _tells(one)]
+    chosen = [one for one in current.sources if everything or _tells(one)]
     chosen.sort(key=lambda one: _ORDER.index(one.state))
     shown = chosen if everything else chosen[:_ROWS]
     if shown:
-        parts.append(table_of([_row(one) for one in shown], _columns(found.moment)))
-    if len(shown) < len(found.sources):
-        left = _number(len(found.sources) - len(shown), "source")
+        parts.append(table_of([_row(one) for one in shown], _columns(current.moment)))
+    if len(shown) < len(current.sources):
+        left = _number(len(current.sources) - len(shown), "source")
         left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
         parts.append(Text(left, style="dim"))
-    if found.incidents:
+    if current.incidents:
         columns = (
-            Column(key="since", heading="since", show=lambda at: _ago(at, found.moment)),
+            Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
             Column(key="source", heading="source", wide=True),
             Column(key="kind", heading="what is wrong", wide=True),
             Column(key="note", heading="", wide=True),
         )
         rows = [
             {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
-            for one in found.incidents[:_ROWS]
+            for one in current.incidents[:_ROWS]
         ]
         parts.append(table_of(rows, columns))
     return Group(*parts)  # type: ignore[arg-type]
@@ -166,15 +166,15 @@ def _tells(one: "SourceStatus") -> bool:
     return one.state in {"failing", "late", "running"} or any(shown)
 
 
-def _workers(found: "WatchStatus") -> str:
-    alive = [one for one in found.workers if not one.silent]
-    silent = len(found.workers) - len(alive)
-    if not found.workers:
+def _workers(current: "WatchStatus") -> str:
+    alive = [one for one in current.workers if not one.silent]
+    silent = len(current.workers) - len(alive)
+    if not current.workers:
         return "No worker is up: newscrawl monitor starts one."
     busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
     hosts = len({one.host for one in alive})
     text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: {busy} of {slots} "
-    text += f"crawls at a time, {found.queued} in the queue"
+    text += f"crawls at a time, {current.queued} in the queue"
     return text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
 
 
@@ -185,8 +185,8 @@ def _number(count: int, what: str) -> str:
 def _totals(sources: Sequence["SourceStatus"]) -> str:
     hour, day = sum(one.new_hour for one in sources), sum(one.new_day for one in sources)
     states: Counter[str] = Counter(one.state for one in sources)
-    told = ", ".join(f"{states[state]} {state}" for state in _ORDER if states[state])
-    return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {told or 'none'}."
+    counts = ", ".join(f"{states[state]} {state}" for state in _ORDER if states[state])
+    return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
 
 
 def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
@@ -261,20 +261,20 @@ def _due(since: datetime) -> str:
     return f"due since {since.strftime(form)}"
 
 
-def _record(found: "WatchStatus") -> dict[str, object]:
+def _record(current: "WatchStatus") -> dict[str, object]:
     from dataclasses import asdict
 
     return {
-        "moment": found.moment,
-        "queued": found.queued,
-        "articles_hour": sum(one.new_hour for one in found.sources),
-        "articles_day": sum(one.new_day for one in found.sources),
-        "quarantined": sum(one.quarantined for one in found.sources),
-        "workers": [asdict(one) for one in found.workers],
-        "sources": [{**_row(one), "causes": dict(one.causes)} for one in found.sources],
+        "moment": current.moment,
+        "queued": current.queued,
+        "articles_hour": sum(one.new_hour for one in current.sources),
+        "articles_day": sum(one.new_day for one in current.sources),
+        "quarantined": sum(one.quarantined for one in current.sources),
+        "workers": [asdict(one) for one in current.workers],
+        "sources": [{**_row(one), "causes": dict(one.causes)} for one in current.sources],
         "incidents": [
             {"source": one.source, "kind": one.kind, "note": one.note, "opened_at": one.opened_at}
-            for one in found.incidents
+            for one in current.incidents
         ],
     }
 

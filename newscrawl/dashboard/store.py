@@ -64,7 +64,7 @@ def _identity(file: Path | None) -> tuple[int, int] | None:
     if file is None:
         return None
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return (0, 0)
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino

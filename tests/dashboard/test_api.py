@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from newscrawl.dashboard import create_app
 from newscrawl.query import QuestionError
 from newscrawl.storage import Database, open_database, queries
-from tests.dashboards import TODAY, TRAM, add_hostile, config_of, revise
+from tests.dashboards import NOW, TODAY, TRAM, add_hostile, config_of, revise
 from tests.newsroom import News, fill
 
 
@@ -76,7 +76,7 @@ def test_api_description_names_the_questions(client: TestClient) -> None:
 def test_counts_are_those_of_the_queries(client: TestClient, database: Database) -> None:
     since = TODAY - timedelta(days=9)
     got = client.get("/api/counts", params={"company": "Siemens", "since": str(since)}).json()
-    scope = queries.Scope(since=since)
+    scope = queries.Scope(since=since, now=NOW)
     expected = queries.mention_counts(database, "day", company="Siemens", scope=scope)
     assert [row["key"] for row in got] == [row.key for row in expected]
     for row, wanted in zip(got, expected, strict=True):
@@ -86,7 +86,7 @@ def test_counts_are_those_of_the_queries(client: TestClient, database: Database)
 
 def test_ranking_is_that_of_the_queries(client: TestClient, database: Database) -> None:
     got = client.get("/api/overview", params={"limit": 5}).json()
-    expected = queries.overview(database, limit=5)
+    expected = queries.overview(database, scope=queries.Scope(now=NOW), limit=5)
     assert [row["company"] for row in got["companies"]] == [
         row.company for row in expected.companies
     ]

@@ -280,7 +280,7 @@ def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
         .join(Company, Company.id == Mention.company_id)
         .where(Mention.article_id == number)
     )
-    found = [
+    mentions = [
         MarkedMention(
             company=name,
             section="title" if mention.section == "title" else "body",
@@ -291,7 +291,7 @@ def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
         )
         for mention, name in session.execute(query)
     ]
-    return tuple(sorted(found, key=lambda m: (m.section != "title", m.start, m.end, m.company)))
+    return tuple(sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company)))
 
 
 def _addresses(session: Session, number: int) -> tuple[str, ...]:
@@ -312,7 +312,7 @@ def _boilerplate(session: Session, number: int) -> tuple[tuple[str, int], ...]:
         .join(Company, Company.id == Boilerplate.company_id)
         .where(Boilerplate.article_id == number)
     )
-    return tuple(sorted((name, found) for name, found in session.execute(query)))
+    return tuple(sorted((name, count) for name, count in session.execute(query)))
 
 
 def _mention_changes(session: Session, number: int) -> dict[int, tuple[tuple[str, int], ...]]:
@@ -321,10 +321,10 @@ def _mention_changes(session: Session, number: int) -> dict[int, tuple[tuple[str
         .join(Company, Company.id == MentionChange.company_id)
         .where(MentionChange.article_id == number)
     )
-    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    changes: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for version, name, difference in session.execute(query):
-        found[version].append((name, difference))
-    return defaultdict(tuple, {version: tuple(sorted(rows)) for version, rows in found.items()})
+        changes[version].append((name, difference))
+    return defaultdict(tuple, {version: tuple(sorted(rows)) for version, rows in changes.items()})
 
 
 def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[DiffLine, ...]:

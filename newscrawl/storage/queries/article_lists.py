@@ -170,11 +170,11 @@ def stories(
     mention it are counted.
     """
     with database.reading() as session:
-        found = rollup_table(session, scope, by=None, company=company, stories=True)
-        table = found.table
+        rollup = rollup_table(session, scope, by=None, company=company, stories=True)
+        table = rollup.table
         articles, newest = func.count(), func.max(table.minute)
         query = (
-            found.select(
+            rollup.select(
                 table.story_id,
                 articles,
                 func.count(table.source_id.distinct()),
@@ -284,9 +284,9 @@ def _newest(
             named = select(Mention.article_id).join(Company).where(Company.name == company)
             query = query.where(Article.id.in_(named))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
-    found = rollup_table(session, scope, by="hour", company=company)
-    table = found.table
-    return found.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
+    rollup = rollup_table(session, scope, by="hour", company=company)
+    table = rollup.table
+    return rollup.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
 
 
 def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
@@ -319,10 +319,10 @@ def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
         .where(Mention.article_id.in_(numbers))
         .group_by(Mention.article_id, Company.name, Mention.section)
     )
-    found: _Mentions = defaultdict(list)
+    mentions: _Mentions = defaultdict(list)
     for number, company, section, times in session.execute(query):
-        found[number].append((company, section, times))
-    return found
+        mentions[number].append((company, section, times))
+    return mentions
 
 
 def _row(
@@ -360,12 +360,12 @@ def _firsts(
         .join(Article, Article.id == CountedArticle.article_id)
         .order_by(Article.id.desc())
     )
-    found = {}
+    headlines = {}
     for story, minute in firsts:
         this = query.where(CountedArticle.story_id == story, CountedArticle.minute == minute)
         for number, title, url in session.execute(this):
-            found[number] = (title, url)
-    return found
+            headlines[number] = (title, url)
+    return headlines
 
 
 # --- Snippets ---
@@ -375,19 +375,19 @@ def snippets(
     title: str | None, text: str, spans: dict[Section, list[Span]], limit: int
 ) -> tuple[Snippet, ...]:
     """Return the headline if it is marked, then the first sentences that are, `limit` in all."""
-    found = []
+    chosen = []
     if title and spans.get("title"):
-        found.append(_snippet("title", title, (0, len(title)), spans["title"]))
+        chosen.append(_snippet("title", title, (0, len(title)), spans["title"]))
     last_end = 0
     for span in sorted(spans.get("body", ())):
-        if len(found) >= limit:
+        if len(chosen) >= limit:
             break
         if span[0] < last_end:
             continue  # in a sentence that stands there already
         start, last_end = _sentence(text, span)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
-        found.append(_snippet("body", text, (start, last_end), inside))
-    return tuple(found[:limit])
+        chosen.append(_snippet("body", text, (start, last_end), inside))
+    return tuple(chosen[:limit])
 
 
 def sentences(text: str) -> list[str]:

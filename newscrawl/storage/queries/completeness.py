@@ -132,7 +132,7 @@ def _coverage_day(slug: str, day: date, row: Coverage | None) -> CoverageDay:
 def completeness_within(session: Session, scope: Scope) -> Completeness:
     """Return what `completeness` does, within a session."""
     read = _read_over_time(session, "day", scope)
-    return sum((found for _, found in _by_day(session, scope, read)), Completeness())
+    return sum((known for _, known in _by_day(session, scope, read)), Completeness())
 
 
 def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Completeness]:
@@ -166,9 +166,9 @@ def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Complete
     if by == "hour":
         return _by_hour(session, scope)
     periods: dict[str, Completeness] = {}
-    for day, found in _by_day(session, scope, _read_over_time(session, "day", scope)):
+    for day, known in _by_day(session, scope, _read_over_time(session, "day", scope)):
         key = period_of(day, by)
-        periods[key] = periods.get(key, Completeness()) + found
+        periods[key] = periods.get(key, Completeness()) + known
     return periods
 
 
@@ -179,12 +179,12 @@ def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
         read_on[key[:10]] += number
     now = scope.now or datetime.now(UTC)
     hours: dict[str, Completeness] = {}
-    for day, found in _by_day(session, scope, read_on):
+    for day, known in _by_day(session, scope, read_on):
         for hour in hours_of(day, zone_of(scope)):
             key = period_of(hour, "hour")
             # An hour to come is not yet known to be without news.
             if key in read or datetime.fromisoformat(key) <= now:
-                hours[key] = replace(found, read=read.get(key, 0))
+                hours[key] = replace(known, read=read.get(key, 0))
     return hours
 
 
@@ -202,15 +202,15 @@ def _by_day(
     last = last_day(scope)
     for day in days(start, scope.until or last):
         expected += watched_since.get(day, 0)
-        found = Completeness(
+        complete = Completeness(
             read=read.get(day.isoformat(), 0),
             covered=covered.get(day, 0),
             expected=expected if day <= last else covered.get(day, 0),
             unwatched=0 if expected else 1,
         )
         # A day to come can't have been crawled; an article may bear its date all the same.
-        if day <= last or found.level != "none":
-            yield day, found
+        if day <= last or complete.level != "none":
+            yield day, complete
 
 
 def _covered_by_day(session: Session, scope: Scope) -> dict[date, int]:
@@ -243,17 +243,17 @@ def _by_group(session: Session, by: Group, scope: Scope) -> dict[str, Completene
     sources = _sources_by(session, by, scope)
     covered = _covered_by_source(session, scope)
     firsts = first_days(session, scope)
-    found = {}
+    groups = {}
     for group in sorted({*read, *sources}):
         crawled = sources.get(group, set()) & firsts.keys()
         if group not in read and not crawled:
             continue
-        found[group] = replace(
+        groups[group] = replace(
             _expected([firsts[slug] for slug in crawled], scope),
             read=read.get(group, 0),
             covered=sum(covered.get(slug, 0) for slug in crawled),
         )
-    return found
+    return groups
 
 
 def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:

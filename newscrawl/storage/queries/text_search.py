@@ -161,15 +161,15 @@ def search(
         numbers = _matching(session, asked, scope, limit, offset)
         rows = article_rows(session, numbers, None)
         texts = texts_of(session, [row.number for row in rows])
-    found = []
+    results = []
     for row in rows:
         body = texts[row.number]
         spans: dict[Section, list[Span]] = {
             "title": _spans(asked, row.title or ""),
             "body": _spans(asked, body),
         }
-        found.append(FoundArticle(article=row, snippets=snippets(row.title, body, spans, each)))
-    return found
+        results.append(FoundArticle(article=row, snippets=snippets(row.title, body, spans, each)))
+    return results
 
 
 def _matching(
