@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any, Self
 
@@ -52,82 +52,54 @@ class SourceStatsPipeline:
 
 
 _DROPPED = "item_dropped_reasons_count/"
-_FAILED = "newscrawl/pages_failed/"
+_OWN = "newscrawl/"
+_FAILED = f"{_OWN}pages_failed/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Scrapy's stats of one crawl, as far as they tell of articles."""
+    """A crawl's statistics that say how its source fares, by the names that they have in Scrapy's
+    stats after `newscrawl/`; `dropped` and `failures` are counted by reason."""
 
-    found: int
-    known: int
-    offsite: int
-    requested: int
-    fetched: int
-    failed: int
-    deferred: int
-    disallowed: int
-    paywalled: int
-    new: int
-    revised: int
-    unchanged: int
-    quarantined: int
-    mentions: int
-    revisits: int
-    revisits_stored: int
-    listings_read: int
-    listings_unchanged: int
-    listings_rested: int
-    unchanged_entries: int
-    listings_failed: int
-    listings_disallowed: int
-    listings_unreachable_robots: int
-    robots_copies: int
-    newest: datetime | None
+    found: int = 0
+    known: int = 0
+    offsite: int = 0
+    requested: int = 0
+    pages_fetched: int = 0
+    pages_failed: int = 0
+    pages_deferred: int = 0
+    pages_disallowed: int = 0
+    pages_paywalled: int = 0
+    articles_new: int = 0
+    articles_revised: int = 0
+    articles_unchanged: int = 0
+    revisions_quarantined: int = 0
+    mentions: int = 0
+    revisits: int = 0
+    revisits_stored: int = 0
+    listings_read: int = 0
+    listings_unchanged: int = 0
+    listings_rested: int = 0
+    unchanged_entries: int = 0
+    listings_failed: int = 0
+    listings_disallowed: int = 0
+    listings_unreachable_robots: int = 0
+    robots_copies_obeyed: int = 0
+    newest_entry: datetime | None = None
     dropped: Mapping[str, int]
     failures: Mapping[str, int]
 
     @classmethod
     def of(cls, stats: Mapping[str, Any]) -> Self:
-        """Read the counts off a crawl's stats."""
-
-        def count(name: str) -> int:
-            return int(stats.get(f"newscrawl/{name}", 0))
-
-        return cls(
-            found=count("found"),
-            known=count("known"),
-            offsite=count("offsite"),
-            requested=count("requested"),
-            fetched=count("pages_fetched"),
-            failed=count("pages_failed"),
-            deferred=count("pages_deferred"),
-            disallowed=count("pages_disallowed"),
-            paywalled=count("pages_paywalled"),
-            new=count("articles_new"),
-            revised=count("articles_revised"),
-            unchanged=count("articles_unchanged"),
-            quarantined=count("revisions_quarantined"),
-            mentions=count("mentions"),
-            revisits=count("revisits"),
-            revisits_stored=count("revisits_stored"),
-            listings_read=count("listings_read"),
-            listings_unchanged=count("listings_unchanged"),
-            listings_rested=count("listings_rested"),
-            unchanged_entries=count("unchanged_entries"),
-            listings_failed=count("listings_failed"),
-            listings_disallowed=count("listings_disallowed"),
-            listings_unreachable_robots=count("listings_unreachable_robots"),
-            robots_copies=count("robots_copies_obeyed"),
-            newest=stats.get("newscrawl/newest_entry"),
-            dropped=_starting(stats, _DROPPED),
-            failures=_starting(stats, _FAILED),
-        )
+        """Read the counts from a crawl's stats."""
+        own = {name.removeprefix(_OWN): value for name, value in stats.items()}
+        counts = {one.name: own[one.name] for one in fields(cls) if one.name in own}
+        return cls(**counts, dropped=_starting(stats, _DROPPED), failures=_starting(stats, _FAILED))
 
     @property
     def stored(self) -> int:
         """Articles of the source's listings that are in the database at the end."""
-        saved = self.new + self.revised + self.unchanged
+        saved = self.articles_new + self.articles_revised + self.articles_unchanged
         return self.known + saved - self.revisits_stored
 
 
@@ -175,9 +147,9 @@ def state_of(
 
 
 def _remark(counts: Counts) -> str:
-    if waiting := counts.deferred + counts.listings_unreachable_robots:
+    if waiting := counts.pages_deferred + counts.listings_unreachable_robots:
         return f"{waiting} feeds and pages wait for a robots.txt that can't be read"
-    if counts.robots_copies:
+    if counts.robots_copies_obeyed:
         return "robots.txt can't be read; its copy of the last 24 hours is obeyed"
     if lost := counts.listings_failed:
         return f"{lost} of its feeds and sitemaps could not be read"
@@ -187,13 +159,13 @@ def _remark(counts: Counts) -> str:
 def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
     if not counts.requested:
         return None
-    if 2 * counts.deferred >= counts.requested:
+    if 2 * counts.pages_deferred >= counts.requested:
         return "failed", "robots.txt can't be read, so article pages wait until it can"
-    if counts.disallowed == counts.requested:
+    if counts.pages_disallowed == counts.requested:
         return "blocked_by_robots", "robots.txt or the server refuses all article pages"
-    if counts.disallowed + counts.paywalled == counts.requested:
+    if counts.pages_disallowed + counts.pages_paywalled == counts.requested:
         return "paywalled", "headlines and standfirsts only"
-    if counts.failed == counts.requested:
+    if counts.pages_failed == counts.requested:
         return "failed", "no article page could be fetched"
     return None
 
@@ -202,10 +174,10 @@ def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageSta
     listed = counts.found + counts.unchanged_entries
     if counts.offsite and not listed:
         return "failed", "all links lead to other sites"
-    if not listed and not counts.newest:
+    if not listed and not counts.newest_entry:
         return "stale_feed", "the feeds and sitemaps list no article"
-    if counts.newest and now - counts.newest > timedelta(days=recent_days):
-        return "stale_feed", f"nothing newer than {counts.newest:%Y-%m-%d}"
+    if counts.newest_entry and now - counts.newest_entry > timedelta(days=recent_days):
+        return "stale_feed", f"nothing newer than {counts.newest_entry:%Y-%m-%d}"
     return None
 
 
@@ -214,21 +186,21 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
     parts = [
         f"{counts.found} found",
         f"{counts.known} known before",
-        f"{counts.fetched} fetched",
-        f"{counts.new} new",
-        f"{counts.revised} revised",
-        f"{counts.unchanged} unchanged",
+        f"{counts.pages_fetched} fetched",
+        f"{counts.articles_new} new",
+        f"{counts.articles_revised} revised",
+        f"{counts.articles_unchanged} unchanged",
     ]
-    if counts.quarantined:
-        parts.append(f"{counts.quarantined} quarantined")
-    if counts.disallowed or counts.paywalled:
-        parts.append(f"{counts.disallowed + counts.paywalled} told by the feed only")
+    if counts.revisions_quarantined:
+        parts.append(f"{counts.revisions_quarantined} quarantined")
+    if counts.pages_disallowed or counts.pages_paywalled:
+        parts.append(f"{counts.pages_disallowed + counts.pages_paywalled} told by the feed only")
     for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):
         if reasons:
             told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
             parts.append(f"{sum(reasons.values())} {name} ({told})")
-    if counts.deferred:
-        parts.append(f"{counts.deferred} waiting for robots.txt")
+    if counts.pages_deferred:
+        parts.append(f"{counts.pages_deferred} waiting for robots.txt")
     if counts.revisits:
         parts.append(f"{counts.revisits} looked at again")
     if as_before := counts.listings_unchanged + counts.listings_rested:
