@@ -77,13 +77,13 @@ def prune(
 
 def retention_time(text: str) -> timedelta:
     """Return how long such rows are kept; raise SettingError for a time that is too short."""
-    from newscrawl.storage.retention import LEAST
+    from newscrawl.storage.retention import MIN_KEEP
 
     time = config.duration("NEWSCRAWL_KEEP", text)
-    if time < LEAST:
+    if time < MIN_KEEP:
         raise config.SettingError(
             f"NEWSCRAWL_KEEP={text}: too short, since pages in feeds are recorded once a week; "
-            f"write {LEAST.days}d or more"
+            f"write {MIN_KEEP.days}d or more"
         )
     return time
 

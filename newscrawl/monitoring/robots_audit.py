@@ -15,9 +15,9 @@ from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policies
 from newscrawl.storage.retention import (
     REDUCED_AT_ONCE,
     ReadArticle,
+    published_hints,
     read_articles,
     reduce_articles,
-    told_of,
 )
 
 Progress = Callable[[int], None]
@@ -164,7 +164,7 @@ def _reduced(
     database: Database, numbers: Sequence[int], companies: Companies
 ) -> Iterator[tuple[int, Document]]:
     now = datetime.now(UTC)
-    for number, hints in told_of(database, numbers).items():
+    for number, hints in published_hints(database, numbers).items():
         page = Page(
             url=hints.url,
             source=hints.source,

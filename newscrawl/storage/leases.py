@@ -57,19 +57,19 @@ class Terms:
 
 
 class Leases:
-    """The leases as one worker uses them. `holder` is its unique name; `neighbours` are, for a
-    source, those on the same host: they take turns."""
+    """The leases as one worker uses them. `holder` is its unique name; `same_host_sources` are, for
+    a source, those on the same host: they take turns."""
 
     def __init__(
         self,
         database: Database,
         holder: str,
         terms: Terms,
-        neighbours: Mapping[str, Collection[str]] | None = None,
+        same_host_sources: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._database = database
         self._holder = holder
-        self._neighbours = neighbours or {}
+        self._same_host_sources = same_host_sources or {}
         self.terms = terms
 
     def enrol(self, sources: Iterable[SourceFacts]) -> None:
@@ -184,7 +184,7 @@ class Leases:
     ) -> bool:
         """Return whether no source on the same host is leased. With `lock`, none of them can be
         leased before this transaction has ended; the order of the locks prevents a deadlock."""
-        others = self._neighbours.get(slug)
+        others = self._same_host_sources.get(slug)
         if not others:
             return True
         query = (

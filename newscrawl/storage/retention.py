@@ -64,7 +64,7 @@ from newscrawl.storage.rollups import RollupUpdate
 TASK = "prune"
 EVERY = timedelta(days=1)
 # That a page is still named is noted within this time: a shorter one would delete the page.
-LEAST = 2 * NAMED_AGAIN
+MIN_KEEP = 2 * NAMED_AGAIN
 # Ours: rows that are examined in a piece, rows that are deleted in one transaction, and the
 # seconds after it in which others may write.
 _PIECE, _AT_ONCE, _PAUSE = 10_000, 1_000, 0.01
@@ -103,8 +103,8 @@ class Pruning:
     report: Report = lambda _done, _of: None
 
     def __post_init__(self) -> None:
-        if self.keep < LEAST:
-            raise ValueError(f"keep {self.keep}: less than {LEAST}")
+        if self.keep < MIN_KEEP:
+            raise ValueError(f"keep {self.keep}: less than {MIN_KEEP}")
 
     def run(self) -> Pruned:
         """Forget it; what was stopped is done in part. Raises StorageError."""
@@ -271,8 +271,8 @@ class ReadArticle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What is still known of what a feed told of an article: its headline, where nothing else is.
+class PublishedHints:
+    """What is still known of what a feed published of an article: at least its headline.
 
     `language` is the article's own.
     """
@@ -330,9 +330,9 @@ def _were_read(sources: Collection[str] | None) -> list[ColumnElement[bool]]:
     return were_read if sources is None else [*were_read, Source.slug.in_(sources)]
 
 
-def told_of(database: Database, numbers: Sequence[int]) -> dict[int, Told]:
-    """Return what feeds told of articles: as it waits in the queue, or as it was stored before the
-    page could be read; else the stored headline alone."""
+def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, PublishedHints]:
+    """Return what feeds published of articles: as it is in the queue, or as it was stored before
+    the page could be read; else the stored headline alone."""
     chosen = Article.id.in_(numbers)
     articles = (
         select(Article.id, Article.url, Article.title, Article.language, Source.slug)
@@ -358,7 +358,7 @@ def told_of(database: Database, numbers: Sequence[int]) -> dict[int, Told]:
             if packed.get("title"):
                 hints[number] = unpacked(packed)
         return {
-            row.id: Told(
+            row.id: PublishedHints(
                 source=row.slug,
                 url=row.url,
                 hints=hints.get(row.id) or Hints(title=row.title),

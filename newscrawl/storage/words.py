@@ -36,7 +36,7 @@ KEPT = 64
 # at least one with a probability of 1 - (2/3)^12 = 0.99.
 INDEXED = 12
 # A shorter text is no evidence: many say "More follows" or the same standfirst.
-FEWEST_SHINGLES = 24
+MIN_SHINGLES = 24
 # The same story: so much of the shorter text stands in the longer one (an agency's copy, cut or
 # with something added), and so much of both together is common (else a long text would swallow
 # every short one that quotes the same paragraph).
@@ -78,11 +78,11 @@ def sketch(words: str) -> Sketch | None:
     short to be evidence."""
     width = SHINGLE_OF_CHARACTERS if _is_by_characters(words) else SHINGLE
     encoded = words.encode().split(b"\n") if words else []
-    if len(encoded) < width + FEWEST_SHINGLES - 1:
+    if len(encoded) < width + MIN_SHINGLES - 1:
         return None
     hashes = np.sort(_shingle_hashes(encoded, width))
     values = hashes[np.append(True, hashes[1:] != hashes[:-1])]
-    if len(values) < FEWEST_SHINGLES:
+    if len(values) < MIN_SHINGLES:
         return None
     return Sketch(len(values), values[:KEPT])
 

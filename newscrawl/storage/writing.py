@@ -19,7 +19,7 @@ Part = TypeVar("Part")
 PAUSE: Final = 0.1
 LONG_PAUSE: Final = 0.3
 CROWD: Final = 5
-MOST: Final = 32
+MAX_PARTS: Final = 32
 
 
 class Writer:
@@ -96,7 +96,7 @@ class Batches(Generic[Part, Result]):
     def later(self, part: Part) -> None:
         """Have the part written some time; only a failure is heard of."""
         self._parts.append(part)
-        if len(self._parts) >= MOST:
+        if len(self._parts) >= MAX_PARTS:
             self.flush()
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._pause, self.flush)

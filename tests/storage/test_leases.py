@@ -166,7 +166,7 @@ def test_sources_at_one_host_take_turns(database: Database) -> None:
     assert second.take("bbc")
 
 
-def test_neighbours_that_start_at_the_same_moment_take_turns(database: Database) -> None:
+def test_sources_of_a_host_that_start_at_the_same_moment_take_turns(database: Database) -> None:
     slugs = ("ft", "bbc", "spiegel")
     together = {slug: set(slugs) - {slug} for slug in slugs}
     workers = [Leases(database, slug, LONG, together) for slug in slugs]

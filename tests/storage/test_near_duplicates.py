@@ -12,8 +12,8 @@ from newscrawl.storage import Database, queries
 from newscrawl.storage.near_duplicates import MAX_PER_VALUE
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.words import (
-    FEWEST_SHINGLES,
     KEPT,
+    MIN_SHINGLES,
     SHINGLE,
     SHINGLE_OF_CHARACTERS,
     Sketch,
@@ -194,7 +194,7 @@ def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) ->
     alone = [word == "苹" for word in words[:100]]
     width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
     made, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
-    if number < FEWEST_SHINGLES:
+    if number < MIN_SHINGLES:
         assert made is None
     else:
         assert made is not None

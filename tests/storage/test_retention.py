@@ -20,7 +20,7 @@ from newscrawl.storage.models import (
     Run,
     Worker,
 )
-from newscrawl.storage.retention import LEAST, Pruned, Pruning, prune_daily
+from newscrawl.storage.retention import MIN_KEEP, Pruned, Pruning, prune_daily
 from tests.conftest import Newscrawl
 from tests.frontiers import DAY, HOUR, article, next_run, now, offered, reading, urls
 
@@ -215,7 +215,7 @@ def test_one_of_several_monitors_prunes_and_once_a_day(database: Database) -> No
 
 def test_less_than_is_named_within_cannot_be_kept(database: Database) -> None:
     with pytest.raises(ValueError, match="less than"):
-        Pruning(database=database, keep=LEAST - timedelta(seconds=1))
+        Pruning(database=database, keep=MIN_KEEP - timedelta(seconds=1))
 
 
 # --- The command --------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Never
 import pytest
 
 from newscrawl.storage import StorageError, UnstorableDocument
-from newscrawl.storage.writing import CROWD, LONG_PAUSE, MOST, Batches, Writer
+from newscrawl.storage.writing import CROWD, LONG_PAUSE, MAX_PARTS, Batches, Writer
 
 
 def fail(error: Exception) -> Never:
@@ -128,12 +128,12 @@ def test_a_full_batch_waits_for_no_more() -> None:
     async def scenario() -> list[int]:
         writer = Writer(fail)
         batches = Batches(writer, write)
-        found = await asyncio.gather(*map(batches.do, range(2 * MOST + 1)))
+        found = await asyncio.gather(*map(batches.do, range(2 * MAX_PARTS + 1)))
         writer.close()
         return found
 
-    assert asyncio.run(scenario()) == list(range(2 * MOST + 1))
-    assert sizes == [MOST, MOST, 1]
+    assert asyncio.run(scenario()) == list(range(2 * MAX_PARTS + 1))
+    assert sizes == [MAX_PARTS, MAX_PARTS, 1]
 
 
 def test_whoever_waits_for_a_batch_that_failed_hears_why() -> None:
