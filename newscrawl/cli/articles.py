@@ -142,7 +142,7 @@ def search(
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Case and accents don't matter. Chinese and Japanese are results as they are written. For a word
+    Case and accents don't matter. Chinese and Japanese are found as they are written. For a word
     that begins with a hyphen, quote all words together, or write -- before them.
 
     Exit code 1 where there is none.
@@ -391,7 +391,7 @@ def restore(
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:
-    """Make an earlier version of an article the newest one, with its mentions earlier anew.
+    """Make an earlier version of an article the newest one, with its mentions found again.
 
     What it replaces becomes an earlier version, and is not taken from the site again.
     """

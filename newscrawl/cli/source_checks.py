@@ -212,7 +212,7 @@ def audit(
     its text, its revisions and the mentions in them are deleted. Where the feed's standfirst is not
     stored, only the headline remains. Archives of pages are not changed.
 
-    Exit code 1 where such articles are result and not reduced, or where none could be checked.
+    Exit code 1 where such articles are found and not reduced, or where none could be checked.
     """
     from newscrawl.cli.output import counting_bar, say
     from newscrawl.monitoring import robots_audit

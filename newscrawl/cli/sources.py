@@ -232,7 +232,7 @@ def add(
 ) -> None:
     """Add a site to your own sources file.
 
-    Feeds, sitemaps, name, language and country are profile on its home page, in robots.txt and in
+    Feeds, sitemaps, name, language and country are found on its home page, in robots.txt and in
     the usual places, as politely as by a crawl; feeds and sitemaps are read before they are added.
     A site without them is crawled from its home and section pages.
 

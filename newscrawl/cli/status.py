@@ -132,7 +132,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     from newscrawl.cli.output import Column, table_of
 
     parts: list[object] = [
-        Text(f"The watch at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
+        Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
         Text(_workers(current)),
         Text(_totals(current.sources)),
         *map(Text, _quarantine(current.sources)),

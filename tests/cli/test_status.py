@@ -150,7 +150,7 @@ def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
     ) as shown:
         os.close(theirs)
         seen = b""
-        while seen.count(b"The watch at") < 3:
+        while seen.count(b"Monitoring at") < 3:
             seen += os.read(ours, 65536)
         shown.terminate()
     os.close(ours)
