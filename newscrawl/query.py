@@ -6,10 +6,10 @@
         weeks = query.mention_counts(news, "week", company="Siemens")
     query.to_pandas(weeks)
 
-The functions read only. A question that can't be answered as it is asked raises QuestionError,
-a database that can't be read StorageError, of which it is one. Rows are frozen dataclasses;
-`to_records` makes flat dictionaries of them, `to_pandas` and `to_polars` frames where these
-libraries are installed.
+The functions only read. They raise QuestionError for a question that can't be answered as it is
+asked, and StorageError, its base class, for a database that can't be read. Rows are frozen
+dataclasses; `to_records` makes flat dictionaries of them, `to_pandas` and `to_polars` frames where
+these libraries are installed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,25 +38,25 @@ __all__ += queries.__all__
 
 
 def open_news(url: str) -> Database:
-    """The database at an SQLite or PostgreSQL URL, which must be there; StorageError else."""
+    """Return the database at an SQLite or PostgreSQL URL; raise StorageError if there is none."""
     return open_database(url, create=False)
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """A flat dictionary for each row: what stands in a row's own rows (hits, reach, article)
-    stands beside the rest, under its own name. Hits are None one by one where nobody looked."""
+    """Return a flat dictionary for each row: the fields of rows within it (hits, completeness,
+    article) are beside its own. All fields of hits are None where nothing was crawled."""
     return [_flat(row) for row in rows]
 
 
 def to_pandas(rows: Iterable[Any]) -> "pandas.DataFrame":
-    """A pandas frame of the rows; ModuleNotFoundError where pandas is not installed."""
+    """Return a pandas frame of the rows; raise ModuleNotFoundError without pandas."""
     import pandas  # noqa: PLC0415 - not everybody has it
 
     return pandas.DataFrame(to_records(rows))
 
 
 def to_polars(rows: Iterable[Any]) -> "polars.DataFrame":
-    """A polars frame of the rows; ModuleNotFoundError where polars is not installed."""
+    """Return a polars frame of the rows; raise ModuleNotFoundError without polars."""
     import polars  # noqa: PLC0415 - not everybody has it
 
     return polars.DataFrame(to_records(rows), infer_schema_length=None)
@@ -76,7 +76,7 @@ def _flat(row: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Rows in a row as dictionaries, tuples as lists: what frames can hold."""
+    """Return rows in a row as dictionaries and tuples as lists, as frames need them."""
     if isinstance(value, tuple):
         return [_flat(item) if is_dataclass(item) else _plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value

@@ -12,7 +12,7 @@ import pytest
 import newscrawl
 from newscrawl import query
 from newscrawl.query import Scope
-from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage import Database, StorageError, open_database
 from tests.worlds import body, day, document, headline, register, save_document
 
 WEEK = Scope(since=day(-1), until=day(0))
@@ -28,11 +28,6 @@ def news(tmp_path: Path) -> Iterator[Database]:
         database.record_coverage("ft", day(0), "ok", 1, 1)
     with query.open_news(url) as opened:
         yield opened
-
-
-def test_everything_that_can_be_asked_can_be_asked_here() -> None:
-    asked = {name for name in queries.__all__ if name.islower()}
-    assert asked <= set(query.__all__)
 
 
 @pytest.mark.parametrize("by", ["fortnight", "company", ""])

@@ -1,4 +1,4 @@
-"""The database behind the pages: opened when asked for, and anew when it came back."""
+"""The database of the pages: opened for the first request, and again when it was replaced."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from newscrawl.storage.errors import QuestionError
 
 
 class Store:
-    """Gives the same open database to every request, until its file is gone or another."""
+    """Gives the same open database to every request, until its file is gone or replaced."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -22,8 +22,8 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """The database for one request; StorageError where it is out of reach, and the next
-        request tries again."""
+        """Yield the database for one request; raise StorageError where it can't be read, after
+        which the next request opens it again."""
         database = self._current()
         try:
             yield database
@@ -34,7 +34,7 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             if self._database is not None:
                 self._database.close()
@@ -60,7 +60,7 @@ class Store:
 
 
 def _identity(file: Path | None) -> tuple[int, int] | None:
-    """What tells a file from another one under its name; an open connection stays with the old."""
+    """Return what identifies a file: an open connection keeps the old one after a replacement."""
     if file is None:
         return None
     try:
