@@ -1,4 +1,4 @@
-"""A page becomes a document with an article, or is none for a named reason.
+"""A page becomes a document with an article, or NoArticleError names the reason.
 
 A crawl, the ingestion of archives and a new extraction all read pages by this.
 """
@@ -44,9 +44,9 @@ class PageReader:
     teaches: bool = True
 
     def read(self, page: Page) -> Document:
-        """The page with its article, still without mentions; raises NoArticleError.
+        """Return the page with its article, without mentions; raise NoArticleError.
 
-        A page behind a paywall becomes what is told of it: `access` is "paywalled" then.
+        For a page behind a paywall, with `access` "paywalled", it holds what the feed says.
         """
         if page.access != "open":
             return Document(page=page, article=article_of_hints(page))
@@ -78,7 +78,7 @@ class PageReader:
 
 
 def rest_of(blocks: Sequence[str], article: Article) -> str:
-    """The blocks of a page that are neither the article's headline nor one of its paragraphs."""
+    """Return the blocks of a page that are neither headline nor paragraph of the article."""
     own = {*article.paragraphs, article.title, ""}
     return "\n\n".join(block for block in blocks if block not in own)
 
@@ -89,23 +89,23 @@ def _paywalled(page: Page, article: Article) -> Document:
         title=article.title,
         declared=article.paywalled is True,
     )
-    told = page.hints
-    if not told.title and article.paywalled and article.published:
-        # No feed has told of it, but the page itself does, in what it says to machines.
-        told = replace(
-            told, title=article.title, authors=article.authors, published=article.published
+    hints = page.hints
+    if not hints.title and article.paywalled and article.published:
+        # No feed names it, but the metadata of the page does.
+        hints = replace(
+            hints, title=article.title, authors=article.authors, published=article.published
         )
-    if not told.title:
+    if not hints.title:
         message = f"a {article.kind} page, and no feed has its headline"
         raise NoArticleError("ConsentOrPaywall", message)
-    shut = replace(page, access="paywalled", hints=told)
-    return Document(page=shut, article=article_of_hints(shut), barrier=barrier)
+    paywalled = replace(page, access="paywalled", hints=hints)
+    return Document(page=paywalled, article=article_of_hints(paywalled), barrier=barrier)
 
 
 def article_of_hints(page: Page) -> Article:
-    """What a feed tells of an article that may not be read: headline and standfirst."""
+    """Return what a feed says about an article that may not be read: headline and standfirst."""
     hints = page.hints
-    told = f"{hints.title or ''} {hints.standfirst or ''}"
+    text = f"{hints.title or ''} {hints.standfirst or ''}"
     return Article(
         url=page.url,
         title=hints.title,
@@ -113,7 +113,7 @@ def article_of_hints(page: Page) -> Article:
         paragraphs=(hints.standfirst,) if hints.standfirst else (),
         authors=hints.authors,
         published=hints.published,
-        language=settle_language(hints.language or page.language, told),
+        language=settle_language(hints.language or page.language, text),
         section=hints.section,
         paywalled=True if page.access == "paywalled" else None,
         kind="paywall",
@@ -122,7 +122,7 @@ def article_of_hints(page: Page) -> Article:
 
 
 def completed(article: Article, page: Page) -> Article:
-    """The article under its canonical URL, with what only the feed knew."""
+    """Return the article under its canonical URL, with the facts that only the feed has."""
     hints: Hints = page.hints
     met_at = page.final_url or page.url
     return replace(

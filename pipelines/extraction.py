@@ -1,4 +1,4 @@
-"""A page becomes an article, or is dropped for a reason that is counted."""
+"""ExtractionPipeline: a page becomes an article, or is dropped for a counted reason."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.storage.frontier import FetchOutcome
 
-# `outcome` of a drop says whether its page is worth another look; "read", the usual one, is.
+# `outcome` of a drop says whether its page is fetched again; "read", the default, means yes.
 
 
 class NoArticle(DropItem):
@@ -45,7 +45,7 @@ class NotAnArticle(NoArticle):
 
 
 class ConsentOrPaywall(NoArticle):
-    """The page stands before an article of which no feed has told."""
+    """A consent page or paywall, and no feed names the article behind it."""
 
 
 class Empty(NoArticle):
@@ -83,7 +83,7 @@ _DROPS: Mapping[Reason, type[NoArticle]] = {
 
 
 class ExtractionPipeline(DocumentPipeline):
-    """Page → Document. Extraction runs beside the event loop, so that downloads go on."""
+    """Page → Document. Extraction runs beside the event loop, so that downloads continue."""
 
     def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
         super().__init__(crawler)
@@ -111,12 +111,12 @@ class ExtractionPipeline(DocumentPipeline):
             self._config = replace(self._config, reader=reader)
 
     def find_companies(self, companies: Companies, registry: Path | None) -> None:
-        """Have companies looked for where pages are read; `registry` is their file."""
+        """Find companies where pages are read; `registry` is their file."""
         self._companies = companies
         self._config = replace(self._config, find_companies=True, registry=registry)
 
     def start(self) -> None:
-        """Let the readers make ready while the first listings are fetched."""
+        """Start the processes while the first listings are fetched."""
         self._pool.start()
 
     @cached_property
@@ -126,7 +126,7 @@ class ExtractionPipeline(DocumentPipeline):
         )
 
     def close_spider(self) -> None:
-        """Let the readers go."""
+        """End the pool."""
         self._pool.close()
 
     async def process_item(self, item: Any) -> Any:
@@ -157,6 +157,6 @@ class ExtractionPipeline(DocumentPipeline):
 
 
 def pages_pile_up(settings: BaseSettings) -> bool:
-    """Whether a crawl with these settings asks for many pages at once, as fast as they come."""
+    """Return whether a crawl with these settings downloads many pages at once, without delays."""
     waits = settings.getfloat("DOWNLOAD_DELAY") or settings.getbool("AUTOTHROTTLE_ENABLED")
     return not waits and settings.getint("CONCURRENT_REQUESTS") > BACKLOG

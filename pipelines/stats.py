@@ -130,8 +130,8 @@ def state_of(
 ) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok.
 
-    A crawl that was broken off, and why it was, has not seen all that there was to see: of such a
-    day nothing can be said, however much was stored.
+    A crawl that was broken off, for the reason `broken_off`, has not seen everything: of such a
+    day nothing is known, however much was stored.
     """
     if broken_off:
         return "failed", broken_off
@@ -182,7 +182,7 @@ def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageSta
 
 
 def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str:
-    """Return what came of the crawl, in one line."""
+    """Return the results of the crawl in one line."""
     parts = [
         f"{counts.found} found",
         f"{counts.known} known before",
@@ -197,8 +197,8 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
         parts.append(f"{counts.pages_disallowed + counts.pages_paywalled} told by the feed only")
     for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):
         if reasons:
-            told = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
-            parts.append(f"{sum(reasons.values())} {name} ({told})")
+            by_reason = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
+            parts.append(f"{sum(reasons.values())} {name} ({by_reason})")
     if counts.pages_deferred:
         parts.append(f"{counts.pages_deferred} waiting for robots.txt")
     if counts.revisits:

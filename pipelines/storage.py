@@ -1,4 +1,4 @@
-"""Documents go into the database; at the end of a crawl, so does what came of the source."""
+"""StoragePipeline: documents go into the database, and the result of a crawl at its end."""
 
 import asyncio
 import logging
@@ -57,7 +57,7 @@ class DocumentStorage(DocumentPipeline):
         self._batches: Batches[FinishedPage, Written] = Batches(self._session.writer, self._write)
 
     async def process_item(self, item: Any) -> Any:
-        """Store the document, and return the item that it becomes; what became of it is counted."""
+        """Store the document, count the outcome, and return the item that the document becomes."""
         document = self.document(item)
         if document is None:
             return item
@@ -89,7 +89,7 @@ class DocumentStorage(DocumentPipeline):
         raise NotImplementedError
 
     def _stored(self, document: Document, saved: Saved) -> None:
-        """Hear of a document that was not put into quarantine."""
+        """Note a document that was not put into quarantine."""
 
 
 class StoragePipeline(DocumentStorage):
@@ -165,7 +165,7 @@ class StoragePipeline(DocumentStorage):
         self._read.clear()
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
-        """Settle a page of which no document came."""
+        """Record the outcome of a page without a document."""
         if isinstance(item, Page) and item.visit and not isinstance(exception, NotStored):
             outcome: FetchOutcome = getattr(exception, "outcome", "read")
             lost = None
@@ -179,7 +179,7 @@ class StoragePipeline(DocumentStorage):
             self._batches.later(FinishedPage(result=result, lost=lost))
 
     def item_error(self, item: Any, failure: Failure) -> None:
-        """Settle a page on which a pipeline failed, by a mistake of ours: it is tried again."""
+        """Record a page on which a pipeline failed, by a mistake of ours: it is tried again."""
         if isinstance(item, Page) and item.visit:
             result = self._session.frontier.fetch_result(
                 item.visit, "failed", type(failure.value).__name__
@@ -187,7 +187,7 @@ class StoragePipeline(DocumentStorage):
             self._batches.later(FinishedPage(result=result))
 
     async def spider_closed(self, reason: str) -> None:
-        """Record coverage and the run's end, and say in one line what came of the crawl."""
+        """Record coverage and the end of the run, and log the results of the crawl in one line."""
         if self._session.run is None:
             return
         self._batches.flush()
@@ -230,8 +230,8 @@ class StoragePipeline(DocumentStorage):
 
 
 class OtherSpidersStorage(DocumentStorage):
-    """Stores what spiders of other projects yield. Their pages stand in no queue, and their
-    sources have no coverage: nobody knows what there was to be read.
+    """Stores what spiders of other projects yield. Their pages are in no queue, and their
+    sources have no coverage: it is unknown how many articles they had.
 
     A source that nobody has registered is registered by its name, when the first of its articles
     comes; its run begins then, too.

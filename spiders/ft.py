@@ -1,4 +1,4 @@
-"""The Financial Times: nearly all of it behind a paywall, told by its feeds."""
+"""The Financial Times: nearly all of it is behind a paywall, with headlines in its feeds."""
 
 import re
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ _BARRIER_TITLE = re.compile(rb"<title[^>]*>\s*Subscribe to read\b", re.IGNORECAS
 
 
 class FtSpider(NewsSpider):
-    """Reads what the FT lets everybody read, and headline and standfirst of the rest."""
+    """Reads the FT's free articles, and headline and standfirst of the others."""
 
     name = "ft"
 
@@ -26,7 +26,7 @@ class FtSpider(NewsSpider):
         return not on_ft or parts.path.startswith("/content/")
 
     def access_of(self, response: Response) -> Access:
-        """A barrier comes as a page of its own, by redirect or with the answer 200."""
+        """Return "paywalled" for a barrier page, which comes by redirect or with status 200."""
         if _BARRIER_PATH.match(urlsplit(response.url).path):
             return "paywalled"
         if _BARRIER_TITLE.search(response.body[:65536]):

@@ -1,4 +1,4 @@
-"""What stands behind `-a` on the command line of `scrapy crawl`."""
+"""The spider arguments of `scrapy crawl`: -a NAME=VALUE."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _EXAMPLE = "scrapy crawl ft -a since=2026-11-01 -a limit=100 -a feeds=URL,URL -a
 class CrawlArguments:
     """How one crawl differs from a source's usual one.
 
-    Feeds or sitemaps given here replace all those of the source. `only_due` leaves those that
-    were polled too recently to have something new.
+    Feeds or sitemaps given here replace all those of the source. With `only_due`, those that
+    were polled too recently to have something new are skipped.
     """
 
     since: datetime | None = None

@@ -20,8 +20,8 @@ _TALKATIVE: Final = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "al
 
 
 def look_only(settings: BaseSettings, urls: Sequence[str], *, with_pipelines: bool = False) -> None:
-    """Have a command open no database and write no feed, and let it ask for the URLs that were
-    typed even at private addresses, as a crawl asks for `-a feeds=`."""
+    """Let a command open no database and write no feed, and request the URLs on its command line
+    even at private addresses, as a crawl does for `-a feeds=`."""
     settings.set(STORE_NOTHING, value=True, priority="cmdline")
     if not with_pipelines:
         settings.set("ITEM_PIPELINES", {}, "cmdline")
@@ -36,7 +36,7 @@ def _host_and_port(url: str) -> str:
 
 
 def log_less(settings: BaseSettings) -> None:
-    """Leave out what Scrapy says of its own parts, unless everything is to be logged."""
+    """Silence Scrapy's messages about its own components, unless LOG_LEVEL is DEBUG."""
     if settings["LOG_LEVEL"] == "DEBUG":
         return
     for name in _TALKATIVE:
@@ -46,12 +46,12 @@ def log_less(settings: BaseSettings) -> None:
 
 
 def complain(message: str) -> None:
-    """Say in one line why a command does nothing."""
+    """Print one line that says why a command does nothing."""
     sys.stderr.write(f"newscrawl: {message}\n")
 
 
 def unknown_source(name: str, names: Sequence[str]) -> str:
-    """Return what is said of a source that isn't there."""
+    """Return the message about an unknown source, with similar names."""
     near = difflib.get_close_matches(name, names, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else "see scrapy list"
     return f"no source {name!r}; {advice}"

@@ -92,8 +92,8 @@ def cause_of(failure: Failure) -> Cause:
     if kind := _OURS.get(type(error)):
         return Cause(kind, str(error), final=True)
     if isinstance(error, IgnoreRequest):
-        told = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
-        return next(told, Cause("ignored", str(error)))
+        known = (cause for part, cause in _BY_MESSAGE.items() if part in str(error))
+        return next(known, Cause("ignored", str(error)))
     return _BY_TYPE.get(type(error)) or Cause(type(error).__name__, _first_line(error))
 
 

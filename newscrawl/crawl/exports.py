@@ -53,9 +53,9 @@ class StoredArticles(ItemFilter):
 class FeedExports(FeedExporter):
     """Scrapy's FeedExporter, which only logs what goes wrong and lets the crawl go on.
 
-    A file that can't be written is told before anything is fetched. One that can't be written any
-    more ends the crawl: what is stored from then on would be in no export, not in the next one
-    either, since it is known by then.
+    A file that can't be written is reported before anything is fetched. If writing fails later, the
+    crawl ends: what it stored from then on would be in no export, not even in the next one, for
+    which it is not new.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -166,8 +166,8 @@ def _name(item: Any) -> str:
 
 
 def _line(error: BaseException) -> str:
-    told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return next(iter((told or type(error).__name__).splitlines()), type(error).__name__)
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return next(iter((text or type(error).__name__).splitlines()), type(error).__name__)
 
 
 def exports_failed(crawler: Crawler) -> bool:

@@ -246,8 +246,8 @@ class RobotsMiddleware:
     def _agent_of(self, request: Request) -> str:
         if self._agent:
             return self._agent
-        told = request.headers.get("User-Agent")
-        return told.decode("latin-1") if told else str(self._crawler.settings["USER_AGENT"])
+        agent = request.headers.get("User-Agent")
+        return agent.decode("latin-1") if agent else str(self._crawler.settings["USER_AGENT"])
 
     def _now(self) -> datetime:
         return self._session.clock()
@@ -259,5 +259,5 @@ class RobotsMiddleware:
 def _cause_of(error: Exception) -> str:
     if isinstance(error, (UnreachableRobotsError, IgnoreRequest)):
         return str(error)
-    told = _CAUSES.get(type(error))
-    return told or f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+    cause = _CAUSES.get(type(error))
+    return cause or f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -1,4 +1,4 @@
-"""Keeps every response in a WARC archive, and crawls from one without a network.
+"""Write every response to a WARC archive, and crawl from one without a network.
 
 Two add-ons: `Archiving` works where NEWSCRAWL_ARCHIVE names a folder, `Replay` where
 NEWSCRAWL_REPLAY does; what is replayed is not archived again.
@@ -87,7 +87,7 @@ class Replay:
 
 
 class ArchivingMiddleware:
-    """Writes each response, robots.txt, redirects and errors too, before anybody else sees it."""
+    """Writes each response, including robots.txt, redirects and errors, before it is processed."""
 
     def __init__(self, crawler: Crawler, writer: ArchiveWriter) -> None:
         self._crawler = crawler
@@ -115,7 +115,7 @@ class ArchivingMiddleware:
         return middleware
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Keep the response; where that fails the crawl ends."""
+        """Write the response; end the crawl where that fails."""
         now = request.meta["fetched_at"] = datetime.now(UTC)
         loop = asyncio.get_running_loop()
         try:
