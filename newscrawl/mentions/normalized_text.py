@@ -36,8 +36,10 @@ _TO_CYRILLIC = str.maketrans(_LATIN_TWINS, _CYRILLIC_TWINS)
 _TO_GREEK = str.maketrans(_LATIN_OF_GREEK, _GREEK_TWINS)
 _FOREIGN = "\u0370-\u03ff\u0400-\u052f"
 _MIXED = re.compile(f"[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z]")
+# Only at the beginning of a word: a word of 30,000 letters would be read from each of them on.
 _MIXED_WORD = re.compile(
-    rf"[A-Za-z{_FOREIGN}]*(?:[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z])[A-Za-z{_FOREIGN}]*"
+    rf"(?<![A-Za-z{_FOREIGN}])[A-Za-z{_FOREIGN}]*"
+    rf"(?:[A-Za-z][{_FOREIGN}]|[{_FOREIGN}][A-Za-z])[A-Za-z{_FOREIGN}]*"
 )
 # What Greek and Cyrillic letters begin with in UTF-8.
 _LOOK_ALIKE_LEADS = tuple(bytes([lead]) for lead in range(0xCD, 0xD5))

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,14 @@ def test_mentions_of_an_article_of_names_alone_are_bounded() -> None:
     found = load_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
     assert len(found) == MAX_CANDIDATES
     assert found[0].start == 0
+
+
+def test_a_word_beside_look_alikes_is_read_once() -> None:
+    """A word of mixed scripts has all others looked at; a long one took seconds."""
+    before = time.process_time()
+    (mention,) = load_companies().find("x" * 300_000 + " Siemеns")  # with a Cyrillic letter
+    assert mention.company == "Siemens"
+    assert time.process_time() - before < 30
 
 
 def test_marks_in_a_row_are_bounded_and_places_stay() -> None:
