@@ -21,9 +21,7 @@ from newscrawl.cli import (
     companies,
     database,
     evaluate,
-    explain,
     extract,
-    label,
     mentions,
     monitor,
     questions,
@@ -90,10 +88,10 @@ app.command("reextract", epilog=archives.REEXTRACT_EXAMPLE, rich_help_panel=_REA
     archives.reextract
 )
 app.command("rematch", epilog=archives.REMATCH_EXAMPLE, rich_help_panel=_READ)(archives.rematch)
-app.command("explain", epilog=explain.EXAMPLE, rich_help_panel=_READ)(explain.explain)
+app.command("explain", epilog=extract.EXPLAIN_EXAMPLE, rich_help_panel=_READ)(extract.explain)
 app.command("evaluate", epilog=evaluate.EXAMPLE, rich_help_panel=_LEARN)(evaluate.evaluate)
 app.command("train", epilog=train.EXAMPLE, rich_help_panel=_LEARN)(train.train)
-app.command("label", epilog=label.EXAMPLE, rich_help_panel=_LEARN)(label.label)
+app.command("label", epilog=train.LABEL_EXAMPLE, rich_help_panel=_LEARN)(train.label)
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
 app.add_typer(questions.app, name="ask", rich_help_panel=_ASK)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)

@@ -60,7 +60,7 @@ def serve(
     _check_installed()
     import uvicorn
 
-    from newscrawl.cli.explaining import Explainer
+    from newscrawl.cli.explainer import Explainer
     from newscrawl.dashboard import Config, create_app
 
     secret = _secret(token, host)

@@ -6,8 +6,8 @@ import pytest
 
 from newscrawl import config
 from newscrawl.archive.warc import ArchiveWriter
-from newscrawl.cli import explaining
-from newscrawl.cli.explaining import Explainer
+from newscrawl.cli import explainer
+from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import UnexplainedError
 from tests.archives import capture
 from tests.site.server import SiteServer

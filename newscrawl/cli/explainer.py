@@ -1,4 +1,4 @@
-"""Explanations of stored articles' pages, for the dashboard: from an archive, or fetched anew."""
+"""Explain the pages of stored articles for the dashboard: from an archive, or fetched again."""
 
 import time
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from newscrawl.extraction.explain import explain
 from newscrawl.extraction.explain_page import render
 from newscrawl.sources.fetcher import FetchError, fetch
 
-# Ours: a crawl that is running adds to the archive; its folder is read again this often at most.
+# Ours: minimum interval between two readings of the archive's folder, which running crawls extend.
 READ_AGAIN = 60.0  # seconds
 
 
 class Explainer:
-    """Explains pages, one at a time: it takes a second of a processor."""
+    """Explain pages, one at a time because each takes a second of processor time."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -28,8 +28,10 @@ class Explainer:
         self._lock = Lock()
 
     def __call__(self, urls: Sequence[str], fetch_anew: bool) -> Explained:
-        """The explanation of the page at any of the article's URLs, the canonical one first;
-        raises UnexplainedError."""
+        """Return the explanation of the page at the first of the URLs that is available.
+
+        Raises UnexplainedError.
+        """
         with self._lock:
             return self._fetched(urls[0]) if fetch_anew else self._archived(urls)
 
@@ -43,7 +45,7 @@ class Explainer:
     def _archived(self, urls: Sequence[str]) -> Explained:
         if self._folder is None:
             raise UnexplainedError(
-                "No archive of pages is at hand: NEWSCRAWL_ARCHIVE names the folder of one."
+                "There is no archive of pages: set NEWSCRAWL_ARCHIVE to its folder."
             )
         try:
             capture = self._capture(self._folder, urls)
