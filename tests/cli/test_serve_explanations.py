@@ -6,7 +6,6 @@ import pytest
 
 from newscrawl import config
 from newscrawl.archive.warc import ArchiveWriter
-from newscrawl.cli import explainer
 from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import UnexplainedError
 from tests.archives import capture
@@ -34,7 +33,7 @@ def test_a_page_is_found_by_any_of_its_addresses_and_read_in_its_charset(tmp_pat
 
 
 def test_what_a_crawl_adds_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explaining, "READ_AGAIN", 0.0)
+    monkeypatch.setattr(explainer, "READ_AGAIN", 0.0)
     store(tmp_path, "https://news.example/other")
     explain = Explainer(tmp_path)
     with pytest.raises(UnexplainedError, match="not in the archive"):
