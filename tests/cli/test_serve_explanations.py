@@ -6,6 +6,7 @@ import pytest
 
 from newscrawl import config
 from newscrawl.archive.warc import ArchiveWriter
+from newscrawl.cli import explainer
 from newscrawl.cli.explainer import Explainer
 from newscrawl.dashboard import UnexplainedError
 from tests.archives import capture
