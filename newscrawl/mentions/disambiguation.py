@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
@@ -432,15 +433,12 @@ class Disambiguator:
         form = rivals[0].form.text
         if len(form) < ACRONYM_LENGTH or not is_acronym(form):
             return False
-        words = r"(?: (?:of|and|for|the|de|la|du|des|der|und|für|di|del|y|et))? ".join(
-            rf"{letter}[^\W\d_A-Z]+" for letter in form
-        )
-        spelled_out = re.search(rf"\b{words}\b", text)
+        spelled_out = _spelled_out(form, text)
         if spelled_out is None:
             return False
         own = (self.companies[rival.form.company] for rival in rivals)
         names = {_stems(name) for company in own for name in (company.name, *company.aliases)}
-        return _stems(spelled_out[0]) not in names
+        return _stems(spelled_out) not in names
 
     def _context_needed(self, text: str, candidate: Candidate, context: MentionContext) -> int:
         form = candidate.form.text
@@ -564,3 +562,14 @@ def _words_before(text: str, start: int, count: int) -> list[str]:
     if not head.endswith((" ", "-", '"', "«", "„", "“")):
         return []
     return head.rstrip(' -"«„“').replace("\n", " \n ").split(" ")[-count:]
+
+
+# An article may name an abbreviation a thousand times: its text is searched once for each.
+@lru_cache(maxsize=32)
+def _spelled_out(acronym: str, text: str) -> str | None:
+    """Return the first words of a text with the initials of an abbreviation."""
+    words = r"(?: (?:of|and|for|the|de|la|du|des|der|und|für|di|del|y|et))? ".join(
+        rf"{letter}[^\W\d_A-Z]+" for letter in acronym
+    )
+    match = re.search(rf"\b{words}\b", text)
+    return match[0] if match else None
