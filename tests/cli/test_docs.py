@@ -15,6 +15,6 @@ def test_the_document_is_what_the_commands_say() -> None:
         [sys.executable, "-m", *COMMAND], capture_output=True, text=True, check=True
     ).stdout
     assert DOCUMENT.read_text().strip() == made.strip(), (
-        "write it anew: typer newscrawl.cli utils docs --name newscrawl --title Commands "
+        "write it anew: .venv/bin/typer newscrawl.cli utils docs --name newscrawl --title Commands "
         "--output docs/commands.md"
     )

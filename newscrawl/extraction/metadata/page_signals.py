@@ -189,7 +189,7 @@ class PageSignals:
         return markup.anywhere(self.tree, self.dialect)
 
     def labelled_date(self) -> dates.Stamp | None:
-        """Return a date with a word for publishing before it, anywhere in the page's text."""
+        """Return a date that follows a word for publishing or changing, anywhere in the text."""
         return markup.labelled_date(self.tree, self.dialect)
 
     @property

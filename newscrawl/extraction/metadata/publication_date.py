@@ -1,7 +1,8 @@
 """When a page was published and last changed.
 
-The places that may give a date are listed below, the most trusted first: to change what is trusted,
-move a line. `publication_dates` asks them in turn.
+The places that may give a date are functions. `STATED_IN` and the tuples below it list them, the
+most trusted first: to change what is trusted, move a name. `publication_dates` asks them in turn;
+two rules override the order: `_earlier_day`, and `_first_past` for dates of the same day.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -72,7 +73,7 @@ def shown_change(signals: PageSignals) -> Iterable[Stamp | None]:
 
 
 def text(signals: PageSignals) -> Iterable[Stamp | None]:
-    """Read a date behind a word for publishing, anywhere in the text."""
+    """Read a date that follows a word for publishing or changing, anywhere in the text."""
     return [signals.labelled_date()]
 
 
@@ -82,7 +83,8 @@ def _date_in(node: jsonld.Node, key: str) -> Stamp | None:
 
 # --- The order of trust --------------------------------------------------------------------------
 
-# Fields that state the date of publication. Of the same day, a later one with a time of day wins.
+# Fields that state the date of publication. If the first one gives only the day, a later place in
+# this order that gives the same day with a time wins.
 STATED_IN: Final[tuple[Place, ...]] = (json_ld_of_article, metas, json_ld_of_page)
 # Asked where no field states one.
 SHOWN_IN: Final[tuple[Place, ...]] = (address, around_heading, marked_anywhere)

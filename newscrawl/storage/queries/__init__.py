@@ -9,7 +9,10 @@ publication, or of its first fetch where it gives none.
 What a zero means. On a day on which nothing was crawled, counts are None: a gap, not a zero.
 `Completeness` says how far a count can be trusted.
 
-`questions` describes how a question is declared.
+Where a question is: `counts` has those about mentions; `completeness` about coverage, by source and
+day; `article_lists` and `article_details` about articles and stories; `text_search` the search;
+`catalogue` names and totals. `questions` describes how a question is declared, `scope` and
+`rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage.queries import (

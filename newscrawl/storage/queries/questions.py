@@ -11,6 +11,9 @@ JSON schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its op
 Three parameters are filled in by those who ask: `database`; `scope`, made of the filters for days,
 source, country, language and section; and `registry`, the names of the companies that are
 looked for. All others become parameters of the route and options of the command.
+
+Only a question that takes a scope and returns a list of dataclasses becomes a command of
+`newscrawl ask`. The first paragraph of its docstring is the help, with "List" for "Return".
 """
 
 from collections.abc import Callable, Mapping

@@ -42,7 +42,10 @@ _OF_COMPANIES: dict[Grain, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class RollupTable:
-    """A table, its grain, and the conditions that limit it to a scope."""
+    """A table, its grain, and the conditions that limit it to a scope.
+
+    Tables with the grain "article" have a column `minute`, and the others a column `day`.
+    """
 
     table: Any
     grain: Grain
@@ -54,7 +57,7 @@ class RollupTable:
         return self.table.minute // QUARTER if self.grain == "article" else self.table.day
 
     def hits(self) -> list[ColumnElement[int]]:
-        """Return the sums that `counts.hits_of` takes."""
+        """Return the sums that `counts._hits_of` takes."""
         table = self.table
         if self.grain != "article":
             return [

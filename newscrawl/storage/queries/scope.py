@@ -66,8 +66,8 @@ class Scope:
         """Return the scope with names in their usual spelling, and with `now` set.
 
         With `database`, source and country must be known there; with `max_days`, the period from
-        `since` on is limited. Raise QuestionError for whatever can't be meant. Every question
-        calls this.
+        `since` on is limited. Raise QuestionError for whatever can't be meant. The decorator
+        `question` calls this, so a question gets a validated scope.
         """
         now = self.now or datetime.now(UTC)
         scope = replace(

@@ -1,4 +1,7 @@
-"""A question declared once has the same answer in Python, in the API and on the command line."""
+"""A question declared once has the same answer in Python, in the API and on the command line.
+
+Two empty answers are equal: `news` must give each question an answer, or nothing is compared.
+"""
 
 import json
 from collections.abc import Iterator
