@@ -1,6 +1,6 @@
-"""What travels through the system: a page, its article, the companies mentioned in it.
+"""The data of a page on its way through the system: page, article, mentions.
 
-Frozen dataclasses without behaviour; this module imports nothing of ours.
+All are frozen dataclasses without behaviour; this module imports no other module of newscrawl.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Outcome = Literal["new", "revised", "unchanged", "quarantined"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """What a feed or sitemap said about a page before it was fetched."""
+    """The data of a page in a feed or sitemap."""
 
     title: str | None = None
     standfirst: str | None = None
@@ -30,13 +30,13 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """The entry of the queue (newscrawl.storage.frontier) that a page answers.
+class FetchAttempt:
+    """An attempt to fetch a page of the frontier (newscrawl.storage.frontier).
 
-    `url` is the canonical URL it is queued under, `born` when it was published, as far as we know,
-    or else discovered. `first` tells a first answer from a later look at the same page, `failures`
-    counts tries since the last answer, `crash_count` the crawls and processes that the page may
-    have killed. The validators are those of the last answer.
+    `url` is the canonical URL in the frontier, `born` the time of publication, or of discovery if
+    that is not known. `first` is False for a revisit; `failures` counts failed attempts since the
+    last response, `crash_count` the crawls and processes that the page may have crashed. The
+    validators are those of the last response.
     """
 
     queue_id: int
@@ -51,11 +51,11 @@ class Visit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A fetched page, or one that may not be fetched and of which only `hints` are known.
+    """A fetched page, or a page that must not be fetched and has only `hints`.
 
     `html` are the bytes of the response body, `encoding` the charset of its HTTP header.
-    `final_url` is set where redirects led to another canonical URL than `url`, which was asked
-    for. `visit` is None for pages that no crawl has just fetched, such as archived ones.
+    `final_url` is set if redirects led to another canonical URL than `url`. `attempt` is None for
+    pages from other places than a crawl, such as archives.
     """
 
     url: str
@@ -68,16 +68,16 @@ class Page:
     access: Access = "open"
     hints: Hints = field(default_factory=Hints)
     final_url: str | None = None
-    visit: Visit | None = None
+    attempt: FetchAttempt | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Article:
-    """What was taken out of a page.
+    """The article extracted from a page.
 
     `text` is the body without the title, its `paragraphs` joined by a blank line.
-    `published` and `modified` are aware datetimes. `paywalled` is None where the page
-    does not say. `language` is ISO 639-1. `confidence` lies in [0, 1].
+    `published` and `modified` are aware datetimes. `paywalled` is None if the page does not say.
+    `language` is ISO 639-1. `confidence` is between 0 and 1.
     """
 
     url: str | None = None
@@ -99,10 +99,9 @@ class Article:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """What the pages of a source have in common (newscrawl.extraction.template_memory).
+    """The repeated texts of a source's pages (newscrawl.extraction.template_memory).
 
-    `seen` tells on how many of the `pages` a block's text stood, by its fingerprint; both counts
-    are aged.
+    `seen` is the number of `pages` with a text, by its fingerprint; both counts are aged.
     """
 
     pages: int = 0
@@ -111,10 +110,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotsPolicy:
-    """What a host's robots.txt said when it was last read.
+    """The robots.txt of a host when it was last read.
 
     `origin` is scheme, host and port, as in "https://www.ft.com". `rules` are the bytes of the
-    file, none where the server has no such file; `status` tells the two apart.
+    file; they are also empty if the server has no such file, which `status` shows.
     """
 
     origin: str
@@ -128,7 +127,7 @@ class Mention:
     """A company named in an article.
 
     `start` and `end` are character offsets into the article's title or text,
-    whichever `section` says. `rule` names what found it (docs/mentions.md).
+    depending on `section`. `rule` is the rule that found it (docs/mentions.md).
     """
 
     company: str
@@ -141,10 +140,10 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Barrier:
-    """The page that stood where an article was to be: a consent page, or a paywall.
+    """A page in place of an article: a consent page, or a paywall.
 
-    `title` is that page's own headline; `declared` says that it tells machines it is an article to
-    be paid for.
+    `title` is the headline of that page; `declared` is whether it declares a paid article in its
+    metadata.
     """
 
     kind: Kind
@@ -154,7 +153,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """A source that an article may come from, as it is registered where it isn't yet."""
+    """The source of an article, with the fields to register it if it is new."""
 
     slug: str
     name: str
@@ -167,12 +166,11 @@ class Origin:
 class Document:
     """A page on its way through the pipelines: with its article, then with mentions.
 
-    `searched` is the article in which companies were looked for: where it is not this one, they
-    must be looked for again. `rest` is the text of the page outside the article, until companies
-    were looked for in it; `boilerplate` are those found there, each with the number of its
-    occurrences: in menus, teasers and the like, which count for nothing. `blocks` are
-    the fingerprints of the page's texts, from which its source's memory learns. `barrier` is what
-    was found on a page of which only the feed's words became the article.
+    `searched` is the article in which companies were searched; if it differs from `article`, they
+    must be searched again. `rest` is the text of the page outside the article, until companies were
+    searched in it; `boilerplate` are these companies with their numbers of occurrences, which don't
+    count as mentions. `blocks` are the fingerprints of the page's texts for the template memory.
+    `barrier` is the page in place of an article whose text comes from the feed.
     """
 
     page: Page
@@ -187,8 +185,8 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionItem:
-    """A company named in an exported article: `form` is what stands there, from `start` to `end`
-    of the headline or of the text, whichever `place` says."""
+    """A mention in an exported article: `form` are the characters from `start` to `end` of the
+    headline or text, depending on `place`."""
 
     company: str
     form: str
@@ -200,10 +198,10 @@ class MentionItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleItem:
-    """What the last pipeline gives to feed exports (docs/scrapy.md): an article with its mentions.
+    """An article with its mentions for feed exports (docs/scrapy.md).
 
-    `url` is the address that was asked for, `canonical_url` the one that the article is known by.
-    `run` and `outcome` tell what storage made of it, and are None where nothing is stored.
+    `url` is the requested URL, `canonical_url` the one that identifies the article. `run` and
+    `outcome` come from the storage pipeline and are None without it.
     """
 
     url: str

@@ -142,15 +142,15 @@ class StoragePipeline(DocumentStorage):
             self._read.append(document.blocks)
             if len(self._read) >= LEARNED_AT:
                 self._learn()
-        if document.page.visit and not document.page.visit.first:
+        if document.page.attempt and not document.page.attempt.first:
             self._crawler.stats.inc_value("newscrawl/revisits_stored")
 
     def _arrival(self, document: Document) -> FinishedPage:
         page = document.page
-        if page.visit is None:
+        if page.attempt is None:
             return FinishedPage(document=document)
         result = self._session.frontier.fetch_result(
-            page.visit, _outcome_of(document), "stored", published=document.article.published
+            page.attempt, _outcome_of(document), "stored", published=document.article.published
         )
         return FinishedPage(document=document, result=result)
 
@@ -166,23 +166,23 @@ class StoragePipeline(DocumentStorage):
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         """Record the outcome of a page without a document."""
-        if isinstance(item, Page) and item.visit and not isinstance(exception, NotStored):
+        if isinstance(item, Page) and item.attempt and not isinstance(exception, NotStored):
             outcome: FetchOutcome = getattr(exception, "outcome", "read")
             lost = None
-            if isinstance(exception, NoArticle) and not item.visit.first:
+            if isinstance(exception, NoArticle) and not item.attempt.first:
                 lost = _lost(item, exception)
                 outcome = "read"  # what was an article once may be one again
             published: datetime | None = getattr(exception, "published", None)
             result = self._session.frontier.fetch_result(
-                item.visit, outcome, type(exception).__name__, published=published
+                item.attempt, outcome, type(exception).__name__, published=published
             )
             self._batches.later(FinishedPage(result=result, lost=lost))
 
     def item_error(self, item: Any, failure: Failure) -> None:
         """Record a page on which a pipeline failed, by a mistake of ours: it is tried again."""
-        if isinstance(item, Page) and item.visit:
+        if isinstance(item, Page) and item.attempt:
             result = self._session.frontier.fetch_result(
-                item.visit, "failed", type(failure.value).__name__
+                item.attempt, "failed", type(failure.value).__name__
             )
             self._batches.later(FinishedPage(result=result))
 
@@ -307,13 +307,13 @@ def _outcome_of(document: Document) -> FetchOutcome:
     page = document.page
     if page.access == "open" or page.status == 0:
         return "read"
-    again = page.visit is not None and not page.visit.first
+    again = page.attempt is not None and not page.attempt.first
     return "read" if again and document.barrier is not None else "closed"
 
 
 def _lost(page: Page, why: NoArticle) -> LostArticle:
     return LostArticle(
-        url=page.visit.url if page.visit else page.url,
+        url=page.attempt.url if page.attempt else page.url,
         seen_at=page.fetched_at,
         kind=type(why).__name__,
         note=str(why),

@@ -28,7 +28,7 @@ from newscrawl.crawl.middlewares import AGAIN
 from newscrawl.crawl.page_queue import PageQueue, conditions
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.crawl.single_page import SinglePageParser, is_listing
-from newscrawl.items import Access, ArticleItem, Hints, Page, Visit
+from newscrawl.items import Access, ArticleItem, FetchAttempt, Hints, Page
 from newscrawl.sources import Source, UrlError, canonical_url, site_name
 from newscrawl.sources.addresses import address_of
 from newscrawl.storage import StorageError
@@ -180,7 +180,7 @@ class NewsSpider(Spider):
         """Return the request for a page of the queue, on condition that it has changed."""
         return Request(
             page.fetch_url,
-            headers=conditions(page.visit.etag, page.visit.last_modified),
+            headers=conditions(page.attempt.etag, page.attempt.last_modified),
             callback=self.parse_article,
             errback=self.article_failed,
             cb_kwargs={"queued": page},
@@ -204,19 +204,19 @@ class NewsSpider(Spider):
         await self.queue.refill()
 
     def _pages(self, response: Response, queued: DequeuedPage) -> Iterator[Page]:
-        visit = replace(
-            queued.visit,
+        attempt = replace(
+            queued.attempt,
             etag=header(response, "ETag"),
             last_modified=header(response, "Last-Modified"),
         )
-        if response.status == _NOT_MODIFIED and visit.first:
+        if response.status == _NOT_MODIFIED and attempt.first:
             # An answer to conditions that we didn't set: we never had the page.
             cause = Cause("HTTP 304", "the server answered 304")
-            self.queue.mark_failed(visit, queued.fetch_url, cause)
+            self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
         if response.status == _NOT_MODIFIED:
             self.session.count("revisits_unmodified")
-            self.queue.mark_done(queued.visit, "read", "unmodified")
+            self.queue.mark_done(queued.attempt, "read", "unmodified")
             return
         access = self.access_of(response)
         if access != "open":
@@ -225,7 +225,7 @@ class NewsSpider(Spider):
             return
         self.session.count("pages_fetched")
         yield Page(
-            url=visit.url,
+            url=attempt.url,
             source=self.source.slug,
             html=response.body,
             fetched_at=self._fetched_at(response),
@@ -234,17 +234,17 @@ class NewsSpider(Spider):
             status=response.status,
             hints=queued.hints,
             final_url=_final_url(response),
-            visit=visit,
+            attempt=attempt,
         )
 
     def _from_hints(self, queued: DequeuedPage, access: Access, status: int) -> Iterator[Page]:
         """Yield a page of what listings said, where it may not be read itself."""
         self.session.count(f"pages_{access}")
-        url, hints = queued.visit.url, queued.hints
+        url, hints = queued.attempt.url, queued.hints
         if not hints.title:
             self.logger.info("%s is %s, and no feed has its headline", url, access)
             self.session.count("pages_without_headline")
-            self.queue.mark_done(queued.visit, "closed", access)
+            self.queue.mark_done(queued.attempt, "closed", access)
             return
         yield Page(
             url=url,
@@ -255,7 +255,7 @@ class NewsSpider(Spider):
             status=status,
             access=access,
             hints=hints,
-            visit=queued.visit,
+            attempt=queued.attempt,
         )
 
     async def article_failed(self, failure: Failure) -> AsyncIterator[Page]:
@@ -269,9 +269,9 @@ class NewsSpider(Spider):
             for page in self._from_hints(queued, "disallowed", 0):
                 yield page
         elif isinstance(failure.value, RobotsUnreachableError):
-            self.queue.mark_deferred(queued.visit, cause_of(failure))
+            self.queue.mark_deferred(queued.attempt, cause_of(failure))
         else:
-            self.queue.mark_failed(queued.visit, queued.fetch_url, cause_of(failure))
+            self.queue.mark_failed(queued.attempt, queued.fetch_url, cause_of(failure))
         await self.queue.refill()
 
     def request_dropped(self, request: Request) -> None:
@@ -281,16 +281,16 @@ class NewsSpider(Spider):
             return
         if "queued" not in request.cb_kwargs:
             return  # of another command
-        visit: Visit = request.cb_kwargs["queued"].visit
+        attempt: FetchAttempt = request.cb_kwargs["queued"].attempt
         self.queue.answered()
         before: list[str] = request.meta.get("redirect_urls", [])
         if request.url in before:
             circle = Cause("redirect loop", "it redirects in a circle", final=True)
-            self.queue.mark_failed(visit, before[0], circle)
+            self.queue.mark_failed(attempt, before[0], circle)
             return
         self.session.count("pages_duplicate")
-        self.logger.info("%s leads to a page of this crawl: %s", visit.url, request.url)
-        self.queue.mark_done(visit, "closed", "alias")
+        self.logger.info("%s leads to a page of this crawl: %s", attempt.url, request.url)
+        self.queue.mark_done(attempt, "closed", "alias")
 
     def _fetched_at(self, response: Response) -> datetime:
         """Return when the server answered, as the archive has it where there is one."""

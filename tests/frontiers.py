@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from newscrawl.items import Document, Hints, Visit
+from newscrawl.items import Document, FetchAttempt, Hints
 from newscrawl.storage import Database
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.frontier import (
@@ -62,16 +62,18 @@ def after(rest: timedelta, frontier: Frontier) -> Frontier:
 
 
 def urls(pages: list[DequeuedPage]) -> list[str]:
-    return [page.visit.url.rpartition("/")[2] for page in pages]
+    return [page.attempt.url.rpartition("/")[2] for page in pages]
 
 
 def article(page: DequeuedPage, **facts: object) -> Document:
     """The document of a page that was fetched."""
-    found = document(page.visit.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
-    return replace(found, page=replace(found.page, visit=page.visit))
+    found = document(page.attempt.url.rpartition("/")[2], **facts)  # type: ignore[arg-type]
+    return replace(found, page=replace(found.page, attempt=page.attempt))
 
 
-def store(frontier: Frontier, visit: Visit, document: Document) -> None:
+def store(frontier: Frontier, attempt: FetchAttempt, document: Document) -> None:
     """As a crawl does: the document is stored, and its page settled with it."""
-    arrival = FinishedPage(document=document, result=frontier.fetch_result(visit, "read", "stored"))
+    arrival = FinishedPage(
+        document=document, result=frontier.fetch_result(attempt, "read", "stored")
+    )
     write_batch(frontier.database, frontier.run_id, [arrival])

@@ -33,14 +33,14 @@ from newscrawl.cli import (
 
 # The groups of commands in the help.
 _ASK, _WATCH, _READ = "Ask the news", "Watch the news", "Read pages"
-_KEEP, _LEARN = "Look after what is kept", "Score and improve extraction"
+_KEEP, _LEARN = "Manage the data", "Score and improve extraction"
 _INTERRUPTED, _NOBODY_READS = 128 + signal.SIGINT, 128 + signal.SIGPIPE
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EFBIG}
 
 app = typer.Typer(
     name="newscrawl",
     help="Watch the news for companies: who is mentioned how often, where, beside what.",
-    epilog="Articles come in by: scrapy crawl ft (scrapy list shows all sources).",
+    epilog="Fetch articles with scrapy crawl ft (scrapy list shows all sources).",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

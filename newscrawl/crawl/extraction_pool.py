@@ -165,7 +165,7 @@ class ExtractionPool:
         """Return whether a process reads a page: because many wait, or because it may crash."""
         if not self._processes:
             return False
-        is_suspect = page.visit is not None and page.visit.crash_count > 0
+        is_suspect = page.attempt is not None and page.attempt.crash_count > 0
         is_suspect |= len(page.html) > LARGE_PAGE_BYTES
         return is_suspect or self._pool is not None or self._waiting > BACKLOG
 

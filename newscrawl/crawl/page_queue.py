@@ -14,7 +14,7 @@ from scrapy.exceptions import DontCloseSpider
 
 from newscrawl.crawl.errors import Cause
 from newscrawl.crawl.session import CrawlSession
-from newscrawl.items import Visit
+from newscrawl.items import FetchAttempt
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome
 
@@ -75,7 +75,7 @@ class PageQueue:
         """Return the page with what listings have said of it since it was dequeued, too."""
         frontier = self._session.frontier
         try:
-            hints = await self._session.writer.do(frontier.hints, page.visit.queue_id)
+            hints = await self._session.writer.do(frontier.hints, page.attempt.queue_id)
         except StorageError:
             return page  # the crawl is being stopped
         return replace(page, hints=hints)
@@ -84,27 +84,27 @@ class PageQueue:
         """Note that the request for one page got its answer, or will get none."""
         self._pending -= 1
 
-    def mark_done(self, visit: Visit, outcome: FetchOutcome, reason: str) -> None:
+    def mark_done(self, attempt: FetchAttempt, outcome: FetchOutcome, reason: str) -> None:
         """Record the outcome of a page from which no article comes."""
         frontier = self._session.frontier
-        result = frontier.fetch_result(visit, outcome, reason)
+        result = frontier.fetch_result(attempt, outcome, reason)
         self._session.writer.later(frontier.mark_done, result)
 
-    def mark_failed(self, visit: Visit, url: str, cause: Cause) -> None:
+    def mark_failed(self, attempt: FetchAttempt, url: str, cause: Cause) -> None:
         """Count and log a page that couldn't be fetched; it is tried again unless that is
         hopeless."""
         self._session.count("pages_failed")
         self._session.count(f"pages_failed/{cause.kind}")
         logger.warning("Can't fetch %s: %s", url, cause.reason)
-        self.mark_done(visit, "hopeless" if cause.final else "failed", cause.kind)
+        self.mark_done(attempt, "hopeless" if cause.final else "failed", cause.kind)
 
-    def mark_deferred(self, visit: Visit, cause: Cause) -> None:
+    def mark_deferred(self, attempt: FetchAttempt, cause: Cause) -> None:
         """Count a page that may not be fetched yet; this is not counted as a failed attempt.
 
         The cause was logged once for all pages of the host, when its robots.txt was requested.
         """
         self._session.count("pages_deferred")
-        self.mark_done(visit, "deferred", cause.kind)
+        self.mark_done(attempt, "deferred", cause.kind)
 
     @property
     def _since(self) -> datetime | None:
@@ -122,7 +122,7 @@ class PageQueue:
             return  # closed meanwhile: they wait for the next crawl
         self._pending += len(pages)
         self._session.count("requested", len(pages))
-        self._session.count("revisits", sum(not page.visit.first for page in pages))
+        self._session.count("revisits", sum(not page.attempt.first for page in pages))
         for page in pages:
             self._crawler.engine.crawl(self._request_for(page))
 
@@ -167,9 +167,9 @@ class PageQueue:
         while not pages:
             frontier = self._session.frontier
             suspect = await self._session.writer.do(frontier.dequeue_quarantined, self._since)
-            if suspect is None or suspect.visit.crash_count <= MAX_CRASHES:
+            if suspect is None or suspect.attempt.crash_count <= MAX_CRASHES:
                 return [suspect] if suspect else []
-            self.mark_failed(suspect.visit, suspect.fetch_url, _DEADLY)
+            self.mark_failed(suspect.attempt, suspect.fetch_url, _DEADLY)
         return pages
 
 

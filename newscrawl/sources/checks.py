@@ -134,40 +134,40 @@ def _why_nothing_works(home: _Probe, seen: Sequence[_Probe]) -> tuple[State, str
 
 
 def _home(url: str, fetcher: Fetcher) -> _Probe:
-    visit = _visit(url, fetcher)
-    if isinstance(visit, _Probe):
-        return visit
-    moved = visit.moved and _address_key(visit.url) != _address_key(url)
-    return _Probe(moved_to=visit.url if moved else None)
+    result = _fetch(url, fetcher)
+    if isinstance(result, _Probe):
+        return result
+    moved = result.moved and _address_key(result.url) != _address_key(url)
+    return _Probe(moved_to=result.url if moved else None)
 
 
 def _listing(url: str, fetcher: Fetcher) -> _Probe:
-    visit = _visit(url, fetcher)
-    if isinstance(visit, _Probe):
-        return visit
+    result = _fetch(url, fetcher)
+    if isinstance(result, _Probe):
+        return result
     try:
-        read = read_listing(visit.body, visit.url, visit.content_type)
+        read = read_listing(result.body, result.url, result.content_type)
     except (FeedError, SitemapError) as error:
         return _Probe(trouble=f"{url} {error}")
     entries = (*read.entries, *read.children) if isinstance(read, Sitemap) else read.entries
     if not entries:
         return _Probe(trouble=f"{url} lists nothing")
     moments = [entry.moment for entry in entries if entry.moment]
-    moved = visit.moved and _address_key(visit.url) != _address_key(url)
-    return _Probe(newest=max(moments, default=None), moved_to=visit.url if moved else None)
+    moved = result.moved and _address_key(result.url) != _address_key(url)
+    return _Probe(newest=max(moments, default=None), moved_to=result.url if moved else None)
 
 
-def _visit(url: str, fetcher: Fetcher) -> FetchResult | _Probe:
+def _fetch(url: str, fetcher: Fetcher) -> FetchResult | _Probe:
     try:
-        visit = fetcher.fetch(url, max_bytes=_ENOUGH, cut=True)
+        result = fetcher.fetch(url, max_bytes=_ENOUGH, cut=True)
     except DisallowedError as error:
         return _Probe(trouble=_one_line(error), refused=True)
     except FetchError as error:
         return _Probe(trouble=_one_line(error), answered=False)
-    if visit.status != 200:
-        trouble = f"{url}: the server answered {visit.status}"
-        return _Probe(trouble=trouble, refused=visit.status in _REFUSALS)
-    return visit
+    if result.status != 200:
+        trouble = f"{url}: the server answered {result.status}"
+        return _Probe(trouble=trouble, refused=result.status in _REFUSALS)
+    return result
 
 
 def _one_line(error: FetchError) -> str:

@@ -89,7 +89,7 @@ class _Search:
     """The state of a search: listings found and refused, number of fetches left."""
 
     def __init__(self, fetcher: Fetcher, home: Home, on_fetch: Callable[[str], None]) -> None:
-        self._visitor = fetcher
+        self._fetcher = fetcher
         self._home = home
         self._on_fetch = on_fetch
         self._left = MAX_FETCHES
@@ -111,7 +111,7 @@ class _Search:
             self._try(SITEMAP_PLACES)
 
     def _sitemaps_of_robots(self) -> Iterator[str]:
-        for stated in self._visitor.sitemaps(self._home.url):
+        for stated in self._fetcher.sitemaps(self._home.url):
             yield urljoin(self._home.url, stated)
 
     def _try(self, places: tuple[str, ...]) -> None:
@@ -141,11 +141,11 @@ class _Search:
         return True
 
     def _listing(self, url: str) -> tuple[Feed | Sitemap, str]:
-        visit = self._visitor.fetch(url, max_bytes=_ENOUGH, cut=True)
-        if visit.status != 200:
-            raise FetchError(f"the server answered {visit.status}")
-        listing = read_listing(visit.body, visit.url, visit.content_type)
-        return listing, visit.url if visit.moved else url
+        result = self._fetcher.fetch(url, max_bytes=_ENOUGH, cut=True)
+        if result.status != 200:
+            raise FetchError(f"the server answered {result.status}")
+        listing = read_listing(result.body, result.url, result.content_type)
+        return listing, result.url if result.moved else url
 
     def _add(self, listing: Feed | Sitemap, url: str, found: str) -> None:
         if any(known.url == url for known in self.listings):

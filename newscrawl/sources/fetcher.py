@@ -382,16 +382,18 @@ class Fetcher:
 
 def fetch(url: str, policy: FetchPolicy) -> FetchedPage:
     """Return the page at the URL. Raises FetchError, also for responses other than HTML."""
-    visit = Fetcher(replace(policy, pause=0.0)).fetch(url)
-    if visit.status != 200:
-        raise FetchError(f"can't fetch {visit.url}: the server answered {visit.status}")
-    kind = visit.headers.get_content_type()
-    if visit.content_type and kind not in {
+    result = Fetcher(replace(policy, pause=0.0)).fetch(url)
+    if result.status != 200:
+        raise FetchError(f"can't fetch {result.url}: the server answered {result.status}")
+    kind = result.headers.get_content_type()
+    if result.content_type and kind not in {
         "text/html",
         "application/xhtml+xml",
         "text/plain",
         "application/xml",
         "text/xml",
     }:
-        raise FetchError(f"can't read {visit.url}: it is {kind}, not HTML")
-    return FetchedPage(url=visit.url, body=visit.body, encoding=visit.headers.get_content_charset())
+        raise FetchError(f"can't read {result.url}: it is {kind}, not HTML")
+    return FetchedPage(
+        url=result.url, body=result.body, encoding=result.headers.get_content_charset()
+    )

@@ -59,8 +59,8 @@ class _Incoming:
 
     @property
     def is_first(self) -> bool:
-        visit = self.document.page.visit
-        return visit is not None and visit.first
+        attempt = self.document.page.attempt
+        return attempt is not None and attempt.first
 
 
 def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) -> list[Written]:

@@ -58,7 +58,7 @@ def record_of(document: Document) -> Record:
     missing or too long, a time has no zone, or access or kind is unknown."""
     page, article = document.page, document.article
     url = clean(article.url or page.url)
-    addresses = (url, page.url, page.final_url, page.visit and page.visit.url)
+    addresses = (url, page.url, page.final_url, page.attempt and page.attempt.url)
     urls = tuple(dict.fromkeys(clean(address) for address in addresses if address))
     for address in urls:
         _check_url(address)

@@ -48,7 +48,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         environment = demo_settings(site.url, folder, f"sqlite:///{first}")
         environment["NEWSCRAWL_ARCHIVE"] = str(archive)
         crawled = crawl(SOURCE, SINCE, database=first, environment=environment)
-        visited = [visit.path for visit in site.visits]
+        visited = [attempt.path for attempt in site.visits]
         url = site.url
     environment = demo_settings(url, folder, f"sqlite:///{second}")
     replayed = crawl(

@@ -10,7 +10,7 @@ import pytest
 from tests.site import content
 from tests.site.crawling import Crawl, crawl
 from tests.site.demo import SOURCE, demo_settings
-from tests.site.server import SiteServer, Visit
+from tests.site.server import FetchAttempt, SiteServer
 
 FACTS = content.facts()
 ARTICLES = [page for page in FACTS if page.outcome == "article"]
@@ -25,8 +25,8 @@ class World:
     url: str
     first: Crawl
     second: Crawl
-    first_visits: list[Visit]
-    second_visits: list[Visit]
+    first_visits: list[FetchAttempt]
+    second_visits: list[FetchAttempt]
 
 
 @pytest.fixture(scope="module")
@@ -128,13 +128,13 @@ def test_a_page_without_an_article_is_dropped_and_counted(world: World) -> None:
 
 
 def test_a_closed_page_is_never_asked_for(world: World) -> None:
-    paths = [visit.path for visit in (*world.first_visits, *world.second_visits)]
+    paths = [attempt.path for attempt in (*world.first_visits, *world.second_visits)]
     assert paths[0] == "/robots.txt"
     assert not any(path.startswith("/members/") for path in paths)
 
 
 def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
-    moments = [visit.moment for visit in world.first_visits]
+    moments = [attempt.moment for attempt in world.first_visits]
     # From the second request on: robots.txt itself comes before the delay is known.
     gaps = [later - earlier for earlier, later in pairwise(moments[1:])]
     assert len(gaps) > 10
@@ -144,7 +144,7 @@ def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
 
 
 def test_the_crawler_says_who_it_is(world: World) -> None:
-    agents = {visit.user_agent for visit in world.first_visits}
+    agents = {attempt.user_agent for attempt in world.first_visits}
     assert agents == {"newscrawl/0.1.0 (+https://newscrawl.example/demo)"}
 
 
@@ -175,10 +175,10 @@ def test_a_second_crawl_adds_nothing_and_says_so(world: World) -> None:
 
 
 def test_a_second_crawl_asks_for_no_page_again(world: World) -> None:
-    paths = [visit.path for visit in world.second_visits]
+    paths = [attempt.path for attempt in world.second_visits]
     assert [path for path in paths if not path.endswith((".xml", ".txt"))] == []
 
 
 def test_feed_and_sitemap_list_one_article_under_two_addresses(world: World) -> None:
-    paths = [visit.path.partition("?")[0] for visit in world.first_visits]
+    paths = [attempt.path.partition("?")[0] for attempt in world.first_visits]
     assert paths.count("/en/harbour-software.html") == 1

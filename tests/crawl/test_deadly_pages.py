@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.crawl.extraction_pool import LARGE_PAGE_BYTES
-from newscrawl.items import Visit
+from newscrawl.items import FetchAttempt
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
@@ -91,16 +91,16 @@ def test_deaths_are_counted_until_the_page_is_settled(
         # Each crawl settles "b" and dies of "a".
         page = alone(run)
         if urls([page]) == ["b"]:
-            run.mark_done(run.fetch_result(page.visit, "read", "new"))
+            run.mark_done(run.fetch_result(page.attempt, "read", "new"))
             page = alone(run)
-        assert (urls([page]), page.visit.crash_count) == (["a"], crash_count)
+        assert (urls([page]), page.attempt.crash_count) == (["a"], crash_count)
         run = next_run(database)
-    assert alone(run).visit.crash_count > MAX_CRASHES
+    assert alone(run).attempt.crash_count > MAX_CRASHES
     assert row(database, "b")["crash_count"] == 0
 
 
 def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected: Frontier) -> None:
-    assert alone(suspected).visit.crash_count == 1
+    assert alone(suspected).attempt.crash_count == 1
     suspected.finish([])
     database.finish_run(suspected.run_id, "shutdown", {})
     assert row(database, "a") == {
@@ -112,9 +112,9 @@ def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected
     assert "a" in urls(next_run(database).dequeue(10))
 
 
-def died(database: Database, visit: Visit) -> Frontier:
+def died(database: Database, attempt: FetchAttempt) -> Frontier:
     frontier = next_run(database, AT_ONCE)
-    frontier.mark_done(frontier.fetch_result(visit, "crashed", "ReaderDied"))
+    frontier.mark_done(frontier.fetch_result(attempt, "crashed", "ReaderDied"))
     return frontier
 
 
@@ -123,11 +123,11 @@ def test_what_killed_its_reader_is_tried_again_alone_and_then_left(database: Dat
     run.enqueue(None, [offered("a")])
     (page,) = run.dequeue(1)
     for _ in AT_ONCE.retries:
-        run = died(database, page.visit)
+        run = died(database, page.attempt)
         assert run.dequeue(10) == []
         page = alone(run)
-        assert page.visit.crash_count <= MAX_CRASHES
-    died(database, page.visit)
+        assert page.attempt.crash_count <= MAX_CRASHES
+    died(database, page.attempt)
     assert row(database, "a")["state"] == "failed"
     assert row(database, "a")["reason"] == "ReaderDied"
 
@@ -136,7 +136,7 @@ def test_a_page_that_was_read_after_all_is_as_good_as_any(
     database: Database, suspected: Frontier
 ) -> None:
     page = alone(suspected)
-    suspected.mark_done(suspected.fetch_result(page.visit, "read", "new"))
+    suspected.mark_done(suspected.fetch_result(page.attempt, "read", "new"))
     later = replace(next_run(database, SCHEDULE), clock=lambda: now() + 2 * SCHEDULE.revisits[0])
     assert "a" in urls(later.dequeue(10))
 

@@ -25,7 +25,7 @@ from newscrawl.crawl.extraction_pool import (
     WorkerDiedError,
     processes_of,
 )
-from newscrawl.items import Document, Page, Visit
+from newscrawl.items import Document, FetchAttempt, Page
 from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
 from tests.site.crawling import PROJECT
@@ -141,7 +141,9 @@ def test_a_page_that_kills_its_reader_takes_no_other_along(readers: ExtractionPo
 
 def suspected(page: Page) -> Page:
     """The page as one of which a crawl has died before."""
-    return replace(page, visit=Visit(queue_id=1, url=page.url, born=page.fetched_at, crash_count=1))
+    return replace(
+        page, attempt=FetchAttempt(queue_id=1, url=page.url, born=page.fetched_at, crash_count=1)
+    )
 
 
 def test_what_may_have_killed_a_crawl_is_read_apart(readers: ExtractionPool) -> None:

@@ -132,7 +132,7 @@ def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
 
 
 def test_an_overloaded_server_gets_the_rest_it_asks_for(world: World) -> None:
-    visits = [visit.moment for visit in world.site.visits if "/fault/" in visit.path]
+    visits = [attempt.moment for attempt in world.site.visits if "/fault/" in attempt.path]
     first = next(v.moment for v in world.site.visits if v.path == "/fault/overloaded")
     rest = min(later for later in visits if later > first + 0.3) - first
     assert rest > 0.9  # Retry-After: 1

@@ -70,9 +70,9 @@ def lock_when(site: SiteServer, path: str, database: Path) -> sqlite3.Connection
     other = sqlite3.connect(database, isolation_level=None, timeout=60, check_same_thread=False)
     usual = site.routes[path]
 
-    def answer(visit: int) -> Answer:
+    def answer(attempt: int) -> Answer:
         other.execute("BEGIN EXCLUSIVE")
-        return usual(visit)
+        return usual(attempt)
 
     site.routes[path] = answer
     return other

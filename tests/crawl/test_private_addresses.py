@@ -135,7 +135,7 @@ def test_an_address_of_ours_is_not_asked_of_a_proxy_either(tmp_path: Path) -> No
             database=tmp_path / "news.sqlite",
             environment={"http_proxy": proxy.url, "no_proxy": ""},
         )
-        asked = {visit.path for visit in proxy.visits}
+        asked = {attempt.path for attempt in proxy.visits}
     assert {url for url in asked if not url.startswith(f"{home}/")} == set()
     assert f"{home}/fine" in asked
     assert done.output.count("is the private address") == len(spelled)

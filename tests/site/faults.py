@@ -52,8 +52,8 @@ def listing(site: str, paths: tuple[str, ...]) -> bytes:
     return f"<rss version='2.0'><channel><title>Faults</title>{items}</channel></rss>".encode()
 
 
-def _overloaded(_site: str, visit: int) -> Answer:
-    if visit == 1:
+def _overloaded(_site: str, attempt: int) -> Answer:
+    if attempt == 1:
         return Answer(status=429, headers=(("Retry-After", "1"),))
     return Answer(body=story("Back after a rest", "Siemens"))
 

@@ -16,7 +16,7 @@ from tests.site.faults import FAULTS, Answer
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class FetchAttempt:
     """A request that the server saw: when (monotonic seconds), for what, by whom.
 
     `conditional` tells whether it asked only for what has changed.
@@ -37,7 +37,7 @@ class SiteServer:
     """
 
     routes: dict[str, Callable[[int], Answer]] = field(default_factory=dict)
-    visits: list[Visit] = field(default_factory=list)
+    visits: list[FetchAttempt] = field(default_factory=list)
     sent: int = 0
     _server: ThreadingHTTPServer = field(init=False)
 
@@ -75,14 +75,14 @@ class SiteServer:
 
     def paths(self) -> list[str]:
         """The paths that were asked for, in order, without their queries."""
-        return [urlsplit(visit.path).path for visit in self.visits]
+        return [urlsplit(attempt.path).path for attempt in self.visits]
 
-    def answer(self, path: str, visit: int) -> Answer:
-        """Return what the site says to the `visit`th request (from 1) for a path."""
+    def answer(self, path: str, attempt: int) -> Answer:
+        """Return what the site says to the `attempt`th request (from 1) for a path."""
         if path in self.routes:
-            return self.routes[path](visit)
+            return self.routes[path](attempt)
         if path in FAULTS:
-            return FAULTS[path](self.url, visit)
+            return FAULTS[path](self.url, attempt)
         xml = "application/xml; charset=utf-8"
         listings = {
             "/feed.xml": (content.feed, "application/rss+xml; charset=utf-8"),
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = urlsplit(self.path).path
         agent = self.headers.get("User-Agent", "")
         conditional = bool({"If-None-Match", "If-Modified-Since"} & set(self.headers.keys()))
-        self.owner.visits.append(Visit(time.monotonic(), self.path, agent, conditional))
+        self.owner.visits.append(FetchAttempt(time.monotonic(), self.path, agent, conditional))
         answer = self.owner.answer(path, self.owner.paths().count(path))
         time.sleep(answer.delay)
         if answer.instead is not None:

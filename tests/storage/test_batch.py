@@ -31,7 +31,7 @@ def taken(frontier: Frontier, *paths: str) -> list[DequeuedPage]:
 
 
 def arrival(frontier: Frontier, page: DequeuedPage, found: Document | None = None) -> FinishedPage:
-    result = frontier.fetch_result(page.visit, "read", "stored" if found else "Empty")
+    result = frontier.fetch_result(page.attempt, "read", "stored" if found else "Empty")
     return FinishedPage(document=found, result=result)
 
 
@@ -86,7 +86,7 @@ def test_a_copy_in_the_same_batch_adds_its_address_alone(
         (stored,) = session.scalars(select(Article.text))
         addresses = set(session.scalars(select(ArticleUrl.url)))
     assert stored == original.document.article.text
-    assert addresses == {original.document.page.visit.url, copy.document.page.visit.url}
+    assert addresses == {original.document.page.attempt.url, copy.document.page.attempt.url}
 
 
 def test_a_copy_of_what_was_stored_before_adds_its_address_alone(
@@ -104,7 +104,7 @@ def test_a_second_look_at_a_page_revises_its_article(
 ) -> None:
     (page,) = taken(frontier, "a")
     write(frontier, arrival(frontier, page, article(page, text="As it was. " * 30)))
-    again = replace(page, visit=replace(page.visit, first=False))
+    again = replace(page, attempt=replace(page.attempt, first=False))
     corrected = article(again, text="As it is now. " * 30)
     (written,) = write(frontier, arrival(frontier, again, corrected))
     assert written == Saved("revised", 0)

@@ -58,8 +58,8 @@ def test_hints_wait_with_their_page(frontier: Frontier) -> None:
     (page,) = frontier.dequeue(1)
     assert page.hints == told.hints
     assert page.fetch_url == told.fetch_url
-    assert page.visit.born == moment
-    assert page.visit.first
+    assert page.attempt.born == moment
+    assert page.attempt.first
 
 
 def test_the_newest_come_first_and_those_without_a_date_last(frontier: Frontier) -> None:
@@ -108,7 +108,7 @@ def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> Non
 def test_a_mobile_page_that_is_no_known_twin_is_queued_as_itself(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("b")])
     assert frontier.enqueue(None, [twin()]).fresh == 1
-    assert TWIN in [page.visit.url for page in frontier.dequeue(10)]
+    assert TWIN in [page.attempt.url for page in frontier.dequeue(10)]
 
 
 def test_pages_before_since_stay_for_another_crawl(database: Database, frontier: Frontier) -> None:
@@ -127,7 +127,7 @@ def test_a_url_that_no_database_can_index_is_passed_over(frontier: Frontier) -> 
 def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a"), offered("b")])
     first, _ = frontier.dequeue(10)
-    store(frontier, first.visit, article(first))
+    store(frontier, first.attempt, article(first))
     assert urls(next_run(database).dequeue(10)) == ["b"]
 
 
@@ -146,7 +146,7 @@ def test_a_page_leaves_the_queue_only_with_its_article(
     (page,) = frontier.dequeue(1)
     refused = replace(article(page), page=replace(article(page).page, source="unknown"))
     with pytest.raises(Exception, match="no source"):
-        store(frontier, page.visit, refused)
+        store(frontier, page.attempt, refused)
     assert urls(next_run(database).dequeue(1)) == ["a"]
 
 
@@ -157,7 +157,7 @@ def test_a_second_address_of_an_article_leaves_the_queue_with_it(
     page = next(p for p in frontier.dequeue(1))
     saved = article(page)
     saved = replace(saved, article=replace(saved.article, url="https://ft.example/a"))
-    store(frontier, page.visit, saved)
+    store(frontier, page.attempt, saved)
     assert frontier.dequeue(10) == []
     assert next_run(database).dequeue(10) == []
 
@@ -171,7 +171,7 @@ def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
 ) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
-    frontier.mark_done(frontier.fetch_result(page.visit, "closed", reason))
+    frontier.mark_done(frontier.fetch_result(page.attempt, "closed", reason))
     frontier.enqueue(None, [offered("a", title=title)])
     again = next_run(database).dequeue(1)
     assert [one.hints.title for one in again] == ([title] if waits else [])
@@ -186,7 +186,7 @@ def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
     tries = 0
     while pages := frontier.dequeue(1):
         tries += 1
-        frontier.mark_done(frontier.fetch_result(pages[0].visit, "failed", "timeout"))
+        frontier.mark_done(frontier.fetch_result(pages[0].attempt, "failed", "timeout"))
     assert tries == 3
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
@@ -194,7 +194,7 @@ def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
 def test_a_failed_page_rests(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
-    frontier.mark_done(frontier.fetch_result(page.visit, "failed", "timeout"))
+    frontier.mark_done(frontier.fetch_result(page.attempt, "failed", "timeout"))
     assert next_run(database).dequeue(1) == []
 
 
@@ -204,12 +204,12 @@ def test_a_page_that_waits_for_robots_txt_is_not_given_up(database: Database) ->
     frontier.enqueue(None, [offered("a", now() - 2 * HOUR, title="Told")])
     (page,) = frontier.dequeue(9)
     for _ in range(9):
-        frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+        frontier.mark_done(frontier.fetch_result(page.attempt, "deferred", "any"))
         assert after(59 * MINUTE, frontier).dequeue(9) == []
         assert after(2 * HOUR, frontier).dequeue(9) == []  # not twice in one run
         later = after(2 * HOUR, next_run(database))
         (page,) = replace(later, began=later.clock()).dequeue(9)
-        assert (page.visit.failures, page.hints.title) == (0, "Told")
+        assert (page.attempt.failures, page.hints.title) == (0, "Told")
 
 
 def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Database) -> None:
@@ -217,8 +217,8 @@ def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Data
     frontier.enqueue(None, [offered("a", now() - 31 * DAY)])
     for failures in range(3):
         (page,) = next_run(database, AT_ONCE).dequeue(9)
-        assert page.visit.failures == failures
-        frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+        assert page.attempt.failures == failures
+        frontier.mark_done(frontier.fetch_result(page.attempt, "deferred", "any"))
     assert next_run(database, AT_ONCE).dequeue(9) == []
 
 
@@ -226,13 +226,13 @@ def test_a_revisit_that_waits_for_robots_txt_stays_one(database: Database) -> No
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
-    visit = replace(page.visit, etag='"1"')
-    frontier.mark_done(frontier.fetch_result(visit, "read", "stored"))
+    attempt = replace(page.attempt, etag='"1"')
+    frontier.mark_done(frontier.fetch_result(attempt, "read", "stored"))
     (page,) = after(2 * HOUR, next_run(database)).dequeue(9)
-    assert not page.visit.first
-    frontier.mark_done(frontier.fetch_result(page.visit, "deferred", "any"))
+    assert not page.attempt.first
+    frontier.mark_done(frontier.fetch_result(page.attempt, "deferred", "any"))
     (again,) = after(4 * HOUR, next_run(database)).dequeue(9)
-    assert (again.visit.first, again.visit.etag) == (False, '"1"')
+    assert (again.attempt.first, again.attempt.etag) == (False, '"1"')
 
 
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
@@ -240,7 +240,7 @@ def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [offered("a", now() - MINUTE)])
     (page,) = frontier.dequeue(1)
-    frontier.mark_done(frontier.fetch_result(page.visit, outcome, "told"))  # type: ignore[arg-type]
+    frontier.mark_done(frontier.fetch_result(page.attempt, outcome, "told"))  # type: ignore[arg-type]
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
@@ -250,7 +250,7 @@ def test_a_page_too_old_for_this_crawl_stays_for_another(
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1, now() - DAY)
     old = now() - 9 * DAY
-    frontier.mark_done(frontier.fetch_result(page.visit, "postponed", "TooOld", published=old))
+    frontier.mark_done(frontier.fetch_result(page.attempt, "postponed", "TooOld", published=old))
     assert frontier.dequeue(1, now() - DAY) == []
     assert urls(frontier.dequeue(1)) == ["a"]
 
@@ -259,12 +259,15 @@ def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) 
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
-    visit = replace(page.visit, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
-    store(frontier, visit, article(page))
+    attempt = replace(page.attempt, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
+    store(frontier, attempt, article(page))
     assert after(HOUR - MINUTE, frontier).dequeue(1) == []
     (later,) = after(HOUR + MINUTE, frontier).dequeue(1)
-    assert not later.visit.first
-    assert (later.visit.etag, later.visit.last_modified) == (visit.etag, visit.last_modified)
+    assert not later.attempt.first
+    assert (later.attempt.etag, later.attempt.last_modified) == (
+        attempt.etag,
+        attempt.last_modified,
+    )
 
 
 def changed(path: str, moment: datetime) -> FrontierEntry:
@@ -276,7 +279,7 @@ def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedP
     """A page of the queue that was read and stored just now."""
     frontier.enqueue(None, [offered(path, now() - DAY)])
     (page,) = frontier.dequeue(1)
-    store(frontier, page.visit, article(page))
+    store(frontier, page.attempt, article(page))
     return page
 
 
@@ -302,7 +305,7 @@ def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
     later = after(HOUR, next_run(database))
     later.enqueue(None, [changed("a", now() + 30 * MINUTE)])
     (page,) = later.dequeue(10)
-    later.mark_done(later.fetch_result(page.visit, "read", "unmodified"))
+    later.mark_done(later.fetch_result(page.attempt, "read", "unmodified"))
     latest = after(2 * HOUR, next_run(database))
     assert latest.enqueue(None, [changed("a", now() + 90 * MINUTE)]).changed == 0
     assert latest.dequeue(10) == []
@@ -312,7 +315,7 @@ def test_an_alias_is_not_looked_at_again(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
     for page in frontier.dequeue(2):
-        store(frontier, page.visit, article(page))
+        store(frontier, page.attempt, article(page))
     assert urls(after(DAY, frontier).dequeue(10)) == ["a"]
 
 
@@ -320,7 +323,7 @@ def test_new_pages_come_before_second_looks(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
-    frontier.mark_done(frontier.fetch_result(page.visit, "read", "stored"))
+    frontier.mark_done(frontier.fetch_result(page.attempt, "read", "stored"))
     frontier.enqueue(None, [offered("b", now() - DAY)])
     assert urls(after(2 * HOUR, frontier).dequeue(10)) == ["b", "a"]
 
@@ -521,14 +524,14 @@ def test_what_a_later_listing_tells_is_added_to_a_page_that_waits(frontier: Fron
     frontier.enqueue(None, [told])
     (page,) = frontier.dequeue(1)
     assert page.hints == replace(told.hints, title="First")
-    assert page.visit.born == moment
+    assert page.attempt.born == moment
 
 
 def test_what_is_told_of_a_page_on_its_way_is_known_when_it_comes(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
     frontier.add_hints([offered("a", title="Late")])
-    assert frontier.hints(page.visit.queue_id).title == "Late"
+    assert frontier.hints(page.attempt.queue_id).title == "Late"
     assert frontier.dequeue(1) == []
 
 
@@ -543,27 +546,27 @@ def test_a_page_that_was_left_untold_waits_again_once_its_headline_is_told(
     frontier = replace(frontier, began=now())
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
-    visit = replace(page.visit, etag='"1"')
+    attempt = replace(page.attempt, etag='"1"')
     if order == "told first":
         frontier.add_hints([offered("a", title="Late")])
-    frontier.mark_done(frontier.fetch_result(visit, outcome, reason))  # type: ignore[arg-type]
+    frontier.mark_done(frontier.fetch_result(attempt, outcome, reason))  # type: ignore[arg-type]
     if order == "left first":
         assert frontier.dequeue(1) == []
         frontier.add_hints([offered("a", title="Late")])
     (again,) = frontier.dequeue(1)
-    assert (again.hints.title, again.again, again.visit.etag) == ("Late", True, None)
+    assert (again.hints.title, again.again, again.attempt.etag) == ("Late", True, None)
     # Once is enough: who brings nothing then is left.
-    frontier.mark_done(frontier.fetch_result(again.visit, outcome, reason))  # type: ignore[arg-type]
+    frontier.mark_done(frontier.fetch_result(again.attempt, outcome, reason))  # type: ignore[arg-type]
     assert frontier.dequeue(1) == []
 
 
 def test_a_stored_article_is_not_asked_for_again_for_its_headline(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
-    store(frontier, page.visit, article(page))
+    store(frontier, page.attempt, article(page))
     later = after(2 * HOUR, frontier)
     (page,) = later.dequeue(1)
-    later.mark_done(later.fetch_result(page.visit, "closed", "paywalled"))
+    later.mark_done(later.fetch_result(page.attempt, "closed", "paywalled"))
     later.add_hints([offered("a", title="Late")])
     later.enqueue(None, [offered("a", title="Late")])
     assert later.dequeue(1) == []

@@ -51,13 +51,13 @@ def crawl(database: Database) -> Callable[..., Enqueued]:
         (listing,) = run.listings([feed])
         offer = run.enqueue(listing.id, [offered(path, moment) for path in paths])
         for page in run.dequeue(100):
-            path = page.visit.url.rpartition("/")[2]
+            path = page.attempt.url.rpartition("/")[2]
             if path.startswith("x"):
-                run.mark_done(run.fetch_result(page.visit, "closed", "NotAnArticle"))
+                run.mark_done(run.fetch_result(page.attempt, "closed", "NotAnArticle"))
                 continue
             found = article(page, text=f"Of {path}.", fetched_at=moment, published=moment)
             arrival = FinishedPage(
-                document=found, result=run.fetch_result(page.visit, "read", "new")
+                document=found, result=run.fetch_result(page.attempt, "read", "new")
             )
             write_batch(database, run.run_id, [arrival])
         run.record_reading(listing.id, reading(fresh=offer.fresh))
@@ -124,7 +124,7 @@ def test_what_waits_is_never_forgotten(database: Database) -> None:
     long_ago = at(now() - 100 * DAY, next_run(database))
     long_ago.enqueue(None, [offered("a"), offered("b")])
     (first, _) = long_ago.dequeue(10)
-    long_ago.mark_done(long_ago.fetch_result(first.visit, "failed", "timeout"))
+    long_ago.mark_done(long_ago.fetch_result(first.attempt, "failed", "timeout"))
     assert prune(database).pages == 0
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
@@ -227,7 +227,7 @@ def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
         run = at(now() - 100 * DAY, next_run(database))
         run.enqueue(None, [offered("a")])
         (page,) = run.dequeue(1)
-        run.mark_done(run.fetch_result(page.visit, "closed", "NotHtml"))
+        run.mark_done(run.fetch_result(page.attempt, "closed", "NotHtml"))
         at(now(), next_run(database)).finish([])
     ran = newscrawl("db", "prune", "--keep", "30d")
     assert ran.code == 0

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, select
 
-from newscrawl.items import Hints, Visit
+from newscrawl.items import FetchAttempt, Hints
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.frontier import dequeue, listings, queue
@@ -100,24 +100,29 @@ class Frontier:
             return dequeue.count_due(session.connection(), self._claim(since), self.clock())
 
     def fetch_result(
-        self, visit: Visit, outcome: FetchOutcome, reason: str, *, published: datetime | None = None
+        self,
+        attempt: FetchAttempt,
+        outcome: FetchOutcome,
+        reason: str,
+        *,
+        published: datetime | None = None,
     ) -> FetchResult:
         """Return what is to be written of a page that was fetched, or was to be.
 
-        `published` is what the page itself says. The validators of `visit` are those of the
+        `published` is what the page itself says. The validators of `attempt` are those of the
         response.
         """
         now = self.clock()
-        deferred_to = self.schedule.deferred_to(visit.born, now)
+        deferred_to = self.schedule.deferred_to(attempt.born, now)
         if outcome == "deferred" and deferred_to is not None:
-            return _deferred(visit, deferred_to)
+            return _deferred(attempt, deferred_to)
         answered = outcome in {"read", "closed"}
-        failures = visit.failures + 1 if outcome in _FAILURES else 0
-        due_at = self._due_at(visit, outcome, published or visit.born, now)
-        if outcome == "postponed" or (failures and due_at and visit.first):
+        failures = attempt.failures + 1 if outcome in _FAILURES else 0
+        due_at = self._due_at(attempt, outcome, published or attempt.born, now)
+        if outcome == "postponed" or (failures and due_at and attempt.first):
             state = "pending"
         else:
-            state = "failed" if failures and visit.first else "done"
+            state = "failed" if failures and attempt.first else "done"
         columns = {
             "to_state": state,
             "to_reason": reason,
@@ -126,24 +131,24 @@ class Frontier:
             "to_moment": published,
             "to_visits": int(answered),
             "to_attempts": failures,
-            "to_crash_count": _crash_count(visit, outcome),
+            "to_crash_count": _crash_count(attempt, outcome),
             "to_visited_at": now if answered else None,
-            "to_etag": queue.validator(visit.etag),
-            "to_last_modified": queue.validator(visit.last_modified),
+            "to_etag": queue.validator(attempt.etag),
+            "to_last_modified": queue.validator(attempt.last_modified),
         }
-        return FetchResult(queue_id=visit.queue_id, first=visit.first, columns=columns)
+        return FetchResult(queue_id=attempt.queue_id, first=attempt.first, columns=columns)
 
     def mark_done(self, *results: FetchResult) -> None:
         """Write the results of pages without an article; `batch.write_batch` writes the others."""
         self._write(lambda connection: queue.mark_done(connection, results))
 
     def _due_at(
-        self, visit: Visit, outcome: FetchOutcome, born: datetime, now: datetime
+        self, attempt: FetchAttempt, outcome: FetchOutcome, born: datetime, now: datetime
     ) -> datetime | None:
         if outcome == "read":
             return self.schedule.revisit_at(born, now)
         if outcome in {"failed", "crashed", "deferred"}:
-            return self.schedule.retry_at(visit.failures + 1, now)
+            return self.schedule.retry_at(attempt.failures + 1, now)
         return now if outcome == "postponed" else None
 
     def _claim(self, since: datetime | None = None) -> Claim:
@@ -208,28 +213,28 @@ class Frontier:
         return self._write(work)
 
 
-def _deferred(visit: Visit, due_at: datetime) -> FetchResult:
+def _deferred(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
     """Return the result of a page that was not requested: it stays what it was, and waits."""
     columns = {
-        "to_state": "pending" if visit.first else "done",
+        "to_state": "pending" if attempt.first else "done",
         "to_reason": queue.UNREACHABLE_ROBOTS,
         "to_due_at": due_at,
         "to_keep_hints": True,
         "to_moment": None,
         "to_visits": 0,
-        "to_attempts": visit.failures,
-        "to_crash_count": _crash_count(visit, "deferred"),
+        "to_attempts": attempt.failures,
+        "to_crash_count": _crash_count(attempt, "deferred"),
         "to_visited_at": None,
-        "to_etag": queue.validator(visit.etag),
-        "to_last_modified": queue.validator(visit.last_modified),
+        "to_etag": queue.validator(attempt.etag),
+        "to_last_modified": queue.validator(attempt.last_modified),
     }
-    return FetchResult(queue_id=visit.queue_id, first=visit.first, columns=columns)
+    return FetchResult(queue_id=attempt.queue_id, first=attempt.first, columns=columns)
 
 
-def _crash_count(visit: Visit, outcome: FetchOutcome) -> int:
+def _crash_count(attempt: FetchAttempt, outcome: FetchOutcome) -> int:
     """Return the crashes that still count against a page. `dequeue_quarantined` has counted one
     in advance, which did not happen unless the page "crashed"."""
     if outcome in {"read", "closed"}:
         return 0
-    crashes = visit.crash_count
+    crashes = attempt.crash_count
     return max(crashes, 1) if outcome == "crashed" else max(crashes - 1, 0)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, or_, select, update
 
-from newscrawl.items import Hints, Visit
+from newscrawl.items import FetchAttempt, Hints
 from newscrawl.storage.frontier.queue import HEADLINE_KNOWN, UNREACHABLE_ROBOTS, unpacked
 from newscrawl.storage.models import FrontierUrl, Run
 
@@ -25,14 +25,14 @@ _NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DequeuedPage:
-    """A page to fetch now; `visit` goes with it and back into `Frontier.fetch_result`.
+    """A page to fetch now; `attempt` goes with it and back into `Frontier.fetch_result`.
 
     `again` is set where this very crawl may have fetched it before its headline was known.
     """
 
     fetch_url: str
     hints: Hints
-    visit: Visit
+    attempt: FetchAttempt
     again: bool = False
 
 
@@ -124,7 +124,7 @@ def _page(row: Any, *, crash_count: int) -> DequeuedPage:
         fetch_url=row.fetch_url,
         hints=unpacked(row.hints),
         again=row.reason == HEADLINE_KNOWN,
-        visit=Visit(
+        attempt=FetchAttempt(
             queue_id=row.id,
             url=row.url,
             born=row.moment or row.discovered_at,
