@@ -127,7 +127,8 @@ def _command(question: "Question") -> Callable[..., None]:
 def _sentence(question: "Question") -> str:
     """Return the first paragraph of the question's docstring as a command's help."""
     first = cleandoc(question.ask.__doc__ or "").partition("\n\n")[0]
-    return first.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
+    plain = first.replace("Return ", "List ", 1).replace("`", "").replace("\n", " ")
+    return plain.replace("of the scope", "of the period and sources chosen")
 
 
 def _answer(question: "Question", asked: Asked, companies: Any, values: dict[str, Any]) -> None:

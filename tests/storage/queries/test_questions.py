@@ -144,6 +144,9 @@ def test_python_api_and_command_line_give_equal_answers(
     database, file = news
     monkeypatch.setenv("NEWSCRAWL_DATABASE_URL", f"sqlite:///{file}")
     monkeypatch.setenv("NEWSCRAWL_COMPANIES", str(file.with_name("companies.toml")))
+    whole = Scope(since=TODAY - timedelta(days=12), until=TODAY)
+    ask = queries.QUESTIONS[asked.question].ask
+    assert ask(database, **asked.values, scope=whole), "the news of the fixture give no answer"
 
     @settings(max_examples=4, suppress_health_check=list(HealthCheck))
     @given(values=SCOPES)
