@@ -204,7 +204,7 @@ def test_what_is_applied_by_mistake_is_restored(world: World, newscrawl: Newscra
     companies = Path(__file__).parents[1] / "site" / "companies.toml"
     restored = newscrawl("revisions", "restore", url, 1, "--companies", companies)
     assert restored.code == 0
-    assert "what version 1 said is version 3 now" in restored.err
+    assert "version 3 has the text of 1" in restored.err
     (row,) = again.rows("SELECT title, text FROM articles WHERE url = ?", url)
     assert row == {key: before[0][0][key] for key in ("title", "text")}
     number = sum(one["article_id"] == before[1][0]["article_id"] for one in before[1])

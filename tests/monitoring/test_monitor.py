@@ -261,7 +261,10 @@ def test_unusable_log_folder_is_reported_in_one_line(room: Newsroom) -> None:
     (room.folder / "file").write_text("no folder")
     done = once(room, "one", logs="file/logs")
     assert done.returncode == 2
-    assert done.stderr == "newscrawl: --logs file/logs: Not a directory; name a folder of yours\n"
+    assert (
+        done.stderr
+        == "newscrawl: --logs file/logs: Not a directory; name a folder that you may write to\n"
+    )
 
 
 def test_unknown_source_is_answered_with_similar_names(room: Newsroom) -> None:
