@@ -143,11 +143,11 @@ def stored(database: Database, *, waits: bool = True) -> int:
     read = replace(
         read,
         boilerplate=(("Zeiss", 2),),
-        page=replace(read.page, visit=replace(page.visit, etag="x")),
+        page=replace(read.page, attempt=replace(page.attempt, etag="x")),
     )
     later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
-    visit = replace(page.visit, born=later, etag='"x"')
-    result = frontier.fetch_result(visit, "read", "stored")
+    result = replace(page.attempt, born=later, etag='"x"')
+    result = frontier.fetch_result(result, "read", "stored")
     write_batch(database, frontier.run_id, [FinishedPage(document=read, result=result)])
     revised = document(
         "closed/a",
