@@ -146,8 +146,8 @@ def stored(database: Database, *, waits: bool = True) -> int:
         page=replace(read.page, attempt=replace(page.attempt, etag="x")),
     )
     later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
-    result = replace(page.attempt, born=later, etag='"x"')
-    result = frontier.fetch_result(result, "read", "stored")
+    attempt = replace(page.attempt, born=later, etag='"x"')
+    result = frontier.fetch_result(attempt, "read", "stored")
     write_batch(database, frontier.run_id, [FinishedPage(document=read, result=result)])
     revised = document(
         "closed/a",
