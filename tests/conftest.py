@@ -34,6 +34,16 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("patient")
 
 
+# Folders with whole crawls, whose files take minutes each.
+_SLOW_FOLDERS = ("crawl", "monitoring")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run slow files first: one that begins last would keep a single core busy for minutes."""
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in _SLOW_FOLDERS)
+
+
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Starts crawls quickly: forked from a process that has imported all of it. They read pages in
