@@ -137,7 +137,7 @@ def ablation(
     corpus: CorpusOption = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of sites.")] = 5,
     scored: Annotated[
-        int | None, typer.Option(min=1, help="Score only so many of the folds.")
+        int | None, typer.Option(min=1, help="Maximum number of folds to score.")
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Times each page is seen.")] = 7,
     output: Annotated[

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -47,7 +48,7 @@ class NotStored(DropItem):
     """The database fails; the crawl ends, and the page is met again by the next one."""
 
 
-class DocumentStorage(DocumentPipeline):
+class DocumentStorage(DocumentPipeline, ABC):
     """Stores documents, those of a moment in one transaction, with the run that they belong to."""
 
     def __init__(self, crawler: Crawler, database: Database) -> None:
@@ -80,13 +81,13 @@ class DocumentStorage(DocumentPipeline):
     def _arrival(self, document: Document) -> FinishedPage:
         return FinishedPage(document=document)
 
+    @abstractmethod
     def _write(self, arrivals: Sequence[FinishedPage]) -> list[Written]:
         """Write a batch, in the writer's thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _run_of(self, source: str) -> int:
         """Return the number of the run that stores the source's articles."""
-        raise NotImplementedError
 
     def _stored(self, document: Document, saved: Saved) -> None:
         """Note a document that was not put into quarantine."""

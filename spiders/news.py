@@ -34,7 +34,7 @@ from newscrawl.sources.addresses import address_of
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import DequeuedPage
 
-# Dated URLs are written out for so many days at most.
+# Maximum number of days for which dated URLs are filled in.
 MAX_DAYS = 31
 _NOT_MODIFIED = 304
 

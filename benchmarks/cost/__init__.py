@@ -53,7 +53,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A page of so many KB: CPU milliseconds, and those of its bare lxml parse."""
+    """CPU milliseconds of a page of a size in KB, and those of its bare lxml parse."""
 
     kilobytes: float
     milliseconds: float
@@ -67,7 +67,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The largest size of the process so far, in MB, after so many pages."""
+    """The peak size of the process in MB after a number of pages."""
 
     pages: int
     megabytes: float

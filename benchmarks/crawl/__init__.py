@@ -42,7 +42,7 @@ SAMPLE_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The crawl's memory when the server had been asked for so many pages."""
+    """The memory of the crawl after a number of requested pages."""
 
     pages: int
     megabytes: float

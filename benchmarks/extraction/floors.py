@@ -38,7 +38,7 @@ class Reached:
 
 
 def load_floors() -> Floors:
-    """Return the floors on file; none where there is no file yet."""
+    """Return the floors of the file, or an empty list if the file does not exist yet."""
     return dict(json.loads(FLOORS_FILE.read_text("utf-8"))) if FLOORS_FILE.is_file() else {}
 
 

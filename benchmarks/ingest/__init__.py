@@ -36,7 +36,7 @@ RECIPE = ReadingConfig(reader=PageReader(method="combined", least=120))
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Seconds by the clock, and of processor in all processes, for so many pages."""
+    """Seconds by the clock, and processor seconds of all processes, for a number of pages."""
 
     pages: int
     seconds: float

@@ -65,7 +65,7 @@ def _following() -> Iterator[str]:
 
 
 def load(file: Path, articles: int) -> None:
-    """Make a database of so many articles in a new file."""
+    """Create a database with a number of articles in a new file."""
     with open_database(f"sqlite:///{file}") as database:
         for source in sources():
             home = f"https://{source.slug}.example/"

@@ -149,7 +149,7 @@ def run(
 
 @app.command("list", epilog="Example: newscrawl alerts list --limit 20")
 def list_alerts(
-    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 50,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:

@@ -111,7 +111,7 @@ def ingest(
     ] = None,
     since: SinceOption = None,
     until: UntilOption = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many articles.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of articles.")] = None,
     workers: WorkersOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,

@@ -107,7 +107,7 @@ CompanyOption = Annotated[
     str | None,
     typer.Option("--company", "-c", help="A company's name or alias; else all.", metavar="NAME"),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many rows.")]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 OwnSourcesOption = Annotated[
     Path | None,
     typer.Option(
@@ -122,7 +122,7 @@ SlugsOption = Annotated[
     typer.Option("--source", help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
 ]
 PrivateOption = Annotated[
-    bool, typer.Option("--allow-private", help="Visit private addresses, too.")
+    bool, typer.Option("--allow-private", help="Fetch from private addresses too.")
 ]
 WorkersOption = Annotated[
     int | None,
@@ -193,7 +193,7 @@ def refuse_options(context: typer.Context, names: Sequence[str], reason: str) ->
 
 
 def parse_day(text: str, *, option: str, today: date | None = None) -> date:
-    """Return a date, or the first of the last so many days: 7d are seven with today."""
+    """Return a date; 7d is the first of the seven days until today."""
     today = today or datetime.now(UTC).date()
     if days := re.fullmatch(r"(\d{1,5})d", text.strip()):
         return today - timedelta(days=max(int(days[1]) - 1, 0))

@@ -74,8 +74,8 @@ def evaluate(
         int,
         typer.Option(
             min=0,
-            help="Also list so many pages with the lowest first measure, or texts with most wrong "
-            "mentions.",
+            help="Also list this number of pages with the lowest first measure, or of texts with "
+            "most wrong mentions.",
         ),
     ] = 0,
     sealed: Annotated[

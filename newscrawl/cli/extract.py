@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import config, settings
-from newscrawl.cli.arguments import InputError, one_of
+from newscrawl.cli.arguments import InputError, PrivateOption, one_of
 from newscrawl.cli.output import say
 
 if TYPE_CHECKING:
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 PageArgument = Annotated[
     str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
+]
+PageUrlOption = Annotated[
+    str | None, typer.Option("--url", help="Where a file's page came from.", metavar="URL")
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", help="The page's charset, where it is known.", metavar="NAME"),
 ]
 TextFormatOption = Annotated[
     Literal["text", "json"],
@@ -38,18 +45,12 @@ def extract(
         ),
     ] = "combined",
     output_format: TextFormatOption = "text",
-    url: Annotated[
-        str | None, typer.Option(help="Where a file's page came from.", metavar="URL")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="The page's charset, where it is known.", metavar="NAME")
-    ] = None,
+    url: PageUrlOption = None,
+    encoding: EncodingOption = None,
     language: Annotated[
         str | None, typer.Option(help="Its language, as in 'de'.", metavar="CODE")
     ] = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private addresses, too.")
-    ] = False,
+    allow_private: PrivateOption = False,
 ) -> None:
     """Extract the article of a page and print it: headline, then the text.
 
@@ -187,22 +188,14 @@ EXPLAIN_EXAMPLE = "Example: newscrawl explain page.html -o why.html"
 
 
 def explain(
-    page: Annotated[
-        str, typer.Argument(help="A file, a URL, or - for standard input.", metavar="FILE|URL|-")
-    ],
+    page: PageArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where to write it.", metavar="FILE")
     ] = Path("explained.html"),
     method: Annotated[str, typer.Option(help="The method to explain.")] = "combined",
-    url: Annotated[
-        str | None, typer.Option(help="Where a file's page came from.", metavar="URL")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="The page's charset, where it is known.", metavar="NAME")
-    ] = None,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private addresses too.")
-    ] = False,
+    url: PageUrlOption = None,
+    encoding: EncodingOption = None,
+    allow_private: PrivateOption = False,
 ) -> None:
     """Write a page that shows why: each block kept or dropped, its features against their
     limits, the tag ratios, what each method took.

@@ -108,7 +108,7 @@ def mentions(
     limit: Annotated[
         int | None,
         typer.Option(
-            "--limit", "-n", min=1, help="At most so many companies, the most mentioned first."
+            "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
         ),
     ] = None,
     companies: CompaniesOption = None,

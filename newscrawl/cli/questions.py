@@ -45,7 +45,7 @@ _OPTIONS = {
     "company": CompanyOption,
     "limit": LimitOption,
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
-    "least": Annotated[int, typer.Option(min=1, help="Only with so many articles or more.")],
+    "least": Annotated[int, typer.Option(min=1, help="Minimum number of articles.")],
 }
 
 

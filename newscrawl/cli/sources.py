@@ -166,7 +166,7 @@ def _record(source: "Source") -> dict[str, object]:
 
 
 def _checkups(database: str | None) -> "dict[str, LastCheckup]":
-    """Return the last check of each source; none where there is no database and none was named."""
+    """Return the last check of each source; empty if there is no database and none was given."""
     from newscrawl.storage import StorageError
     from newscrawl.storage.source_stats import last_checkups
 

@@ -21,6 +21,7 @@ from newscrawl.cli.arguments import (
     FormatOption,
     InputError,
     LangsOption,
+    PrivateOption,
     SetsOption,
     corpus_from,
     refuse_options,
@@ -424,9 +425,7 @@ def label(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Fetch from private addresses too.")
-    ] = False,
+    allow_private: PrivateOption = False,
 ) -> None:
     """Tick what is content on pages, in your browser, and save them as labelled pages.
 

@@ -174,6 +174,6 @@ class PageQueue:
 
 
 def conditions(etag: str | None, last_modified: str | None) -> dict[str, Any]:
-    """Return the headers of a conditional request; none where no validator is known."""
+    """Return the headers of a conditional request; empty without known validators."""
     headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     return {name: value for name, value in headers.items() if value}

@@ -90,7 +90,7 @@ class Shape:
     """What markup of a kind looks like. Names are local ones, in small letters.
 
     `items` never stand within each other, and are dropped beyond `max_items`. `fields` hold a text
-    and no other field, at most so many characters of it; all other elements hold SHORT ones.
+    and no other field, with a maximum number of characters; all other elements hold SHORT ones.
     Fields of `markup` may hold markup of their own, in which elements bear names of HTML. After
     `max_tokens` tags and texts, nothing more is read.
     """

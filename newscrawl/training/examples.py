@@ -142,7 +142,7 @@ def _short_in_gaps(chain: list[_Span], blocks: list[list[str]], gold: list[str])
                 yield number
 
 
-# Ours: a word is learned when it occurs on so many sites; rarer ones would name sites.
+# Ours: minimum number of sites of a learned word; rarer words would identify sites.
 HINT_SITES: Final = 6
 WORD_SITES: Final = 15
 

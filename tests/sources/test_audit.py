@@ -22,27 +22,21 @@ from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policy
 from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
 from newscrawl.storage.models import (
-    Appearance,
     Article,
     Boilerplate,
-    CountedArticle,
-    DailyCompany,
-    DailyCompanySource,
-    DailySource,
-    DailyTotal,
     FrontierUrl,
     MentionChange,
     QuarantinedRevision,
     Revision,
 )
 from tests.conftest import Newscrawl
+from tests.counted import counted
 from tests.site.broken import instead, reset
 from tests.site.faults import Answer
 from tests.site.server import SiteServer
 from tests.worlds import LONG, body, document, headline, register, save_document
 
 COMPANIES = Path(__file__).parent.parent / "site" / "companies.toml"
-COUNTED = (Appearance, CountedArticle, DailyCompany, DailyCompanySource, DailySource, DailyTotal)
 SCHEDULE = Schedule(
     revisits=(timedelta(hours=1),),
     retries=(),
@@ -165,16 +159,6 @@ def stored(database: Database, *, waits: bool = True) -> int:
 def rows(database: Database, table: type[Any]) -> int:
     with database.reading() as session:
         return session.scalar(select(func.count()).select_from(table)) or 0
-
-
-def counted(database: Database) -> dict[str, list[tuple[Any, ...]]]:
-    with database.reading() as session:
-        return {
-            table.__tablename__: sorted(
-                map(tuple, session.execute(select(*table.__table__.columns))), key=repr
-            )
-            for table in COUNTED
-        }
 
 
 def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:

@@ -1,6 +1,6 @@
 """The quarantine on both databases: what goes in, what people decide, and that counts follow."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
-from newscrawl.storage import Database, Saved, open_database, queries
+from newscrawl.storage import Database, Saved, queries
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
@@ -350,13 +350,6 @@ def test_counts_follow_what_is_decided_on_sqlite(
     with new_sqlite() as database:
         _carry_out(database, steps)
         _check_counts(database)
-
-
-@pytest.fixture(scope="module")
-def postgres(postgres_tables: str) -> Iterator[Database]:
-    with open_database(postgres_tables) as opened:
-        yield opened
-    empty(postgres_tables)
 
 
 @settings(max_examples=10)

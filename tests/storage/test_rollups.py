@@ -1,6 +1,6 @@
 """Counts by day, stories and search stay in step with the articles, whatever is written."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from newscrawl.items import Document, Mention
-from newscrawl.storage import Database, open_database, progress, queries
+from newscrawl.storage import Database, progress, queries
 from newscrawl.storage.mentions import text_batches, write_mentions
 from newscrawl.storage.models import (
     Article,
@@ -174,13 +174,6 @@ def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
 
 
 # --- Properties: whatever is written, what is kept in step is what would be made anew ---
-
-
-@pytest.fixture(scope="module")
-def postgres(postgres_tables: str) -> Iterator[Database]:
-    with open_database(postgres_tables) as opened:
-        yield opened
-    empty(postgres_tables)
 
 
 @settings(max_examples=25)

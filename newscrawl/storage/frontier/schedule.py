@@ -3,7 +3,7 @@
 - A page that was read is read again at ages that fall further and further apart, since nearly
   all corrections come in an article's first hours. An article older than the last of them is
   never asked for again.
-- A page that couldn't be fetched is tried again after longer and longer rests, so many times.
+- A page that couldn't be fetched is retried a limited number of times, after growing delays.
 - A page that wasn't asked for, since its robots.txt was out of reach, waits: the longer, the older
   it is. That is nothing the page has failed in.
 - A feed or sitemap is polled about as often as it brings an article, less often while it brings
@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-# Ours, all four. The rate of publication is that of the last so many articles: enough to be
-# steady, few enough to follow a day's course.
+# Ours, all four. The rate of publication is that of the last articles, up to this number: enough to
+# be steady, few enough to follow a day's course.
 _TELLING = 20
 # Where neither dates nor earlier readings tell a rate.
 _UNTOLD = timedelta(hours=1)

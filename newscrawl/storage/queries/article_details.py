@@ -44,7 +44,7 @@ __all__ = [
 
 Change = Literal["same", "added", "removed"]
 
-# Ours: a diff compares so many sentences of each version, at most; all others count as one.
+# Ours: maximum number of sentences of a version that a diff compares; the others count as one.
 MAX_COMPARED = 2_000
 MISSING = "no article with this address in this database"
 

@@ -29,7 +29,7 @@ __all__ = [
     "story_articles",
 ]
 
-# Ours: a list of a story's copies shows so many, at most.
+# Ours: maximum number of a story's copies in a list.
 MAX_COPIES = 200
 
 # A sentence ends at a blank line, at a stop before a blank, or at a stop of Chinese and

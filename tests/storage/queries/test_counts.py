@@ -1,6 +1,6 @@
 """What the queries answer, on SQLite and on PostgreSQL."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, get_args
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from newscrawl.items import Access, Document, Kind
-from newscrawl.storage import COVERAGE_STATES, CoverageState, Database, open_database, queries
+from newscrawl.storage import COVERAGE_STATES, CoverageState, Database, queries
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.queries import (
     ArticleRow,
@@ -486,13 +486,6 @@ _WORLDS = st.builds(
         max_size=8,
     ).map(tuple),
 )
-
-
-@pytest.fixture(scope="module")
-def postgres(postgres_tables: str) -> Iterator[Database]:
-    with open_database(postgres_tables) as opened:
-        yield opened
-    empty(postgres_tables)
 
 
 def _fill(database: Database, world: World) -> None:
