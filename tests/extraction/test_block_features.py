@@ -29,14 +29,14 @@ def test_columns_have_names_and_rows_are_blocks() -> None:
     assert len(set(page.block_features.names)) == len(page.block_features.names)
 
 
-def test_landmarks_hold_for_all_blocks_inside() -> None:
+def test_landmark_covers_all_blocks_inside_it() -> None:
     features = features_of(PAGE)
     assert column(features, "in_nav") == [1, 0, 0, 0, 0, 0]
     assert column(features, "in_article") == [0, 1, 1, 1, 0, 0]
     assert column(features, "in_ul") == [0, 0, 0, 1, 0, 0]
 
 
-def test_headline_is_found_and_what_follows_it() -> None:
+def test_headline_and_blocks_after_it_are_flagged() -> None:
     features = features_of(PAGE)
     assert column(features, "is_title") == [0, 1, 0, 0, 0, 0]
     assert column(features, "after_headline") == [0, 0, 1, 1, 1, 1]
@@ -53,7 +53,7 @@ def test_prose_share_is_that_of_the_enclosing_elements() -> None:
     assert column(features, "prose_share_1")[paragraph] == pytest.approx(1.0)
 
 
-def test_names_of_elements_become_words() -> None:
+def test_class_and_id_names_are_split_into_words() -> None:
     features = features_of(PAGE)
     around = [features.hints[row] for row in features.paths[2]]
     assert around[0] == ()
@@ -62,7 +62,7 @@ def test_names_of_elements_become_words() -> None:
     assert hidden[1] == ("hidden",)
 
 
-def test_opening_words_and_length() -> None:
+def test_block_has_its_opening_words_and_length() -> None:
     page = parse_page(PAGE)
     openings = opening_words(page.candidate_features)
     assert openings[4] == ["subscribe", "now", "<short>"]
@@ -73,7 +73,7 @@ def test_opening_words_and_length() -> None:
     assert page.block_features.word_counts.tolist() == [len(opening) for opening in openings]
 
 
-def test_block_in_the_text_of_json_ld_is_flagged() -> None:
+def test_block_in_the_json_ld_text_is_flagged() -> None:
     body = "The bridge was opened on Monday, and the town was glad of it. " * 4
     data = json.dumps({"@type": "NewsArticle", "headline": "A bridge", "articleBody": body})
     script = f'<script type="application/ld+json">{data}</script></head>'
@@ -86,7 +86,7 @@ def test_block_in_the_text_of_json_ld_is_flagged() -> None:
     assert column(features_of(PAGE), "has_data") == [0] * 6
 
 
-def test_page_without_blocks() -> None:
+def test_page_without_blocks_has_no_features() -> None:
     features = features_of("")
     assert features.values.shape == (0, len(features.names))
 
@@ -100,7 +100,7 @@ def test_page_without_blocks() -> None:
         max_size=60,
     )
 )  # fmt: skip
-def test_features_of_any_tag_soup_are_finite_and_in_range(parts: list[str]) -> None:
+def test_features_of_tag_soup_are_finite_and_in_range(parts: list[str]) -> None:
     page = parse_page("".join(parts))
     features = page.block_features
     assert np.isfinite(features.values).all()
@@ -111,7 +111,7 @@ def test_features_of_any_tag_soup_are_finite_and_in_range(parts: list[str]) -> N
     assert all(len(names) <= MAX_HINTS for names in features.hints)
 
 
-def test_long_names_of_elements_are_not_kept() -> None:
+def test_long_class_names_are_dropped() -> None:
     def page(number: int) -> str:
         names = f"{number}-date-{'x' * 100_000}"
         attributes = f'class="a{names}" id="b{names}" role="c{names}" itemprop="d{names}"'

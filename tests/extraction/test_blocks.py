@@ -54,13 +54,13 @@ _PRUNED = [(p, name) for p, table in _CASES for name in _members(table, Action.P
 
 
 @pytest.mark.parametrize(("profile", "name"), _REMOVED)
-def test_removed_element_leaves_its_text_without_a_blank(profile: ProfileName, name: str) -> None:
+def test_removed_inline_element_adds_no_space(profile: ProfileName, name: str) -> None:
     page = blocks(f"<body>un<{name}>break</{name}>able", profile)
     assert page.texts == ["unbreakable"]
 
 
 @pytest.mark.parametrize(("profile", "name"), _SPACED)
-def test_removed_element_leaves_its_text_between_blanks(profile: ProfileName, name: str) -> None:
+def test_removed_element_is_replaced_by_spaces(profile: ProfileName, name: str) -> None:
     page = blocks(f"<body>one<{name}>two</{name}>three", profile)
     assert page.texts == ["one two three"]
 
@@ -76,7 +76,7 @@ def test_removed_element_is_recorded_in_its_block(profile: ProfileName, name: st
 
 
 @pytest.mark.parametrize(("profile", "name"), _PRUNED)
-def test_pruned_element_takes_its_text_with_it(profile: ProfileName, name: str) -> None:
+def test_pruned_element_is_removed_with_its_text(profile: ProfileName, name: str) -> None:
     page = blocks(f"<body>before <{name}>gone</{name}> after", profile)
     assert page.texts == ["before after"]
 
@@ -124,11 +124,11 @@ def test_empty_line_separates_paragraphs(html: str, texts: list[str], breaks: li
     assert page.breaks.tolist() == breaks
 
 
-def test_2007_does_not_separate_at_empty_lines() -> None:
+def test_2007_ignores_empty_lines() -> None:
     assert blocks("<td>One.<br><br>Two.", "2007").texts == ["One. Two."]
 
 
-def test_link_over_several_blocks_is_marked_in_each_open_and_closed_once() -> None:
+def test_link_across_blocks_is_opened_and_closed_once() -> None:
     page = blocks("<a href=x><div>one</div><div>two</div></a><p>three</p>")
     joined = "".join(page.raw)
     assert page.texts == ["one", "two", "three"]
@@ -144,17 +144,17 @@ def test_unknown_element_elsewhere_is_a_boundary() -> None:
     assert blocks("<div>a<x-card>b</x-card>c</div>").texts == ["a", "b", "c"]
 
 
-def test_text_of_a_form_a_header_and_an_aside_is_there() -> None:
+def test_form_header_and_aside_text_is_in_blocks() -> None:
     page = blocks("<form>one<header>two</header></form><aside>three</aside>")
     assert page.texts == ["one", "two", "three"]
 
 
-def test_tags_count_starts_and_ends_since_the_block_before() -> None:
+def test_tags_are_counted_since_the_previous_block() -> None:
     page = blocks("<body><p>one</p><div><div><p>two <b>and</b> a half</p></div></div>")
     assert page.tags.tolist() == [2, 8]
 
 
-def test_images_are_counted_before_the_block_they_lead_to() -> None:
+def test_images_are_counted_before_the_next_block() -> None:
     page = blocks("<p>one</p><img src=a><figure><img src=b></figure><p>two</p>")
     assert page.images.tolist() == [0, 2]
 
@@ -168,7 +168,7 @@ def test_elements_form_a_tree() -> None:
     assert elements.depths.tolist() == [0, 1, 2, 2, 1]
 
 
-def test_clean_leaves_nothing_invisible() -> None:
+def test_clean_removes_invisible_characters() -> None:
     assert clean("\x02Zei\xadtung\x03 \u200bheute\ufeff") == "Zeitung heute"
 
 
@@ -180,7 +180,7 @@ def test_page_without_text_has_no_blocks(html: str, profile: ProfileName) -> Non
     assert page.removed_from.tolist() == [0]
 
 
-def test_deep_nesting_needs_no_stack() -> None:
+def test_deeply_nested_page_is_read_without_recursion() -> None:
     page = blocks("<div>" * 10_000 + "deep")
     assert page.texts == ["deep"]
 
@@ -214,7 +214,7 @@ def soups(draw: st.DrawFn) -> tuple[str, Counter[str], Counter[str]]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(soup=soups())
-def test_no_visible_word_is_lost_or_doubled(
+def test_visible_words_are_kept_exactly_once(
     profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
 ) -> None:
     html, seen, gone = soup
@@ -225,7 +225,7 @@ def test_no_visible_word_is_lost_or_doubled(
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(soup=soups())
-def test_columns_of_a_page_fit_together(
+def test_block_columns_have_consistent_lengths(
     profile: ProfileName, soup: tuple[str, Counter[str], Counter[str]]
 ) -> None:
     page = blocks(soup[0], profile)
@@ -261,14 +261,14 @@ figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section tabl
     ],
     ids=["with space", "without space", "pruned"],
 )
-def test_profile_2007_is_figure_2(column: str, action: Action) -> None:
+def test_profile_2007_equals_figure_2(column: str, action: Action) -> None:
     found = actions("2007")
     named = [number for number, given in found.items() if given is action]
     assert sorted(named) == sorted(tag_ids(column.lower()))
 
 
 @pytest.mark.parametrize("name", ["td", "tr", "table", "body", "article", "section", "blockquote"])
-def test_what_figure_2_does_not_name_is_a_boundary(name: str) -> None:
+def test_element_outside_figure_2_is_a_boundary(name: str) -> None:
     assert tag_id(name) not in actions("2007")
 
 
@@ -278,13 +278,13 @@ def test_block_level_elements_are_boundaries_in_html5(name: str) -> None:
 
 
 @pytest.mark.parametrize("table", [FIGURE_2, HTML5], ids=["2007", "html5"])
-def test_no_element_is_of_two_classes(table: dict[Action, str]) -> None:
+def test_each_element_has_one_class(table: dict[Action, str]) -> None:
     names = [name for column in table.values() for name in column.split()]
     assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_each_element_has_a_number_of_its_own(profile: ProfileName) -> None:
+def test_element_numbers_are_unique(profile: ProfileName) -> None:
     table = FIGURE_2 if profile == "2007" else HTML5
     assert len(actions(profile)) == len(" ".join(table.values()).split())
 
@@ -310,7 +310,7 @@ MENU = "".join(f"<li><a href=/{name}>{name} pages</a></li>" for name in ("One", 
 PAGE = f"<body><h1>Head</h1><ul>{MENU}</ul><p>Text.</p><p><a href=/x>Alone</a></p><ul>{MENU}</ul>"
 
 
-def test_runs_are_left_out_and_counted() -> None:
+def test_link_runs_are_skipped_and_counted() -> None:
     candidates = find_candidates(parse_page(PAGE).blocks)
     assert candidates.page.texts == ["Head", "Text."]
     assert candidates.places.tolist() == [0, 4]
@@ -319,7 +319,7 @@ def test_runs_are_left_out_and_counted() -> None:
     assert candidates.words_left_out == 13
 
 
-def test_candidates_keep_their_columns() -> None:
+def test_candidates_keep_the_columns_of_their_blocks() -> None:
     page = parse_page(PAGE.replace("Text.", "Some <b>text</b>.")).blocks
     left = find_candidates(page).page
     assert left.owners.tolist() == page.owners[[0, 4]].tolist()
@@ -341,12 +341,12 @@ def test_candidates_keep_their_columns() -> None:
     ],
     ids=["short run", "words outside", "two links", "long links", "empty"],
 )
-def test_other_blocks_stay(html: str) -> None:
+def test_blocks_outside_link_runs_are_candidates(html: str) -> None:
     page = parse_page(html).blocks
     assert find_candidates(page).page.raw == page.raw
 
 
-def test_page_of_links_alone_has_no_candidates() -> None:
+def test_page_of_links_only_has_no_candidates() -> None:
     view = parse_page("<p><a>one</a></p>" * 5)
     assert not len(view.candidates.page)
     assert view.link_words == 5

@@ -34,7 +34,7 @@ def text_of(page: str, variant: Variant, tuning: Tuning = PAPER) -> str:
 # Lines and ratios (section 3) ------------------------------------------------------------------
 
 
-def test_ratios_are_characters_over_tags() -> None:
+def test_tag_ratio_is_characters_per_tag() -> None:
     lines = cetr.read_lines("<p>four</p>\nno tags at all\n<br>\n\n<b>x</b><i>y</i>")
     assert lines.text == ("four", "no tags at all", "", "xy")
     assert lines.tags.tolist() == [2, 0, 1, 4]
@@ -51,23 +51,23 @@ def test_ratios_are_characters_over_tags() -> None:
         "<!-- never closed",
     ],
 )
-def test_what_is_never_text_is_removed(hidden: str) -> None:
+def test_scripts_styles_and_comments_are_removed(hidden: str) -> None:
     assert cetr.read_lines(f"<p>seen</p>\n{hidden}").text == ("seen",)
 
 
-def test_tag_over_several_lines_belongs_to_the_first() -> None:
+def test_multiline_tag_counts_for_its_first_line() -> None:
     lines = cetr.read_lines("<p\nclass=a\n>text</p>\nmore")
     assert lines.text == ("text", "more")
 
 
-def test_angle_bracket_in_prose_is_no_tag() -> None:
+def test_angle_bracket_in_prose_is_not_a_tag() -> None:
     assert cetr.read_lines("<p>a < b and c > d</p>").text == ("a < b and c > d",)
 
 
 # Pages in one line (section 5.3) ---------------------------------------------------------------
 
 
-def test_page_in_one_line_is_broken_outside_tags() -> None:
+def test_one_line_page_is_broken_between_tags() -> None:
     one_line = PAGE.replace("\n", " ")
     lines = cetr.read_lines(one_line)
     assert len(lines.text) > 60
@@ -76,12 +76,12 @@ def test_page_in_one_line_is_broken_outside_tags() -> None:
     assert "".join(lines.text) == cetr._TAG.sub("", one_line)
 
 
-def test_broken_lines_are_of_65_characters_or_end_with_a_tag() -> None:
+def test_broken_lines_have_65_characters_or_end_with_a_tag() -> None:
     line = "x" * 60 + "<a href='" + "y" * 40 + "'>" + "z" * 200
     assert [len(part) for part in cetr._break(line, PAPER)] == [111, 65, 65, 65, 5]
 
 
-def test_broken_lines_are_joined_again() -> None:
+def test_broken_lines_are_joined_in_the_text() -> None:
     line = f"<div>{PROSE * 20}</div>"
     lines = cetr.read_lines(line)
     assert len(lines.text) > 20
@@ -110,11 +110,11 @@ def test_weights_sum_to_one(kernel: Kernel, level: float, length: int) -> None:
 
 
 @given(values=ratios)
-def test_smoothing_knows_no_direction(values: cetr.FloatArray) -> None:
+def test_smoothing_is_symmetric(values: cetr.FloatArray) -> None:
     assert smooth(values[::-1])[::-1] == pytest.approx(smooth(values))
 
 
-def test_unit_kernel_is_a_gaussian_of_one_deviation() -> None:
+def test_unit_kernel_is_a_gaussian_of_deviation_one() -> None:
     spike = np.zeros(9)
     spike[4] = 1.0
     weights = np.exp(-(np.arange(-2, 3) ** 2) / 2)
@@ -133,25 +133,25 @@ def test_literal_kernel_widens_with_the_deviation_of_the_ratios() -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_nothing_to_smooth(kernel: Kernel) -> None:
+def test_empty_input_is_smoothed_to_empty_output(kernel: Kernel) -> None:
     tuning = replace(PAPER, kernel=kernel)
     assert smooth(np.array([]), tuning).shape == (0,)
     assert derivatives(np.array([]), tuning).shape == (0,)
 
 
 @given(level=ratio, length=st.integers(1, 60))
-def test_flat_stretch_has_no_derivative(level: float, length: int) -> None:
+def test_constant_ratios_have_zero_derivative(level: float, length: int) -> None:
     assert derivatives(np.full(length, level)) == pytest.approx(np.zeros(length), abs=1e-6)
 
 
 @given(values=ratios)
-def test_derivatives_are_absolute_and_as_many(values: cetr.FloatArray) -> None:
+def test_derivatives_are_absolute_and_keep_the_length(values: cetr.FloatArray) -> None:
     found = derivatives(values)
     assert found.shape == values.shape
     assert (found >= 0).all()
 
 
-def test_derivative_is_the_mean_of_the_next_three_less_ones_own() -> None:
+def test_derivative_is_mean_of_next_three_minus_own_value() -> None:
     values = np.array([0.0, 3.0, 6.0, 9.0, 9.0, 9.0, 9.0])
     ahead = np.array([6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0])
     assert derivatives(values) == pytest.approx(smooth(ahead))
@@ -170,20 +170,20 @@ def test_prose_is_kept_and_menus_are_not(variant: Variant) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_page_without_tags_is_kept_whole(variant: Variant) -> None:
+def test_page_without_tags_is_kept_completely(variant: Variant) -> None:
     assert text_of("one\ntwo", variant) == "one\ntwo"
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("page", ["", "\n\n", "<p>", "<p>x</p>", "<p></p>\n<p></p>"])
-def test_smallest_pages(page: str, variant: Variant) -> None:
+def test_smallest_pages_are_kept_completely(page: str, variant: Variant) -> None:
     lines = cetr.read_lines(page)
     assert len(cetr.keep_lines(lines, variant)) == len(lines.text)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @given(shape=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9)), max_size=40))
-def test_runs_are_repeatable(variant: Variant, shape: list[tuple[int, int]]) -> None:
+def test_repeated_runs_give_equal_results(variant: Variant, shape: list[tuple[int, int]]) -> None:
     page = "\n".join("x" * chars + "<br>" * tags for chars, tags in shape)
     lines = cetr.read_lines(page)
     first, second = (cetr.keep_lines(lines, variant) for _ in range(2))

@@ -23,7 +23,7 @@ def about() -> dict[str, object]:
     return dict(json.loads(source.read_text("utf-8")))
 
 
-def test_shipped_network_was_learned_from_the_features_of_this_code() -> None:
+def test_shipped_network_has_the_current_features() -> None:
     assert about()["evidence"] == list(parse_page(PAGE).block_features.names)
 
 
@@ -42,11 +42,11 @@ def test_each_block_has_a_probability() -> None:
     assert ((probabilities > 0) & (probabilities < 1)).all()
 
 
-def test_page_without_blocks_has_none() -> None:
+def test_page_without_blocks_has_no_probabilities() -> None:
     assert load_network().probabilities(parse_page("").block_features).shape == (0,)
 
 
-def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
+def test_headline_is_not_chosen_and_confidence_is_at_most_one() -> None:
     view = parse_page(PAGE)
     choice = combine(
         view.block_features, view.candidate_features.tokens.words, load_network(), threshold=0.0
@@ -55,7 +55,7 @@ def test_choice_leaves_the_headline_out_and_expects_no_more_than_all() -> None:
     assert 0 < choice.confidence <= 1
 
 
-def test_empty_choice_has_no_confidence() -> None:
+def test_empty_choice_has_confidence_zero() -> None:
     view = parse_page(PAGE)
     choice = combine(
         view.block_features, view.candidate_features.tokens.words, load_network(), threshold=1.1
@@ -64,18 +64,18 @@ def test_empty_choice_has_no_confidence() -> None:
     assert choice.confidence == 0
 
 
-def test_balance_lies_between_precision_and_recall() -> None:
+def test_balanced_threshold_is_near_one_half() -> None:
     assert 0.3 <= BALANCED <= 0.7
 
 
-def test_names_have_the_mean_of_their_words_by_the_root_of_their_number() -> None:
+def test_name_vector_is_sum_of_word_vectors_over_root_of_their_count() -> None:
     names = NameVectors(["c:body", "c:main"], np.array([[0, 0], [1, 0], [0, 1]], dtype=np.float32))
     vectors = names.vectors([("c:body", "c:main"), (), ("c:strange",), ("c:body", "c:strange")])
     assert vectors == pytest.approx(np.array([[0.5**0.5, 0.5**0.5], [0, 0], [0, 0], [1, 0]]))
 
 
 @pytest.mark.parametrize("count", [NAME_CACHE_SIZE // 2 + 1, NAME_CACHE_SIZE + 1])
-def test_more_names_than_the_cache_holds_change_nothing(count: int) -> None:
+def test_full_cache_of_names_does_not_change_vectors(count: int) -> None:
     names = NameVectors(["c:body"], np.array([[0, 0], [1, 2]], dtype=np.float32))
     for page in range(3):
         asked = [(f"c:{page}-{number}", "c:body") for number in range(count)]

@@ -61,7 +61,7 @@ def assert_nothing_runs(page: lxml_html.HtmlElement) -> None:
                 assert value.startswith(("http://", "https://"))
 
 
-def test_a_hostile_page_comes_out_as_text() -> None:
+def test_hostile_page_is_shown_as_text() -> None:
     page = page_of(HOSTILE, "javascript:alert(9)")
     assert_nothing_runs(page)
     shown = page.text_content()
@@ -73,7 +73,7 @@ def test_a_hostile_page_comes_out_as_text() -> None:
     assert "\u202e" not in shown
 
 
-def test_the_policy_allows_our_style_and_nothing_else() -> None:
+def test_content_policy_allows_only_our_style() -> None:
     page = page_of(HOSTILE)
     (policy,) = page.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
     (style,) = page.xpath("//style/text()")
@@ -92,11 +92,11 @@ def test_the_policy_allows_our_style_and_nothing_else() -> None:
     "<a href='javascript:x'>", "&lt;script&gt;", "&#0;", "\x00", "\ud800", "a word ", "。", "\n",
     "<li>", "<title>", "</title>", "<h1>", "]]>", "&amp;lt;", "\u202e", "<![CDATA[", "\x0b",
 ])).map("".join))  # fmt: skip
-def test_any_page_is_explained_and_nothing_of_it_runs(text: str) -> None:
+def test_no_content_of_an_explained_page_runs(text: str) -> None:
     assert_nothing_runs(page_of(text.encode("utf-8", "surrogatepass")))
 
 
-def test_blocks_stand_in_order_with_the_text_of_the_article_kept() -> None:
+def test_blocks_are_in_order_and_article_text_is_kept() -> None:
     explanation = explain(PAGE)
     article = newscrawl.extract(PAGE)
     kept = [block.text for block in explanation.blocks if "combined" in block.taken_by]
@@ -107,7 +107,7 @@ def test_blocks_stand_in_order_with_the_text_of_the_article_kept() -> None:
     )
 
 
-def test_fe_keeps_exactly_the_blocks_without_a_failed_limit() -> None:
+def test_fe_keeps_exactly_the_blocks_within_all_limits() -> None:
     explanation = explain(PAGE)
     assert {len(block.readings) for block in explanation.blocks} == {len(NAMES)}
     for block in explanation.blocks:
@@ -120,7 +120,7 @@ def test_every_feature_belongs_to_one_kind() -> None:
     assert sorted(placed) == list(range(len(names)))
 
 
-def test_reasons_are_strong_ones_the_strongest_first() -> None:
+def test_reasons_are_strong_and_sorted_by_strength() -> None:
     blocks = explain(PAGE).blocks
     for block in blocks:
         moves = [abs(reason.move) for reason in block.reasons]
@@ -131,7 +131,7 @@ def test_reasons_are_strong_ones_the_strongest_first() -> None:
     assert all(block.probability >= BALANCED for block in kept)
 
 
-def test_unremarkable_features_are_no_reason() -> None:
+def test_usual_feature_values_are_not_reasons() -> None:
     network, evidence = load_network(), parse_page(PAGE).block_features
     columns = columns_of("links", evidence.names)
     values = evidence.values.copy()
@@ -140,7 +140,7 @@ def test_unremarkable_features_are_no_reason() -> None:
     assert "links" not in {reason.kind for of_block in told for reason in of_block}
 
 
-def test_every_method_has_its_line() -> None:
+def test_explanation_lists_every_method() -> None:
     readings = {reading.name: reading for reading in explain(PAGE, method="fe").methods}
     assert list(readings) == list(METHODS)
     assert readings["fe"].similarity == pytest.approx(1.0)
@@ -148,18 +148,18 @@ def test_every_method_has_its_line() -> None:
 
 
 @pytest.mark.parametrize("method", CHOOSING_METHODS)
-def test_the_page_explains_the_method_asked_for(method: str) -> None:
+def test_requested_method_is_explained(method: str) -> None:
     page = lxml_html.document_fromstring(render(explain(PAGE, method=method)))
     verdicts = [verdict.text for verdict in page.find_class("verdict")]
     assert verdicts.count("kept") == sum(method in b.taken_by for b in explain(PAGE).blocks)
 
 
 @pytest.mark.parametrize("html", [b"", b"   ", b"<p></p>", b"\x00\xff"], ids=repr)
-def test_a_page_without_text_is_explained_too(html: bytes) -> None:
+def test_page_without_text_is_explained(html: bytes) -> None:
     assert "without a headline" in page_of(html).text_content()
 
 
-def test_a_huge_page_is_cut_and_says_so() -> None:
+def test_huge_page_is_truncated_with_a_notice() -> None:
     page = page_of(b"<p>one two three</p>" * (MAX_BLOCKS + 7))
     assert len(page.find_class("verdict")) == MAX_BLOCKS
     assert "7 more blocks are not shown" in page.text_content()
@@ -172,20 +172,20 @@ def run_command(*arguments: str, folder: Path) -> subprocess.CompletedProcess[st
     )  # fmt: skip
 
 
-def test_the_command_writes_the_page(tmp_path: Path) -> None:
+def test_command_writes_the_explanation(tmp_path: Path) -> None:
     done = run_command(str(PAGES / "qingsong.html"), "-o", "why.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert lxml_html.parse(str(tmp_path / "why.html")).getroot().find_class("block")
 
 
-def test_the_command_reads_packed_pages_of_a_corpus(tmp_path: Path) -> None:
+def test_command_reads_compressed_pages_of_a_corpus(tmp_path: Path) -> None:
     (tmp_path / "page.html.gz").write_bytes(gzip.compress(PAGE))
     done = run_command("page.html.gz", "-o", "why.html", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Northwind Robotics" in (tmp_path / "why.html").read_text()
 
 
-def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+def test_decompression_bomb_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"<p>" * 8_000_000))
     done = run_command("bomb.gz", folder=tmp_path)
     assert done.returncode == 2
@@ -201,7 +201,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     ],
     ids=["no file", "no method", "no folder"],
 )
-def test_wrong_use_is_one_line_and_exit_code_2(
+def test_invalid_usage_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
     done = run_command(*arguments, folder=tmp_path)

@@ -45,7 +45,7 @@ MONSTERS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("page", MONSTERS.values(), ids=MONSTERS.keys())
-def test_no_page_raises(page: bytes | str, method: str) -> None:
+def test_random_page_does_not_raise(page: bytes | str, method: str) -> None:
     article = extract(page, "https://example.org/x", method=method)
     assert article.text == "\n\n".join(article.paragraphs)
     assert 0.0 <= article.confidence <= 1.0
@@ -53,7 +53,7 @@ def test_no_page_raises(page: bytes | str, method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @given(page=st.one_of(st.binary(max_size=400), st.text(max_size=400)))
-def test_no_bytes_raise(method: str, page: bytes | str) -> None:
+def test_random_bytes_do_not_raise(method: str, page: bytes | str) -> None:
     assert extract(page, method=method).method == method
 
 
@@ -64,7 +64,7 @@ def test_no_bytes_raise(method: str, page: bytes | str) -> None:
         max_size=60,
     )
 )  # fmt: skip
-def test_no_soup_raises(parts: list[str]) -> None:
+def test_tag_soup_does_not_raise(parts: list[str]) -> None:
     assert extract("".join(parts)).method == "combined"
 
 
@@ -76,35 +76,35 @@ def test_teaser_is_not_the_article() -> None:
     assert len(article.paragraphs) == 3
 
 
-def test_same_page_gives_same_article_in_any_order() -> None:
+def test_result_does_not_depend_on_earlier_pages() -> None:
     first = extract(PAGE)
     extract(b"<p>another page</p>")
     assert extract(PAGE) == first
 
 
-def test_ten_megabytes_are_read() -> None:
+def test_page_of_ten_megabytes_is_read() -> None:
     article = extract(
         "<p>Some words stand here in a row, and nobody has counted them.</p>" * 160_000
     )
     assert article.text
 
 
-def test_unknown_method_names_the_known_ones() -> None:
+def test_unknown_method_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"combined, .*fe, pr, tb, cetr"):
         extract(PAGE, method="magic")
 
 
 @pytest.mark.parametrize("kind", [bytearray, memoryview])
-def test_other_bytes_are_read_like_bytes(kind: type[bytearray | memoryview]) -> None:
+def test_bytearray_and_memoryview_are_read_like_bytes(kind: type[bytearray | memoryview]) -> None:
     page = PAGE if isinstance(PAGE, bytes) else PAGE.encode()
     assert extract(kind(page)) == extract(page)
 
 
-def test_no_page_at_all_is_an_empty_one() -> None:
+def test_none_is_read_as_an_empty_page() -> None:
     assert extract(None) == extract(b"")
 
 
-def test_an_argument_that_is_not_a_page_raises_type_error() -> None:
+def test_argument_that_is_not_a_page_raises_type_error() -> None:
     with pytest.raises(TypeError, match="a page is bytes or str, not int"):
         extract(5)  # type: ignore[arg-type]
 
@@ -138,7 +138,7 @@ def _written_by_a_script(body: str, shown: str = "", **more: object) -> str:
     ],
     ids=["plain", "HTML", "HTML that is escaped"],
 )
-def test_a_text_that_a_script_would_write_comes_from_json_ld(body: str) -> None:
+def test_script_rendered_text_comes_from_json_ld(body: str) -> None:
     article = extract(_written_by_a_script(body))
     assert list(article.paragraphs) == BODY
     assert article.confidence == CONFIDENCE_IN_JSON_LD
@@ -153,5 +153,5 @@ def test_a_text_that_a_script_would_write_comes_from_json_ld(body: str) -> None:
     ],
     ids=["behind a paywall", "asks to subscribe", "shows a text of its own"],
 )
-def test_text_of_json_ld_is_not_taken_from_behind_a_wall_or_beside_a_shown_text(page: str) -> None:
+def test_json_ld_text_is_not_used_behind_a_wall_or_beside_visible_text(page: str) -> None:
     assert BODY[1] not in extract(page).text

@@ -54,14 +54,14 @@ def value(html: str, name: str, profile: ProfileName = "html5") -> float:
         ("structure", "<div>four words stand here", 0.0),
     ],
 )
-def test_feature(name: str, html: str, expected: float) -> None:
+def test_feature_has_its_defined_value(name: str, html: str, expected: float) -> None:
     assert value(html, name) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
     ("name", "expected"), [("structure", 2 / 4), ("lists", 3 / 4), ("formats", 0.0)]
 )
-def test_2007_counts_what_it_removed_and_not_the_cell(name: str, expected: float) -> None:
+def test_2007_counts_removed_elements_but_not_the_cell(name: str, expected: float) -> None:
     html = "<table><tr><td><h1>One</h1><p>two</p><ul><li>three<li>four</ul></table>"
     assert value(html, name, "2007") == pytest.approx(expected)
 
@@ -73,7 +73,7 @@ def test_stop_word_ratio_is_the_highest_of_all_lists() -> None:
     assert min(value(spanish, "stop_words"), value(english, "stop_words")) > 0.5
 
 
-def test_a_row_for_each_block_in_the_order_of_the_paper() -> None:
+def test_features_have_one_row_per_block_in_the_papers_order() -> None:
     found = features("<p>one</p><p>two</p><p>three</p>")
     assert found.values.shape == (3, len(NAMES))
     assert len(NAMES) == 8
@@ -81,7 +81,7 @@ def test_a_row_for_each_block_in_the_order_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize("profile", ["html5", "2007"])
-def test_page_without_blocks(profile: ProfileName) -> None:
+def test_page_without_blocks_has_no_rows(profile: ProfileName) -> None:
     assert features("", profile).values.shape == (0, len(NAMES))
 
 
@@ -95,7 +95,7 @@ def test_page_without_blocks(profile: ProfileName) -> None:
         max_size=40,
     )
 )  # fmt: skip
-def test_ranges(profile: ProfileName, parts: list[str]) -> None:
+def test_features_are_in_their_ranges(profile: ProfileName, parts: list[str]) -> None:
     found = features("".join(parts), profile)
     assert np.isfinite(found.values).all()
     assert (found.values >= 0).all()
@@ -127,7 +127,7 @@ def test_block_within_all_limits_is_kept() -> None:
     assert kept(INSIDE)
 
 
-def test_limits_themselves_are_within() -> None:
+def test_block_at_the_limits_is_kept() -> None:
     assert kept(LIMITS.values)
 
 
@@ -160,7 +160,7 @@ def test_learned_limits_have_a_provenance(profile: ProfileName) -> None:
         ("", False),
     ],
 )
-def test_scripts_without_blanks_have_limits_of_their_own(text: str, unspaced: bool) -> None:
+def test_unspaced_scripts_have_their_own_limits(text: str, unspaced: bool) -> None:
     tokens = count((text,))
     found = limits_for(Features(values=np.zeros((1, len(NAMES))), tokens=tokens))
     own, other = load_limits(unspaced=unspaced), load_limits(unspaced=not unspaced)

@@ -75,7 +75,7 @@ for name in sys.argv[3:]:
 # --- Whole pages --------------------------------------------------------------------------------
 
 
-def test_deadly_pages_are_read_within_limits_of_time_and_memory() -> None:
+def test_hostile_pages_are_read_within_time_and_memory_limits() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(CPU_SECONDS), str(MEGABYTES), *DEADLY],
         cwd=Path(__file__).parents[2],
@@ -87,14 +87,14 @@ def test_deadly_pages_are_read_within_limits_of_time_and_memory() -> None:
 
 
 @pytest.mark.parametrize("first", range(8))
-def test_no_trick_raises(first: int) -> None:
+def test_hostile_page_does_not_raise(first: int) -> None:
     came = [fuzz.read(TRICKS[name].page(20_000)) for name in list(TRICKS)[first::8]]
     articles = sum(not isinstance(one, str) for one in came)
     assert articles > 0.8 * len(came)
 
 
 @pytest.mark.parametrize("name", [name for name in DEADLY if "(facts)" not in name])
-def test_an_article_before_a_trick_is_not_lost(name: str) -> None:
+def test_article_before_hostile_markup_is_extracted(name: str) -> None:
     html = TRICKS[name].page(400_000)
     text = extract(html).text.encode()
     assert text
@@ -103,7 +103,7 @@ def test_an_article_before_a_trick_is_not_lost(name: str) -> None:
 
 
 @pytest.mark.timeout(0)
-def test_no_mutated_page_raises() -> None:
+def test_mutated_page_does_not_raise() -> None:
     came = [fuzz.read(example.html, example.encoding) for example in fuzz.examples(FUZZ, FUZZ)]
     articles = sum(not isinstance(one, str) for one in came)
     assert articles > 0.3 * len(came)
@@ -112,18 +112,18 @@ def test_no_mutated_page_raises() -> None:
 # --- Limits -------------------------------------------------------------------------------------
 
 
-def test_a_usual_page_is_not_touched() -> None:
+def test_usual_page_is_not_changed() -> None:
     for html in fuzz.seeds().values():
         assert within_limits(html) is html
 
 
-def test_markup_beyond_the_limit_is_cut_behind_the_article() -> None:
+def test_markup_beyond_the_limit_is_truncated_after_the_article() -> None:
     html = story("A bridge", "Siemens") + b"<p>x" * 2 * MAX_MARKUP
     assert within_limits(html).count(b"<") == MAX_MARKUP
     assert ARTICLE in extract(html).text.encode()
 
 
-def test_blocks_and_text_are_bounded() -> None:
+def test_number_of_blocks_and_text_length_are_limited() -> None:
     many = read_blocks(parse(b"<p>x" * (MAX_BLOCKS + 5)))
     assert len(many) == MAX_BLOCKS == len(many.owners) == len(many.removed_from) - 1
     long = read_blocks(parse(b"<p>" + b"ab" * MAX_BLOCK + b"<p>b"))
@@ -132,13 +132,13 @@ def test_blocks_and_text_are_bounded() -> None:
     assert MAX_TEXT <= sum(map(len, much.raw)) <= MAX_TEXT + MAX_BLOCK
 
 
-def test_a_block_that_is_cut_leaves_no_link_open() -> None:
+def test_truncated_block_closes_its_link() -> None:
     page = read_blocks(parse(b"<p>" + b"<a>ab</a> " * (MAX_BLOCK // 4) + b"<p>c"))
     assert page.raw[0].count("\x02") == page.raw[0].count("\x03")
     assert page.raw[1] == "c"
 
 
-def test_attributes_beyond_the_limit_are_left_out() -> None:
+def test_attributes_beyond_the_limit_are_dropped() -> None:
     html = b"<p" + b"".join(b" a%d='<p>'" % n for n in range(5_000)) + b">text</p>"
     node = parse(html).css_first("p")
     assert node is not None
@@ -161,7 +161,7 @@ HIDING_PLACES = {
 
 @pytest.mark.parametrize("name", HIDING_PLACES)
 @pytest.mark.parametrize("start", [b"<p", b"<p class='>'", b"x='<p title=\"> <b> ' y='>\"", b"</p"])
-def test_too_many_attributes_are_seen_wherever_they_hide(name: str, start: bytes) -> None:
+def test_attributes_are_limited_in_any_kind_of_tag(name: str, start: bytes) -> None:
     part = HIDING_PLACES[name]
     crowd = b"".join(part % ((n,) * part.count(b"%d")) for n in range(3_000))
     html = story("A bridge", "Siemens") + start + crowd + b">"
@@ -171,20 +171,20 @@ def test_too_many_attributes_are_seen_wherever_they_hide(name: str, start: bytes
     assert most <= MAX_SHORT_TAG // 2
 
 
-def test_scripts_are_left_as_they_are() -> None:
+def test_script_content_is_not_changed() -> None:
     html = b"<script>for (i=0;i<n;i++) " + b"a b c " * 3_000 + b"</script><p>x"
     assert has_crowded_tag(html)
     assert limit_attributes(html) == html
 
 
 @given(st.lists(st.sampled_from([b"<p", b" a", b"=", b"'", b'"', b">", b"<", b"/", b"b "])))
-def test_limiting_attributes_leaves_other_pages(parts: list[bytes]) -> None:
+def test_limiting_attributes_does_not_change_usual_pages(parts: list[bytes]) -> None:
     html = b"".join(parts) + b">'>\">"
     assert parse(limit_attributes(html)).html == parse(html).html
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_reference_to_a_number_without_end_is_none(method: str) -> None:
+def test_endless_character_reference_does_not_stop_extraction(method: str) -> None:
     number = b"&amp;#" + b"9" * 4_900
     html = story("A bridge", "Siemens").replace(b"<title>", b"<title>" + number)
     html = html.replace(b"<article>", b"<article><p>&#" + b"9" * 5_000 + b"</p>")
@@ -194,13 +194,13 @@ def test_a_reference_to_a_number_without_end_is_none(method: str) -> None:
 # --- Mentions and words -------------------------------------------------------------------------
 
 
-def test_mentions_of_an_article_of_names_alone_are_bounded() -> None:
+def test_mentions_in_a_text_of_names_only_are_limited() -> None:
     found = load_companies().find("Siemens " * (MAX_CANDIDATES + 100), language="en")
     assert len(found) == MAX_CANDIDATES
     assert found[0].start == 0
 
 
-def test_a_word_beside_look_alikes_is_read_once() -> None:
+def test_long_word_beside_homoglyphs_takes_linear_time() -> None:
     """A word of mixed scripts has all others looked at; a long one took seconds."""
     before = time.process_time()
     (mention,) = load_companies().find("x" * 300_000 + " Siemеns")  # with a Cyrillic letter
@@ -208,7 +208,7 @@ def test_a_word_beside_look_alikes_is_read_once() -> None:
     assert time.process_time() - before < 30
 
 
-def test_marks_in_a_row_are_bounded_and_places_stay() -> None:
+def test_combining_marks_are_limited_and_offsets_stay() -> None:
     text = "e" + "\u0315\u0316" * 100 + " Siemens"
     safe = stream_safe(text)
     assert len(safe) == len(text)
@@ -222,7 +222,7 @@ def test_usual_texts_are_stream_safe() -> None:
         assert stream_safe(text) is text
 
 
-def test_of_clues_only_those_near_count() -> None:
+def test_only_nearby_context_counts() -> None:
     def rules(text: str) -> set[str]:
         return {mention.rule for mention in load_companies().find(text, language="en")}
 

@@ -67,7 +67,7 @@ def test_declared_charset(label: str, codec: str, text: str, place: str) -> None
         ("cp1252", GERMAN),
     ],
 )
-def test_undeclared_charset_is_found_in_the_letters(codec: str, text: str) -> None:
+def test_undeclared_charset_is_detected(codec: str, text: str) -> None:
     assert decode(page(text).encode(codec)).decode() == page(text)
 
 
@@ -79,39 +79,39 @@ def test_byte_order_mark_wins_over_declarations(mark: bytes) -> None:
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_mark(codec: str) -> None:
+def test_utf16_without_byte_order_mark_is_decoded(codec: str) -> None:
     assert decode(page(GREEK).encode(codec)).decode() == page(GREEK)
 
 
 @pytest.mark.parametrize("label", ["iso-8859-1", "gb2312", "windows-1251", "iso-2022-jp"])
-def test_valid_utf8_is_utf8_whatever_is_declared(label: str) -> None:
+def test_valid_utf8_overrides_the_declared_charset(label: str) -> None:
     html = page(GREEK + CHINESE, f'<meta charset="{label}">').encode()
     assert decode(html, label) is html
 
 
-def test_wrong_header_gives_way_to_the_page() -> None:
+def test_charset_of_the_page_overrides_a_wrong_header() -> None:
     html = page(RUSSIAN, '<meta charset="windows-1251">')
     assert decode(html.encode("cp1251"), "text/html; charset=utf-8").decode() == html
 
 
-def test_utf8_cut_within_a_character_stays_utf8() -> None:
+def test_utf8_truncated_within_a_character_is_utf8() -> None:
     html = page(GREEK, '<meta charset="iso-8859-1">').encode()
     cut = html[: html.rindex("ς".encode()) + 1]
     assert decode(cut).decode().startswith(page(GREEK, '<meta charset="iso-8859-1">')[:500])
 
 
 @pytest.mark.parametrize("label", ["utf-7", "base64", "rot13", "idna", "undefined", "nonsense", ""])
-def test_labels_that_name_no_charset_of_pages_are_passed_over(label: str) -> None:
+def test_unknown_charset_labels_are_ignored(label: str) -> None:
     html = page(GERMAN, f'<meta charset="{label}">').encode("cp1252")
     assert decode(html, label).decode() == html.decode("cp1252")
 
 
-def test_pairs_of_surrogates_become_one_character() -> None:
+def test_surrogate_pairs_become_one_character() -> None:
     assert decode("a\ud83d\ude00b\ud83d").decode() == "a😀b\ufffd"
 
 
 @pytest.mark.parametrize("declared", [None, "gb2312", "shift_jis", "utf-8", "windows-1252"])
-def test_ten_megabytes_of_noise_take_a_moment(declared: str | None) -> None:
+def test_ten_megabytes_of_noise_are_decoded_in_linear_time(declared: str | None) -> None:
     noise = bytes(range(255, 0, -1)) * 40_000
     started = time.process_time()
     decode(noise, declared)
@@ -126,7 +126,7 @@ def test_ten_megabytes_of_noise_take_a_moment(declared: str | None) -> None:
 @example(b"\x00<\x00", "utf-16")
 @example(b"\xe4" * 50, "\x00")
 @example(b"\x1b$B", "iso-2022-jp")
-def test_any_bytes_become_valid_utf8(html: bytes, declared: str | None) -> None:
+def test_random_bytes_become_valid_utf8(html: bytes, declared: str | None) -> None:
     decode(html, declared).decode()
 
 
@@ -134,5 +134,5 @@ def test_any_bytes_become_valid_utf8(html: bytes, declared: str | None) -> None:
 @example("")
 @example("\ud800")
 @example("\ufeff")
-def test_any_text_becomes_valid_utf8(html: str) -> None:
+def test_random_text_becomes_valid_utf8(html: str) -> None:
     decode(html).decode()

@@ -45,11 +45,13 @@ def data(kind_of_node: str) -> str:
         ("", "https://pier.example/de/index.html", BODY, "front"),
     ],
 )
-def test_kind_by_types_and_address(html: str, url: str | None, text: str, wanted: str) -> None:
+def test_kind_follows_from_json_ld_types_and_url(
+    html: str, url: str | None, text: str, wanted: str
+) -> None:
     assert kind(html, url, text=text) == wanted
 
 
-def test_a_section_full_of_links_is_a_front() -> None:
+def test_section_of_links_is_a_front_page() -> None:
     section = "https://pier.example/business/"
     assert kind("<h1>Business</h1>", section, link_words=900) == "front"
     assert kind("<h1>Business</h1>", section, link_words=20) == "article"
@@ -65,14 +67,14 @@ def test_a_section_full_of_links_is_a_front() -> None:
      "Página no encontrada", "Nie znaleziono strony", "Страница не найдена", "找不到页面",
      "Доступ ограничен", "403 Forbidden"],
 )  # fmt: skip
-def test_errors_and_robot_checks_by_title(title: str) -> None:
+def test_error_pages_and_robot_checks_are_detected_by_title(title: str) -> None:
     assert kind(f"<title>{title}</title>", text="Nothing here.") == "error"
 
 
 @pytest.mark.parametrize(
     "title", ["Just a moment in history", "Access denied: how banks lock out the poor", "Area 404"]
 )
-def test_an_article_with_such_a_title_stays_one(title: str) -> None:
+def test_article_with_the_title_of_an_error_is_an_article(title: str) -> None:
     assert kind(f"<h1>{title}</h1>") == "article"
 
 
@@ -87,7 +89,7 @@ def test_an_article_with_such_a_title_stays_one(title: str) -> None:
         "Мы используем cookie с вашего согласия",
     ],
 )
-def test_consent_pages(text: str) -> None:
+def test_consent_page_is_detected(text: str) -> None:
     assert kind("<title>The Pier</title>", text=text) == "consent"
 
 
@@ -102,17 +104,17 @@ def test_consent_pages(text: str) -> None:
         "港が再開した。この記事は有料会員限定です。",
     ],
 )
-def test_paywall_teasers_by_words(text: str) -> None:
+def test_paywall_is_detected_by_its_words(text: str) -> None:
     assert kind("<h1>The harbour</h1>", text=text) == "paywall"
 
 
-def test_paywall_teasers_by_data() -> None:
+def test_paywall_is_detected_by_its_json_ld() -> None:
     locked = ARTICLE.replace("}", ', "isAccessibleForFree": false}')
     assert kind(locked, text="The harbour reopened. " * 20) == "paywall"
     assert kind(locked, text=BODY) == "article"
 
 
-def test_a_short_report_that_mentions_cookies_is_an_article() -> None:
+def test_short_report_that_mentions_cookies_is_an_article() -> None:
     assert kind(ARTICLE, text="The bakery recalled its cookies on Monday.") == "article"
 
 
@@ -120,23 +122,23 @@ WALL_KINDS = {"consent": "consent", "robot check": "error", "paywall": "paywall"
 
 
 @pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
-def test_extract_knows_a_wall(page: Page) -> None:
+def test_extract_returns_the_kind_of_wall(page: Page) -> None:
     url = "https://pier.example" + (page.final or page.path)
     assert extract(page.html, url).kind == WALL_KINDS[page.wall]
 
 
 @pytest.mark.parametrize("path", ARTICLES)
-def test_an_article_about_walls_is_an_article(path: str) -> None:
+def test_article_about_walls_is_an_article(path: str) -> None:
     assert extract(ARTICLES[path], f"https://pier.example{path}").kind == "article"
 
 
-def test_a_link_to_the_full_story_elsewhere_is_no_wall() -> None:
+def test_link_to_the_full_story_elsewhere_is_not_a_wall() -> None:
     html = (
         f"<h1>News digest</h1><p>{BODY[:400]}</p><a href=/x>Click here to read the full story</a>"
     )
     assert extract(html, STORY).kind == "article"
 
 
-def test_a_call_to_subscribe_behind_a_long_text_without_blanks_is_no_wall() -> None:
+def test_subscribe_button_after_a_long_unspaced_text_is_not_a_wall() -> None:
     html = f"<h1>港口</h1><p>{'港口在暴风雨后重新开放。' * 50}</p><p>有料会員限定</p>"
     assert extract(html, STORY).kind == "article"

@@ -29,22 +29,22 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_undeclared_language_is_found_by_stop_words(language: str) -> None:
+def test_undeclared_language_is_detected_by_stop_words(language: str) -> None:
     assert settle_language(None, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_right_declaration_stands(language: str) -> None:
+def test_correct_declared_language_is_used(language: str) -> None:
     assert settle_language(language, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", [name for name in TEXTS if name != "en"])
-def test_wrong_declaration_gives_way(language: str) -> None:
+def test_stop_words_overrule_a_wrong_declared_language(language: str) -> None:
     """Many templates say lang="en" whatever is in them."""
     assert settle_language("en", TEXTS[language]) == language
 
 
-def test_close_relative_keeps_what_it_declares() -> None:
+def test_declared_language_is_kept_against_a_close_relative() -> None:
     norwegian = (
         "Rådet har sagt at det ikke vil selge den gamle havnen, og at båtene som er der nå, kan bli"
         " til slutten av året. Det er ikke klart hva som skal komme etter det, eller hvem som skal"
@@ -65,19 +65,19 @@ def test_close_relative_keeps_what_it_declares() -> None:
     ],
 )
 @pytest.mark.parametrize("declared", ["en", None])
-def test_script_tells_the_language_of_a_short_text(
+def test_language_of_a_short_text_follows_its_script(
     language: str, text: str, declared: str | None
 ) -> None:
     assert settle_language(declared, text) == language
 
 
 @pytest.mark.parametrize("declared", ["de", "tr", None])
-def test_text_without_words_has_what_was_declared(declared: str | None) -> None:
+def test_declared_language_is_used_for_text_without_words(declared: str | None) -> None:
     assert settle_language(declared, "") == declared
     assert settle_language(declared, "... !") == declared
 
 
-def test_few_words_do_not_overrule_a_declaration() -> None:
+def test_few_words_do_not_overrule_a_declared_language() -> None:
     text = " ".join(TEXTS["en"].split()[: SURE_WORDS // 2])
     assert settle_language("de", text) == "de"
 

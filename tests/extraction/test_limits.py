@@ -51,7 +51,7 @@ def seconds(html: bytes) -> float:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_time_is_linear(trick: str) -> None:
+def test_parsing_time_is_linear(trick: str) -> None:
     """Four times the page may take four times as long; quadratic would be 16 times. Both are large
     enough to be tamed. The quickest of some looks counts: other tests empty the caches."""
     small, large = monster(trick, 13_000), monster(trick, 52_000)
@@ -60,7 +60,7 @@ def test_time_is_linear(trick: str) -> None:
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-def test_nodes_are_bounded_by_bytes(trick: str) -> None:
+def test_nodes_are_at_most_as_many_as_bytes(trick: str) -> None:
     html = monster(trick, 3_000)
     root = parse(html).root
     assert root is not None
@@ -76,16 +76,16 @@ def depth_of(html: bytes) -> int:
 
 
 @pytest.mark.parametrize("elements", [MAX_UNCLOSED + 1, 2 * MAX_ELEMENTS_UNCHECKED])
-def test_suspicious_page_is_cut_to_a_depth(elements: int) -> None:
+def test_nesting_beyond_the_limit_is_flattened(elements: int) -> None:
     assert depth_of(b"<div>" * elements + b"x") <= MAX_DEPTH + 2
 
 
-def test_a_few_nested_elements_are_left_as_they_are() -> None:
+def test_nesting_within_the_limit_is_not_changed() -> None:
     html = b"<div>" * (MAX_UNCLOSED - 1) + b"x"
     assert within_limits(html) is html
 
 
-def test_usual_page_is_left_as_it_is() -> None:
+def test_usual_page_is_not_changed() -> None:
     html = b"<div><p title='a > b'>one <b>two</b></p><a href=x hidden>y</a></div>" * 50
     assert within_limits(html) is html
 
@@ -101,11 +101,11 @@ def test_usual_page_is_left_as_it_is() -> None:
         b"<table><tr><td>1<td>2<tr><td>3</table>",
     ],
 )
-def test_flattening_leaves_usual_markup(html: bytes) -> None:
+def test_flattening_does_not_change_usual_markup(html: bytes) -> None:
     assert LexborHTMLParser(flatten(html)).html == LexborHTMLParser(html).html
 
 
-def test_many_formats_become_spans_in_a_page_that_could_reopen_them() -> None:
+def test_reopened_formatting_elements_become_spans() -> None:
     html = b"<B class=x>one</B><p><body><br>" * 800
     tree = parse(html)
     assert not tree.css("b")
@@ -113,15 +113,15 @@ def test_many_formats_become_spans_in_a_page_that_could_reopen_them() -> None:
     assert len(tree.css("br")) == 800
 
 
-def test_flattening_drops_ends_without_a_start() -> None:
+def test_flattening_drops_end_tags_without_a_start() -> None:
     assert flatten(b"x</b></div>y") == b"x  y"
 
 
-def test_flattening_closes_what_an_end_tag_closes() -> None:
+def test_flattening_closes_the_elements_inside_an_ended_one() -> None:
     assert flatten(b"<div><b><i>x</div></b>") == b"<div><b><i>x</i></b></div> "
 
 
-def test_flattening_leaves_as_many_starts_as_paragraphs_need() -> None:
+def test_flattening_keeps_closed_formatting_elements() -> None:
     html = b"<b>x</b>" * 200
     assert flatten(html) == html
 
@@ -143,12 +143,12 @@ def test_flattening_loses_no_text(parts: list[bytes]) -> None:
 
 
 @given(html=st.binary(max_size=300))
-def test_no_bytes_raise(html: bytes) -> None:
+def test_random_bytes_do_not_raise(html: bytes) -> None:
     flatten(html)
     assert parse(html) is not None
 
 
-def test_tags_that_run_into_each_other_are_read_a_few_times_at_most() -> None:
+def test_nested_unclosed_attribute_values_take_linear_time() -> None:
     """Each of these begins a formatting element whose value ends far behind."""
     html = b"<b a='" + b'<b a="' * 40_000
     started = time.process_time()

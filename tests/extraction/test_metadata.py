@@ -22,7 +22,7 @@ def read(html: str, url: str | None = "https://pier.example/news/harbour") -> Me
     return read_metadata(LexborHTMLParser(html), url, now=NOW)
 
 
-def test_linked_data_gives_every_field() -> None:
+def test_every_field_is_read_from_json_ld() -> None:
     found = read(f"<html><head>{LINKED}</head><body><h1>Harbour reopens</h1></body></html>")
     zone = timezone(timedelta(hours=1))
     assert found == Metadata(
@@ -56,11 +56,11 @@ def test_linked_data_gives_every_field() -> None:
          ("Max Weber", "Eva Klein")),
     ],
 )  # fmt: skip
-def test_field_without_linked_data(html: str, field: str, wanted: object) -> None:
+def test_field_is_read_without_json_ld(html: str, field: str, wanted: object) -> None:
     assert getattr(read(html), field) == wanted
 
 
-def test_no_date_from_the_future() -> None:
+def test_future_date_is_ignored() -> None:
     found = read(
         '<meta property="article:published_time" content="2027-01-01T00:00:00Z">'
         '<meta name="date" content="2026-11-02">'
@@ -68,11 +68,11 @@ def test_no_date_from_the_future() -> None:
     assert found.published == datetime(2026, 11, 2, tzinfo=UTC)
 
 
-def test_an_empty_page_gives_nothing() -> None:
+def test_empty_page_has_no_metadata() -> None:
     assert read("", None) == Metadata()
 
 
-def test_json_ld_is_trusted_before_metas_for_the_date_of_publication() -> None:
+def test_publication_date_of_json_ld_is_preferred_to_meta() -> None:
     meta = '<meta property="article:published_time" content="2026-11-02T08:00:00Z">'
     json_ld = (
         '<script type="application/ld+json">'

@@ -35,7 +35,7 @@ def zoned(hours: float, *moment: int) -> datetime:
         ("1923-03-05", datetime(1923, 3, 5)),  # noqa: DTZ001
     ],
 )
-def test_values_meant_to_be_dates(written: str, moment: datetime) -> None:
+def test_date_values_are_parsed(written: str, moment: datetime) -> None:
     stamp = dates.read(written)
     assert stamp is not None
     assert stamp.moment == moment
@@ -68,7 +68,7 @@ def test_values_meant_to_be_dates(written: str, moment: datetime) -> None:
         ("ko", "2026년 3월 5일"),
     ],
 )
-def test_days_in_texts(language: str, written: str) -> None:
+def test_days_are_found_in_texts(language: str, written: str) -> None:
     stamp = dates.find(written, Dialect(language))
     assert stamp is not None
     assert stamp.moment == DAY
@@ -85,7 +85,7 @@ def test_days_in_texts(language: str, written: str) -> None:
         ("2026年3月5日 10:30", 10, 30),
     ],
 )
-def test_time_of_day_beside_the_day(text: str, hour: int, minute: int) -> None:
+def test_time_of_day_is_read_beside_the_day(text: str, hour: int, minute: int) -> None:
     stamp = dates.find(text)
     assert stamp is not None
     assert stamp.moment == DAY.replace(hour=hour, minute=minute)
@@ -103,7 +103,9 @@ def test_time_of_day_beside_the_day(text: str, hour: int, minute: int) -> None:
         (Dialect("pl"), "5 listopada 2026", DAY.replace(month=11)),
     ],
 )
-def test_day_and_month_follow_the_dialect(dialect: Dialect, written: str, day: datetime) -> None:
+def test_order_of_day_and_month_follows_the_dialect(
+    dialect: Dialect, written: str, day: datetime
+) -> None:
     stamp = dates.find(written, dialect)
     assert stamp is not None
     assert stamp.moment == day
@@ -114,7 +116,7 @@ def test_day_and_month_follow_the_dialect(dialect: Dialect, written: str, day: d
     ["", "Windows 2000", "room 20260", "in March 2026", "31.02.2026", "0001-01-01", "1970-01-01",
      "1970-01-01T00:00:00Z", "0", "Call 030 2026 1234", "99999999999999999999"],
 )  # fmt: skip
-def test_texts_without_a_date_give_none(text: str) -> None:
+def test_text_without_a_date_has_none(text: str) -> None:
     assert dates.read(text) is None
 
 
@@ -132,25 +134,25 @@ def test_texts_without_a_date_give_none(text: str) -> None:
         (None, None),
     ],
 )
-def test_days_in_addresses(url: str | None, day: datetime | None) -> None:
+def test_days_are_found_in_urls(url: str | None, day: datetime | None) -> None:
     stamp = dates.from_url(url)
     assert (stamp and stamp.moment) == day
 
 
-def test_a_date_without_zone_takes_the_page_s_other_zone() -> None:
+def test_date_without_zone_takes_the_other_zone_of_the_page() -> None:
     berlin = timezone(timedelta(hours=1))
     assert dates.settle(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(1, 2026, 3, 5, 10, 30)
     assert dates.settle(dates.read("2026-03-05T10:30"), None, NOW) == zoned(0, 2026, 3, 5, 10, 30)
 
 
-def test_a_local_time_ahead_of_utc_is_east_of_greenwich() -> None:
+def test_local_time_ahead_of_now_has_a_zone_east_of_utc() -> None:
     settled = dates.settle(dates.read("2026-11-10T19:30"), None, NOW)
     assert settled == zoned(8, 2026, 11, 10, 19, 30)
     assert settled <= NOW
 
 
 @given(st.text(max_size=60) | st.datetimes().map(str) | st.from_regex(r"\d{1,4}[-/. ]\d\d?.*"))
-def test_no_text_yields_the_future_or_an_error(text: str) -> None:
+def test_random_text_gives_no_future_date_and_no_error(text: str) -> None:
     for stamp in (dates.read(text), dates.find(text), dates.from_url(text)):
         settled = dates.settle(stamp, None, NOW)
         assert settled is None or settled <= NOW

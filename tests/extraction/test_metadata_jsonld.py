@@ -31,7 +31,7 @@ ARTICLE = '{"@type": "NewsArticle", "headline": "Rates rise"}'
          "trailing comma", "trailing commas", "type as address", "control characters",
          "wrong escape", "twice", "quotes within quotes", "escaped"],
 )  # fmt: skip
-def test_the_article_is_found(script: str) -> None:
+def test_article_is_found_in_json_ld(script: str) -> None:
     article = next(jsonld.read([script]).articles)
     assert article["headline"] == "Rates rise"
 
@@ -43,7 +43,7 @@ def test_the_article_is_found(script: str) -> None:
     ids=["empty", "text", "cut", "deep lists", "deep objects", "string", "null", "numbers",
          "type no text", "article of another page"],
 )  # fmt: skip
-def test_no_article_is_made_up(script: str) -> None:
+def test_json_ld_without_an_article_has_none(script: str) -> None:
     assert list(jsonld.read([script]).articles) == []
 
 
@@ -60,5 +60,5 @@ def test_references_are_resolved() -> None:
     [(True, True), (False, False), ("False", False), ("http://schema.org/True", True), (0, False),
      ({"@value": "true"}, True), ("perhaps", None), (None, None), ([], None)],
 )  # fmt: skip
-def test_truth(value: object, wanted: bool | None) -> None:
+def test_boolean_values_are_parsed(value: object, wanted: bool | None) -> None:
     assert jsonld.truth_of(value) is wanted

@@ -42,15 +42,15 @@ def read(
         ("<p>By the end of the week all was calm.</p>", ()),
     ],
 )
-def test_authors_beside_the_headline(beside: str, wanted: tuple[str, ...]) -> None:
+def test_authors_are_read_near_the_headline(beside: str, wanted: tuple[str, ...]) -> None:
     assert read(beside).authors == wanted
 
 
-def test_a_byline_at_the_end_is_found() -> None:
+def test_byline_at_the_end_is_found() -> None:
     assert read(PROSE * 20 + '<p class="author">Jane Doe</p>').authors == ("Jane Doe",)
 
 
-def test_persons_shown_are_preferred_to_the_site_as_author() -> None:
+def test_visible_persons_are_preferred_to_the_site_as_author() -> None:
     site = (
         '<meta property="og:site_name" content="The Pier"><meta name="author" content="The Pier">'
     )
@@ -77,11 +77,11 @@ def test_persons_shown_are_preferred_to_the_site_as_author() -> None:
         ("en", "<p>PORT TOWN, Nov. 3, 2026 (ANA) - " + "The harbour reopened. " * 30 + "</p>"),
     ],
 )
-def test_date_beside_the_headline(language: str, beside: str) -> None:
+def test_date_is_read_near_the_headline(language: str, beside: str) -> None:
     assert read(beside, language=language).published == DAY
 
 
-def test_the_date_nearest_to_the_headline_is_taken() -> None:
+def test_date_nearest_to_the_headline_is_chosen() -> None:
     found = read(
         '<p class="date">3 November 2026</p>',
         before='<p class="date">10 November 2026</p>' + "<p>menu</p>" * 30,
@@ -89,22 +89,22 @@ def test_the_date_nearest_to_the_headline_is_taken() -> None:
     assert found.published == DAY
 
 
-def test_the_first_date_is_not_that_of_the_update() -> None:
+def test_date_of_the_update_is_not_the_publication_date() -> None:
     found = read("<p>Updated: 5 November 2026</p><p>Published: 3 November 2026</p>")
     assert found.published == DAY
     only = read("<p>Updated: 3 November 2026</p>")
     assert only.published == DAY
 
 
-def test_copyright_lines_date_nothing() -> None:
+def test_copyright_line_is_not_a_date() -> None:
     assert read("<p>© 3 November 2026 The Pier</p>").published is None
 
 
-def test_a_label_dates_a_page_from_its_end() -> None:
+def test_labelled_date_at_the_end_is_read() -> None:
     assert read(PROSE * 20 + "<p>Last modified: 3 November 2026</p>").published == DAY
 
 
-def test_the_address_dates_a_page() -> None:
+def test_date_is_read_from_the_url() -> None:
     assert read("", url="https://pier.example/2026/11/03/harbour").published == DAY
 
 
@@ -118,13 +118,13 @@ def test_the_address_dates_a_page() -> None:
         ("es", None, DAY),
     ],
 )
-def test_day_and_month_in_the_country_s_order(
+def test_order_of_day_and_month_follows_the_country(
     language: str, url: str | None, day: datetime
 ) -> None:
     assert read("<p>03/11/2026</p>", language=language, url=url).published == day
 
 
-def test_a_visible_day_earlier_than_both_fields_is_the_first() -> None:
+def test_visible_date_earlier_than_both_fields_is_the_publication_date() -> None:
     built = (
         '<script type="application/ld+json">{"@type": "Article", "datePublished": "Nov 9, 2026",'
         ' "dateModified": "Nov 9, 2026"}</script>'
@@ -132,13 +132,13 @@ def test_a_visible_day_earlier_than_both_fields_is_the_first() -> None:
     assert read('<p class="date">Nov 3, 2026</p>', before=built).published == DAY
 
 
-def test_an_earlier_day_in_the_address_is_the_first() -> None:
+def test_earlier_date_in_the_url_is_the_publication_date() -> None:
     moved = '<meta property="article:published_time" content="2026-11-08T10:00:00Z">'
     found = read("", before=moved, url="https://pier.example/2026/11/03/harbour")
     assert found.published == DAY
 
 
-def test_a_video_within_a_page_gives_neither_date_nor_title() -> None:
+def test_embedded_video_gives_neither_date_nor_title() -> None:
     video = (
         '<script type="application/ld+json">{"@type": "VideoObject", "name": "Waves", '
         '"uploadDate": "2020-01-01"}</script><meta name="date" content="2026-11-03">'
@@ -147,7 +147,7 @@ def test_a_video_within_a_page_gives_neither_date_nor_title() -> None:
     assert (found.title, found.published) == ("Harbour reopens", DAY)
 
 
-def test_of_the_same_day_the_moment_with_a_time_is_taken() -> None:
+def test_date_with_a_time_is_preferred_on_the_same_day() -> None:
     found = read(
         "",
         before='<meta name="date" content="2026-11-03"><meta property="article:published_time" '
@@ -157,7 +157,7 @@ def test_of_the_same_day_the_moment_with_a_time_is_taken() -> None:
     assert found.published.hour == 8
 
 
-def test_a_date_without_zone_takes_that_of_another_date() -> None:
+def test_date_without_zone_takes_the_zone_of_another_date() -> None:
     found = read(
         "",
         before='<meta property="article:published_time" content="2026-11-03T08:15:00">'

@@ -43,7 +43,7 @@ from newscrawl.extraction.metadata import names
         ("Reuters", ["Reuters"]),
     ],
 )  # fmt: skip
-def test_names_out_of_a_byline(byline: str, wanted: list[str]) -> None:
+def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
     assert names.split(byline) == wanted
 
 
@@ -53,7 +53,7 @@ def test_names_out_of_a_byline(byline: str, wanted: list[str]) -> None:
      "{{author}}", "jane@x.example", "Share", "12345678",
      "The quick brown fox jumps over a lazy dog again"],
 )  # fmt: skip
-def test_texts_without_a_name_give_none(text: str) -> None:
+def test_text_without_a_name_has_none(text: str) -> None:
     assert names.split(text) == []
 
 
@@ -68,17 +68,19 @@ def test_texts_without_a_name_give_none(text: str) -> None:
         (["李四"], ("李四",)),
     ],
 )
-def test_persons_among_texts_of_the_markup(texts: list[str], wanted: tuple[str, ...]) -> None:
+def test_persons_are_found_among_texts_of_the_markup(
+    texts: list[str], wanted: tuple[str, ...]
+) -> None:
     assert names.persons(texts) == wanted
 
 
-def test_a_desk_is_the_author_where_no_person_is_named() -> None:
+def test_desk_is_the_author_if_no_person_is_named() -> None:
     assert names.clean(["Sports Editors"]) == ()
     assert names.desks(["Sports Editors"]) == ("Sports Editors",)
 
 
 @given(st.lists(st.text(max_size=120), max_size=5))
-def test_names_are_few_short_and_distinct(texts: list[str]) -> None:
+def test_number_and_length_of_names_are_limited(texts: list[str]) -> None:
     found = names.clean(texts)
     assert len(found) <= names.MAX_AUTHORS
     assert len({name.casefold() for name in found}) == len(found)

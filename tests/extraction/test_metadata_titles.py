@@ -24,7 +24,7 @@ HEADLINE = "Harbour reopens after the storm"
         f"{HEADLINE} | Business | By Jane Doe",
     ],
 )
-def test_the_site_is_cut_off(title: str) -> None:
+def test_site_name_is_removed_from_the_title(title: str) -> None:
     assert titles.choose([Candidate(title, "element")], SITE) == HEADLINE
 
 
@@ -38,11 +38,11 @@ def test_the_site_is_cut_off(title: str) -> None:
         "Storm hits the coast - Police close pier to all visitors",
     ],
 )
-def test_dashes_of_the_headline_stay(title: str) -> None:
+def test_dashes_of_the_headline_are_kept(title: str) -> None:
     assert titles.choose([Candidate(title, "element")], SITE) == title
 
 
-def test_the_title_that_most_places_agree_on_wins() -> None:
+def test_title_with_most_agreement_is_chosen() -> None:
     candidates = [
         Candidate("Storm harbour reopening news today", "data"),
         Candidate(HEADLINE, "heading"),
@@ -52,7 +52,7 @@ def test_the_title_that_most_places_agree_on_wins() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_a_heading_that_names_the_site_is_no_headline() -> None:
+def test_heading_with_the_site_name_is_not_the_headline() -> None:
     candidates = [
         Candidate("The Daily Pier", "heading"),
         Candidate(f"The Daily Pier: {HEADLINE}", "element"),
@@ -61,7 +61,7 @@ def test_a_heading_that_names_the_site_is_no_headline() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_the_rest_beyond_another_candidate_is_cut_off() -> None:
+def test_text_after_another_candidate_is_removed() -> None:
     candidates = [
         Candidate(HEADLINE, "heading"),
         Candidate(f"{HEADLINE} - Sea trade and more - by Jane Doe", "meta"),
@@ -70,6 +70,6 @@ def test_the_rest_beyond_another_candidate_is_cut_off() -> None:
     assert titles.choose(candidates, SITE) == HEADLINE
 
 
-def test_nothing_gives_nothing() -> None:
+def test_no_candidate_gives_no_title() -> None:
     assert titles.choose([], SITE) is None
     assert titles.choose([Candidate("…", "heading")], SITE) is None

@@ -21,20 +21,20 @@ PAGE = f"""<html><body>
 </body></html>"""
 
 
-def test_tb_takes_all_text_nodes() -> None:
+def test_tb_keeps_all_text_nodes() -> None:
     text = extract(PAGE, method="tb").text
     assert "script text" in text
     assert "Home" in text
 
 
-def test_pr_takes_all_that_pruning_leaves() -> None:
+def test_pr_keeps_all_text_after_pruning() -> None:
     text = extract(PAGE, method="pr").text
     assert "script text" not in text
     assert "Home" in text
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in {"tb", "pr"}])
-def test_methods_that_choose_take_the_prose(method: str) -> None:
+def test_selective_methods_keep_the_prose(method: str) -> None:
     article = extract(PAGE, method=method)
     assert article.method == method
     assert article.text.count("The mayor said") == 9
@@ -42,7 +42,7 @@ def test_methods_that_choose_take_the_prose(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_empty_page_gives_an_empty_body(method: str) -> None:
+def test_empty_page_has_an_empty_text(method: str) -> None:
     body = METHODS[method](parse_page(b""))
     assert body.paragraphs == []
     assert 0.0 <= body.confidence <= 1.0
@@ -53,7 +53,7 @@ def taken(page: GoldPage, method: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", BUNDLED, ids=[page.id for page in BUNDLED])
-def test_recall_takes_all_that_balance_takes_and_precision_nothing_else(page: GoldPage) -> None:
+def test_balanced_text_contains_precision_and_is_contained_in_recall(page: GoldPage) -> None:
     precise, balanced, complete = (
         taken(page, method) for method in ("combined-precision", "combined", "combined-recall")
     )
@@ -61,7 +61,7 @@ def test_recall_takes_all_that_balance_takes_and_precision_nothing_else(page: Go
     assert [text for text in complete if text in balanced] == balanced
 
 
-def test_the_variants_differ_somewhere() -> None:
+def test_precision_variant_keeps_less_than_recall_variant() -> None:
     sizes = {
         method: sum(len(taken(page, method)) for page in BUNDLED)
         for method in ("combined-precision", "combined-recall")

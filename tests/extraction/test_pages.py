@@ -25,7 +25,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Article, Expected]:
     return read(request.param)
 
 
-def test_facts(both: tuple[Article, Expected]) -> None:
+def test_title_language_and_kind_are_as_expected(both: tuple[Article, Expected]) -> None:
     article, expected = both
     assert (article.title, article.language, article.kind) == (
         expected.title,
@@ -34,26 +34,26 @@ def test_facts(both: tuple[Article, Expected]) -> None:
     )
 
 
-def test_each_paragraph_is_there(both: tuple[Article, Expected]) -> None:
+def test_expected_phrases_are_extracted(both: tuple[Article, Expected]) -> None:
     article, expected = both
     text = " ".join(article.text.split())
     assert [phrase for phrase in expected.must if phrase not in text] == []
 
 
-def test_nothing_else_is_there(both: tuple[Article, Expected]) -> None:
+def test_boilerplate_phrases_are_not_extracted(both: tuple[Article, Expected]) -> None:
     article, expected = both
     text = " ".join(article.text.split())
     assert [phrase for phrase in expected.must_not if phrase in text] == []
 
 
-def test_shortcomings(both: tuple[Article, Expected]) -> None:
+def test_known_shortcomings_are_marked(both: tuple[Article, Expected]) -> None:
     article, expected = both
     if still := [phrase for phrase in expected.shortcomings if phrase in article.text]:
         pytest.xfail(f"taken for the article: {', '.join(still)}")
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
-def test_expected_phrases_stand_on_the_page(page: Path) -> None:
+def test_expected_phrases_are_on_the_page(page: Path) -> None:
     """A phrase with a slip of the pen would never be missed."""
     source = " ".join(unescape(_TAG.sub("", page.read_text("utf-8"))).split())
     expected = Expected.of(page)
