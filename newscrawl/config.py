@@ -97,7 +97,7 @@ NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
 NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
 # Processes that read pages beside the crawl, where more come than a thread can read; 0 for none,
 # auto for one on each core, four at most.
-NEWSCRAWL_READERS = _env("NEWSCRAWL_READERS", "auto")
+NEWSCRAWL_EXTRACTION_PROCESSES = _env("NEWSCRAWL_EXTRACTION_PROCESSES", "auto")
 # Seconds that a Retry-After may ask for, at most, and what is waited where a 429 or 503 has none.
 NEWSCRAWL_RETRY_AFTER_MAX = _env("NEWSCRAWL_RETRY_AFTER_MAX", "120")
 NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")

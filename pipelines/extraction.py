@@ -17,7 +17,7 @@ from newscrawl.crawl.extraction_pool import (
     ExtractionPool,
     WorkerConfig,
     WorkerDiedError,
-    processes_of,
+    process_count,
 )
 from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
 from newscrawl.crawl.session import CrawlSession
@@ -66,7 +66,7 @@ class TooOld(DropItem):
         self.published = published
 
 
-class ReaderDied(DropItem):
+class WorkerDied(DropItem):
     """The page ended the process that read it."""
 
     outcome: FetchOutcome = "crashed"
@@ -96,7 +96,7 @@ class ExtractionPipeline(DocumentPipeline):
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Build the pipeline; SettingError for a setting that can't work."""
         settings = crawler.settings
-        processes = processes_of(own_setting(settings, "NEWSCRAWL_READERS"))
+        processes = process_count(own_setting(settings, "NEWSCRAWL_EXTRACTION_PROCESSES"))
         pipeline = cls(crawler, reader_of(settings), processes)
         if pages_pile_up(settings):
             crawler.signals.connect(pipeline.start, signal=signals.spider_opened)
@@ -142,7 +142,7 @@ class ExtractionPipeline(DocumentPipeline):
         except NoArticleError as error:
             raise _DROPS[error.reason](str(error)) from error
         except WorkerDiedError as error:
-            raise ReaderDied(str(error)) from error
+            raise WorkerDied(str(error)) from error
         if document.page.access != page.access:
             self._crawler.stats.inc_value("newscrawl/pages_paywalled")
             return document

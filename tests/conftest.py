@@ -49,7 +49,7 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Starts crawls quickly: forked from a process that has imported all of it. They read pages in
     a thread, unless they are told otherwise."""
     folder = tmp_path_factory.mktemp("forks")
-    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_READERS": "0"}
+    environment = crawl_environment(folder / "none") | {"NEWSCRAWL_EXTRACTION_PROCESSES": "0"}
     with Forks(environment, folder / "errors.log") as forks:
         yield forks
 

@@ -41,7 +41,7 @@ LARGE_PAGE_BYTES = 2 * 1024 * 1024
 REDUCED_BYTES = 256 * 1024
 # Ours: seconds that reading a page may still take when the crawl is closing, and those between two
 # checks of whether it is.
-GRACE, _CHECK_SECONDS = 4.0, 0.5
+CLOSING_GRACE, _CHECK_SECONDS = 4.0, 0.5
 # Ours: a crawl's own process downloads no more pages than four processes read (make bench-crawl).
 MAX_PROCESSES = 4
 
@@ -185,9 +185,9 @@ class ExtractionPool:
     async def _unless_closing(
         self, pool: ProcessPoolExecutor, result: Coroutine[Any, Any, ReadResult]
     ) -> ReadResult:
-        """Return the result of a pool; kill its processes GRACE seconds after the crawl closes."""
+        """Return the result; kill the processes CLOSING_GRACE seconds after the crawl closes."""
         reading = asyncio.ensure_future(result)
-        left = GRACE
+        left = CLOSING_GRACE
         while not reading.done():
             await asyncio.wait({reading}, timeout=_CHECK_SECONDS)
             left -= _CHECK_SECONDS if self._is_closing() else 0
@@ -212,8 +212,8 @@ async def _run(executor: Executor, read: Callable[[Page], ReadResult], page: Pag
     return await asyncio.get_running_loop().run_in_executor(executor, read, page)
 
 
-def processes_of(setting: object) -> int:
-    """Return the number of processes that NEWSCRAWL_READERS sets; raise SettingError for a bad one.
+def process_count(setting: object) -> int:
+    """Return the value of NEWSCRAWL_EXTRACTION_PROCESSES; raise SettingError for a bad one.
 
     "auto" is one for each core, MAX_PROCESSES at most. The crawl's own process needs less than half
     a core for each of them, so that all cores are busy.
@@ -222,7 +222,8 @@ def processes_of(setting: object) -> int:
     if text == "auto":
         return min(len(os.sched_getaffinity(0)), MAX_PROCESSES)
     if not text.isascii() or not text.isdigit():
-        raise SettingError(f"NEWSCRAWL_READERS={text}: neither a whole number nor auto")
+        name = "NEWSCRAWL_EXTRACTION_PROCESSES"
+        raise SettingError(f"{name}={text}: neither a whole number nor auto")
     return int(text)
 
 

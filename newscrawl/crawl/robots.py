@@ -59,9 +59,9 @@ _CAUSES: Final[dict[type[BaseException], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What may be asked of a host until a moment: what the parser allows, or nothing for a reason
-    that each request is told."""
+class _HostRules:
+    """Which requests a host allows until a moment: those that the parser allows, or none, for the
+    reason `refusal`."""
 
     until: datetime
     parser: "RobotParser | None" = None
@@ -71,9 +71,9 @@ class _Verdict:
 class RobotsMiddleware:
     """Obeys robots.txt (RFC 9309), in the place of Scrapy's RobotsTxtMiddleware.
 
-    All requests of a host wait for one and the same verdict. A robots.txt that can't be read
-    forbids all (2.3.1.4), unless the database has a copy that is at most a day old. A Crawl-delay
-    longer than NEWSCRAWL_CRAWL_DELAY_MAX counts as a no, too.
+    All requests to a host wait for the same download of its robots.txt. A robots.txt that can't be
+    read forbids all URLs (2.3.1.4), unless the database has a copy that is at most a day old. A
+    Crawl-delay longer than NEWSCRAWL_CRAWL_DELAY_MAX forbids all URLs, too.
 
     The copies are in the database of the crawl's run; without a run none are kept.
     """
@@ -89,9 +89,9 @@ class RobotsMiddleware:
         )
         self._agent: str | None = settings["ROBOTSTXT_USER_AGENT"]
         self._parser_class = load_object(settings["ROBOTSTXT_PARSER"])
-        # A replay asks nobody: what its archive holds was allowed when it was made.
+        # A replay sends no requests: the pages of its archive were allowed when it was written.
         self._is_replay = bool(settings.get("NEWSCRAWL_REPLAY"))
-        self._verdicts: dict[str, asyncio.Future[_Verdict]] = {}
+        self._rules_by_host: dict[str, asyncio.Future[_HostRules]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> Self:
@@ -104,11 +104,11 @@ class RobotsMiddleware:
             return
         if not request.url.startswith(("http://", "https://")):
             return
-        verdict = await self._verdict_for(request)
-        if verdict.refusal is not None:
-            raise type(verdict.refusal)(*verdict.refusal.args) from verdict.refusal
-        if verdict.parser is not None:
-            self._check(verdict.parser, request)
+        rules = await self._rules_for(request)
+        if rules.refusal is not None:
+            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
+        if rules.parser is not None:
+            self._check(rules.parser, request)
 
     def _check(self, parser: "RobotParser", request: Request) -> None:
         agent = self._agent_of(request)
@@ -123,20 +123,20 @@ class RobotsMiddleware:
                 "more than NEWSCRAWL_CRAWL_DELAY_MAX"
             )
 
-    async def _verdict_for(self, request: Request) -> _Verdict:
-        """Wait for what is known of the request's host; the first request has it found out.
+    async def _rules_for(self, request: Request) -> _HostRules:
+        """Return the rules of the request's host; the first request starts the download.
 
-        Each waits for the task and not for a Deferred, which would hand its result to the first who
-        waits and None to all others (docs/upstream/robots-race.md).
+        Each request waits for the task and not for a Deferred, which would give its result to the
+        first one and None to all others (docs/upstream/robots-race.md).
         """
         origin = robots.origin_of(request.url)
-        task = self._verdicts.get(origin)
+        task = self._rules_by_host.get(origin)
         if task is None or (task.done() and task.result().until <= self._now()):
-            task = asyncio.ensure_future(self._find_out(origin, request))
-            self._verdicts[origin] = task
+            task = asyncio.ensure_future(self._fetch_rules(origin, request))
+            self._rules_by_host[origin] = task
         return await asyncio.shield(task)
 
-    async def _find_out(self, origin: str, request: Request) -> _Verdict:
+    async def _fetch_rules(self, origin: str, request: Request) -> _HostRules:
         self._count("robotstxt/request_count")
         try:
             response = await self._download(origin)
@@ -144,29 +144,29 @@ class RobotsMiddleware:
             self._count(f"robotstxt/response_status_count/{response.status}")
             policy = robots.policy_of(origin, response.status, response.body, self._now())
         except UnfitAddressError as error:
-            return _Verdict(until=self._now() + _UNREACHABLE_FOR, refusal=error)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the file was not read
+            return _HostRules(until=self._now() + _UNREACHABLE_FOR, refusal=error)
+        except Exception as error:  # noqa: BLE001 - with any error, the file was not read
             return await self._without_file(origin, request, error)
         self._keep(policy)
-        return await self._obeying(policy, request)
+        return await self._parse(policy, request)
 
-    async def _obeying(self, policy: RobotsPolicy, request: Request) -> _Verdict:
+    async def _parse(self, policy: RobotsPolicy, request: Request) -> _HostRules:
         rules = robots.rules_for(policy, self._agent_of(request)).encode()
         parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, rules)
         await self._crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
         )
-        return _Verdict(until=policy.fetched_at + robots.MAX_COPY_AGE, parser=parser)
+        return _HostRules(until=policy.fetched_at + robots.MAX_COPY_AGE, parser=parser)
 
-    async def _without_file(self, origin: str, request: Request, error: Exception) -> _Verdict:
-        """Return the verdict where robots.txt can't be read: that of the last good copy, or no."""
+    async def _without_file(self, origin: str, request: Request, error: Exception) -> _HostRules:
+        """Return the rules where robots.txt can't be read: those of the last good copy, or none."""
         now = self._now()
         if self._is_replay:
-            return _Verdict(until=now + robots.MAX_COPY_AGE)
+            return _HostRules(until=now + robots.MAX_COPY_AGE)
         if self._session.is_closing:
-            # Whoever waits must not go on by a copy, which would hold up the end.
+            # No request may continue with the rules of a copy: it would delay the end.
             refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
-            return _Verdict(until=now, refusal=refusal)
+            return _HostRules(until=now, refusal=refusal)
         if not isinstance(error, UnreachableRobotsError):
             self._count(f"robotstxt/exception_count/{type(error)}")
         cause = _cause_of(error)
@@ -179,17 +179,17 @@ class RobotsMiddleware:
                 cause,
                 f"{copy.fetched_at:%Y-%m-%d %H:%M} UTC",
             )
-            return await self._obeying(copy, request)
+            return await self._parse(copy, request)
         self._count("newscrawl/robots_unreachable")
-        logger.warning("Can't read %s/robots.txt: %s; nothing is asked for there", origin, cause)
+        logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, cause)
         refusal = RobotsUnreachableError(f"its robots.txt can't be read: {cause}")
-        return _Verdict(until=now + _UNREACHABLE_FOR, refusal=refusal)
+        return _HostRules(until=now + _UNREACHABLE_FOR, refusal=refusal)
 
     async def _download(self, origin: str) -> "Response":
-        """Return the last answer, after at most five redirects, to other hosts too.
+        """Return the last response, after at most five redirects, also to other hosts.
 
-        Raise UnfitAddressError where the host itself may not be asked, UnreachableRobotsError where
-        redirects lead nowhere, and whatever a download raises.
+        Raise UnfitAddressError for a host that must not be requested, UnreachableRobotsError for
+        redirects that don't end at a file, and each error of a download.
         """
         url = f"{origin}/robots.txt"
         for hop in range(robots.MAX_REDIRECTS + 1):
@@ -213,16 +213,16 @@ class RobotsMiddleware:
         raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
 
     async def _unless_closing(self, download: "Coroutine[Any, Any, Response]") -> "Response":
-        """Return what the download gives; end it where the crawl is to end.
+        """Return the response of a download; cancel the download when the crawl is closing.
 
-        A server that is silent would hold up the end by DOWNLOAD_TIMEOUT for each of its tries.
+        A server that doesn't respond would delay the end by DOWNLOAD_TIMEOUT for each attempt.
         """
         task = asyncio.ensure_future(download)
         while not (await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS))[0]:
             if self._session.is_closing:
                 task.cancel()
                 await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS)
-                raise UnreachableRobotsError("the crawl is to end")
+                raise UnreachableRobotsError("the crawl is closing")
         return task.result()
 
     # The copies in the database ------------------------------------------------------------------
@@ -241,7 +241,7 @@ class RobotsMiddleware:
         except StorageError:
             return None  # the crawl is being stopped
 
-    # What the crawl knows ------------------------------------------------------------------------
+    # State of the crawl ------------------------------------------------------------------------
 
     def _agent_of(self, request: Request) -> str:
         if self._agent:

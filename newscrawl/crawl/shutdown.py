@@ -15,7 +15,7 @@ from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 
 # Ours: seconds that a download which has begun may still take when the crawl is closing. A crawl
 # then ends less than ten seconds after SIGTERM, which is what those who stop it wait for.
-_GRACE: Final = 4.0
+_CLOSING_GRACE: Final = 4.0
 
 
 class EndingDownloader(Downloader):
@@ -51,7 +51,7 @@ class EndingDownloader(Downloader):
         session = CrawlSession.of(self.crawler)
         while not session.is_closing:
             await asyncio.sleep(CLOSING_CHECK_SECONDS)
-        deadline = monotonic() + _GRACE
+        deadline = monotonic() + _CLOSING_GRACE
         while True:
             self._end_downloads(also_begun=monotonic() >= deadline)
             await asyncio.sleep(CLOSING_CHECK_SECONDS)

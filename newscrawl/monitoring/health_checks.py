@@ -70,7 +70,7 @@ class SourceRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     """The result of a check: `incident` is None where the source is healthy."""
 
     source: str
@@ -79,14 +79,14 @@ class Verdict:
 
 
 def group_incidents(
-    verdicts: Iterable[Verdict], slugs: Sequence[str], statuses: Iterable[SourceStatus]
+    results: Iterable[CheckResult], slugs: Sequence[str], statuses: Iterable[SourceStatus]
 ) -> tuple[list[Incident], set[str]]:
     """Return the incidents to be recorded, and the causes that are over.
 
     An incident that most sources have at once becomes one incident of the monitor instead.
     """
-    verdicts = list(verdicts)
-    incidents = [one.incident for one in verdicts if one.incident]
+    results = list(results)
+    incidents = [one.incident for one in results if one.incident]
     number = Counter(incident.kind for incident in incidents)
     least = max(_MIN_COMMON, len(slugs) * _COMMON_PART)
     common = {kind for kind, sources in number.items() if sources >= least}
@@ -101,8 +101,8 @@ def group_incidents(
         for kind in sorted(common)
     ]
     of_monitor += _behind(slugs, statuses)
-    cleared = {f"{one.source}/{one.kind}" for one in verdicts if not one.incident}
-    cleared |= {f"watch/{kind}" for kind in {one.kind for one in verdicts} | {"behind"}}
+    cleared = {f"{one.source}/{one.kind}" for one in results if not one.incident}
+    cleared |= {f"watch/{kind}" for kind in {one.kind for one in results} | {"behind"}}
     return own + of_monitor, cleared - {incident.cause for incident in of_monitor}
 
 
@@ -116,9 +116,9 @@ def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Inci
     ]
 
 
-def check(record: SourceRecord, today: date) -> list[Verdict]:
-    """Return a verdict for each kind of incident; kinds that can't be judged are left out."""
-    checks: tuple[Callable[[SourceRecord, date], list[Verdict]], ...] = (
+def check(record: SourceRecord, today: date) -> list[CheckResult]:
+    """Return a result for each kind of incident; kinds that can't be judged are left out."""
+    checks: tuple[Callable[[SourceRecord, date], list[CheckResult]], ...] = (
         _unreachable,
         _feed_failed,
         _blocked,
@@ -128,73 +128,73 @@ def check(record: SourceRecord, today: date) -> list[Verdict]:
         _drifted,
         _quarantined,
     )
-    return [verdict for one in checks for verdict in one(record, today)]
+    return [result for one in checks for result in one(record, today)]
 
 
-def _verdict(
+def _result(
     kind: Kind, record: SourceRecord, note: str | None, facts: Mapping[str, object] | None = None
-) -> Verdict:
+) -> CheckResult:
     if note is None:
-        return Verdict(record.slug, kind)
-    return Verdict(
+        return CheckResult(record.slug, kind)
+    return CheckResult(
         record.slug, kind, Incident(kind=kind, source=record.slug, note=note, facts=facts or {})
     )
 
 
-def _unreachable(record: SourceRecord, _today: date) -> list[Verdict]:
+def _unreachable(record: SourceRecord, _today: date) -> list[CheckResult]:
     if 0 < record.failures < MIN_FAILURES:
         return []
     if not record.failures:
-        return [_verdict("unreachable", record, None)]
+        return [_result("unreachable", record, None)]
     note = f"{record.failures} crawls failed in a row; the last one: {record.note or 'no reason'}"
-    return [_verdict("unreachable", record, note, {"failures": record.failures})]
+    return [_result("unreachable", record, note, {"failures": record.failures})]
 
 
-def _feed_failed(record: SourceRecord, _today: date) -> list[Verdict]:
+def _feed_failed(record: SourceRecord, _today: date) -> list[CheckResult]:
     """Find feeds and sitemaps that fail while others work; where none works, the crawls fail, and
     `_unreachable` reports it."""
     lost = [one for one in record.listings.failed if one.failures >= MIN_FAILURES]
     if not record.listings.working:
         return []
     if not lost:
-        return [_verdict("feed_failed", record, None)]
+        return [_result("feed_failed", record, None)]
     first = max(lost, key=lambda one: one.failures)
     last = f"last read on {first.last_read:%Y-%m-%d}" if first.last_read else "never read before"
     more = f"; so did {len(lost) - 1} more" if len(lost) > 1 else ""
     note = f"{first.url} failed {first.failures} times in a row, {last}{more}"
     facts = {"listings": {one.url: one.failures for one in lost}}
-    return [_verdict("feed_failed", record, note, facts)]
+    return [_result("feed_failed", record, note, facts)]
 
 
-def _blocked(record: SourceRecord, today: date) -> list[Verdict]:
+def _blocked(record: SourceRecord, today: date) -> list[CheckResult]:
     state = _latest_state(record, today)
     if state == "blocked_by_robots":
         note = "robots.txt or the server refuses us"
-        return [_verdict("blocked", record, note, {"state": state})]
+        return [_result("blocked", record, note, {"state": state})]
     now = _latest_day(record, today, lambda one: one.fetched + one.refused)
     if now is None:
-        return [_verdict("blocked", record, None)] if state == "ok" else []
+        return [_result("blocked", record, None)] if state == "ok" else []
     before = [(one.refused, one.fetched + one.refused) for one in _before(record, now.day)]
     change = changed_share("refused", now.refused, now.fetched + now.refused, before)
     if change is None:
-        return [_verdict("blocked", record, None)]
+        return [_result("blocked", record, None)]
     note = f"{change.now:.0%} of the pages are refused, usually {change.before:.0%}"
-    return [_verdict("blocked", record, note, _facts(change))]
+    return [_result("blocked", record, note, _facts(change))]
 
 
-def _not_crawled(record: SourceRecord, today: date) -> list[Verdict]:
+def _not_crawled(record: SourceRecord, today: date) -> list[CheckResult]:
     """Find a source that was crawled before, but neither yesterday nor today."""
     yesterday = today - timedelta(days=1)
     if not any(day < yesterday for day in record.coverage):
         return []
     if yesterday in record.coverage or today in record.coverage:
-        return [_verdict("not_crawled", record, None)]
+        return [_result("not_crawled", record, None)]
     last = max(record.coverage)
     note = f"no crawl has ended since {last}"
-    return [_verdict("not_crawled", record, note, {"last_day": last.isoformat()})]
+    return [_result("not_crawled", record, note, {"last_day": last.isoformat()})]
 
 
-def _missing(record: SourceRecord, today: date) -> list[Verdict]:
+def _missing(record: SourceRecord, today: date) -> list[CheckResult]:
     """Find a source with far fewer articles yesterday than on such days before."""
     yesterday = today - timedelta(days=1)
     found = next((one for one in record.days if one.day == yesterday), None)
@@ -202,17 +202,17 @@ def _missing(record: SourceRecord, today: date) -> list[Verdict]:
     if found is None or expected is None or found.runs <= found.failed_runs:
         return []
     if not expected.is_missed_by(found.new):
-        return [_verdict("missing", record, None)]
+        return [_result("missing", record, None)]
     note = f"{found.new} new articles on {yesterday}, {expected.number:.0f} were to be expected"
     facts = {"day": yesterday.isoformat(), "found": found.new, "expected": expected.number}
-    return [_verdict("missing", record, note, facts)]
+    return [_result("missing", record, note, facts)]
 
 
-def _stale(record: SourceRecord, today: date) -> list[Verdict]:
+def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
     """Find a source without a new article for full days, though its crawls succeeded."""
     if _latest_state(record, today) == "stale_feed":
         note = "the feeds and sitemaps list nothing that is recent"
-        return [_verdict("stale", record, note, {"state": "stale_feed"})]
+        return [_result("stale", record, note, {"state": "stale_feed"})]
     last = max((one.day for one in record.days if one.new), default=None)
     if last is None:
         return []
@@ -224,12 +224,12 @@ def _stale(record: SourceRecord, today: date) -> list[Verdict]:
             return []
         awaited += expected.number
     if awaited < MIN_AWAITED:
-        return [_verdict("stale", record, None)]
+        return [_result("stale", record, None)]
     note = f"no new article since {last}, {awaited:.0f} were to be expected"
-    return [_verdict("stale", record, note, {"last_day": last.isoformat(), "expected": awaited})]
+    return [_result("stale", record, note, {"last_day": last.isoformat(), "expected": awaited})]
 
 
-def _drifted(record: SourceRecord, today: date) -> list[Verdict]:
+def _drifted(record: SourceRecord, today: date) -> list[CheckResult]:
     now = _latest_day(record, today, lambda one: one.read + one.dropped)
     if now is None:
         return []
@@ -239,18 +239,18 @@ def _drifted(record: SourceRecord, today: date) -> list[Verdict]:
     note = "; ".join(map(_change_note, changes)) + f" (on {now.day})"
     is_layout = len(changes) >= _MIN_LAYOUT_CHANGES
     return [
-        _verdict("layout_changed", record, note if is_layout else None, facts_and_day),
-        _verdict("drift", record, note if changes and not is_layout else None, facts_and_day),
+        _result("layout_changed", record, note if is_layout else None, facts_and_day),
+        _result("drift", record, note if changes and not is_layout else None, facts_and_day),
     ]
 
 
-def _quarantined(record: SourceRecord, _today: date) -> list[Verdict]:
+def _quarantined(record: SourceRecord, _today: date) -> list[CheckResult]:
     """Find a source whose pages no longer hold their articles, or wait for a decision."""
     number = record.quarantined
     if number < MIN_QUARANTINED:
-        return [_verdict("quarantined", record, None)]
+        return [_result("quarantined", record, None)]
     note = f"{number:,} articles would have become worse: newscrawl articles --quarantined"
-    return [_verdict("quarantined", record, note, {"revisions": number})]
+    return [_result("quarantined", record, note, {"revisions": number})]
 
 
 def _changes(now: DailySourceStats, before: Sequence[DailySourceStats]) -> list[Change]:

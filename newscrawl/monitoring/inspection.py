@@ -95,7 +95,7 @@ class Inspector:
         statuses = watch_status(self._database, self._slugs).sources
         records = _records(self._database, statuses, now)
         incidents, cleared = group_incidents(
-            [verdict for record in records for verdict in check(record, now.date())],
+            [result for record in records for result in check(record, now.date())],
             [record.slug for record in records],
             statuses,
         )

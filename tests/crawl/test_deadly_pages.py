@@ -114,11 +114,11 @@ def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected
 
 def died(database: Database, attempt: FetchAttempt) -> Frontier:
     frontier = next_run(database, AT_ONCE)
-    frontier.mark_done(frontier.fetch_result(attempt, "crashed", "ReaderDied"))
+    frontier.mark_done(frontier.fetch_result(attempt, "crashed", "WorkerDied"))
     return frontier
 
 
-def test_what_killed_its_reader_is_tried_again_alone_and_then_left(database: Database) -> None:
+def test_what_killed_its_process_is_tried_again_alone_and_then_left(database: Database) -> None:
     run = next_run(database, AT_ONCE)
     run.enqueue(None, [offered("a")])
     (page,) = run.dequeue(1)
@@ -129,7 +129,7 @@ def test_what_killed_its_reader_is_tried_again_alone_and_then_left(database: Dat
         assert page.attempt.crash_count <= MAX_CRASHES
     died(database, page.attempt)
     assert row(database, "a")["state"] == "failed"
-    assert row(database, "a")["reason"] == "ReaderDied"
+    assert row(database, "a")["reason"] == "WorkerDied"
 
 
 def test_a_page_that_was_read_after_all_is_as_good_as_any(
@@ -159,7 +159,7 @@ class Trap:
 
     def crawl_with_readers(self) -> Crawl:
         """A crawl from a process of its own, which its readers can be started from."""
-        arguments, given = self._given((), {"NEWSCRAWL_READERS": "1"})
+        arguments, given = self._given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
         done = subprocess.run(
             crawl_command("ft", arguments, given),
             cwd=PROJECT,
@@ -174,7 +174,7 @@ class Trap:
 
     def started(self) -> subprocess.Popen[bytes]:
         """The same, while it goes on."""
-        arguments, given = self._given((), {"NEWSCRAWL_READERS": "1"})
+        arguments, given = self._given((), {"NEWSCRAWL_EXTRACTION_PROCESSES": "1"})
         return subprocess.Popen(
             crawl_command("ft", arguments, given),
             cwd=PROJECT,
@@ -225,13 +225,13 @@ def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> No
     assert codes == [-signal.SIGKILL] * 2
     third = trap.crawl_with_readers()
     assert third.code == 0, third.output
-    assert "1 dropped (ReaderDied 1)" in third.summary
+    assert "1 dropped (WorkerDied 1)" in third.summary
     assert trap.stored(third) == sorted(set(PATHS) - {DEADLY})
-    assert trap.verdict(third) == ("pending", "ReaderDied")
+    assert trap.verdict(third) == ("pending", "WorkerDied")
     time.sleep(1.1)
     fourth = trap.crawl_with_readers()
     assert fourth.code == 0, fourth.output
-    assert trap.verdict(fourth) == ("failed", "ReaderDied")
+    assert trap.verdict(fourth) == ("failed", "WorkerDied")
 
 
 def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> None:

@@ -23,7 +23,7 @@ from newscrawl.crawl.extraction_pool import (
     ExtractionPool,
     WorkerConfig,
     WorkerDiedError,
-    processes_of,
+    process_count,
 )
 from newscrawl.items import Document, FetchAttempt, Page
 from newscrawl.mentions import load_companies
@@ -130,7 +130,7 @@ def test_why_a_page_holds_no_article_is_told_from_there_too(readers: ExtractionP
     }
 
 
-def test_a_page_that_kills_its_reader_takes_no_other_along(readers: ExtractionPool) -> None:
+def test_a_page_that_kills_its_process_takes_no_other_along(readers: ExtractionPool) -> None:
     read_all(readers, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
     verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
@@ -166,7 +166,7 @@ def test_a_large_page_is_read_apart(readers: ExtractionPool) -> None:
     assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_of_a_page_that_kills_its_reader_the_beginning_is_read(readers: ExtractionPool) -> None:
+def test_of_a_page_that_kills_its_process_the_beginning_is_read(readers: ExtractionPool) -> None:
     page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
     (document,) = read_all(readers, [page])
     assert isinstance(document, Document)
@@ -219,14 +219,14 @@ def _is_alive(pid: int) -> bool:
 
 @pytest.mark.parametrize(("setting", "processes"), [("0", 0), ("3", 3)])
 def test_the_setting_is_a_number(setting: str, processes: int) -> None:
-    assert processes_of(setting) == processes
+    assert process_count(setting) == processes
 
 
 def test_auto_is_at_least_one() -> None:
-    assert processes_of("auto") >= 1
+    assert process_count("auto") >= 1
 
 
 @pytest.mark.parametrize("setting", ["", "-1", "many", "1.5"])
 def test_a_setting_that_cannot_be_meant_is_named(setting: str) -> None:
-    with pytest.raises(SettingError, match="NEWSCRAWL_READERS"):
-        processes_of(setting)
+    with pytest.raises(SettingError, match="NEWSCRAWL_EXTRACTION_PROCESSES"):
+        process_count(setting)

@@ -108,7 +108,7 @@ def kill_and_go_on(url: str, folder: Path) -> World:
     killed = 0
     environment = crawl_environment(folder / "none") | {
         "NEWSCRAWL_DATABASE_URL": url,
-        "NEWSCRAWL_READERS": "0",
+        "NEWSCRAWL_EXTRACTION_PROCESSES": "0",
     }
     with (
         big_site() as site,

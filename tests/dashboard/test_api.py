@@ -80,7 +80,7 @@ def test_counts_are_those_of_the_queries(client: TestClient, database: Database)
     expected = queries.mention_counts(database, "day", company="Siemens", scope=scope)
     assert [row["key"] for row in got] == [row.key for row in expected]
     for row, wanted in zip(got, expected, strict=True):
-        assert row["reach"]["level"] == wanted.completeness.level
+        assert row["completeness"]["level"] == wanted.completeness.level
         assert (row["hits"] or {}).get("mentions") == (wanted.hits and wanted.hits.mentions)
 
 

@@ -247,7 +247,7 @@ def example(seed: str) -> list[str]:
             done = subprocess.run(
                 crawl_command("ft", feeds, SETTINGS),
                 cwd=PROJECT,
-                env=crawl_environment(database) | {"NEWSCRAWL_READERS": "0"},
+                env=crawl_environment(database) | {"NEWSCRAWL_EXTRACTION_PROCESSES": "0"},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

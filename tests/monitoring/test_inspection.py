@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 
 from newscrawl.monitoring.channels import MailChannel, WebhookChannel
 from newscrawl.monitoring.delivery import Channel, LogChannel
-from newscrawl.monitoring.health_checks import MIN_FAILURES, Verdict, group_incidents
+from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, group_incidents
 from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule, open_frontier
@@ -347,7 +347,7 @@ def test_late_sources_are_an_incident_of_the_monitor() -> None:
 
 
 def test_monitor_that_has_caught_up_is_cleared() -> None:
-    _, cleared = group_incidents([Verdict("a", "stale")], ["a"], [SourceStatus(slug="a")])
+    _, cleared = group_incidents([CheckResult("a", "stale")], ["a"], [SourceStatus(slug="a")])
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 
 

@@ -77,7 +77,7 @@ def supervise(folder: Path, name: str) -> Supervised:
         assert leases.take(SLUG)
         given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
         command = CrawlCommand(
-            environment={**given, "NEWSCRAWL_READERS": "0"},
+            environment={**given, "NEWSCRAWL_EXTRACTION_PROCESSES": "0"},
             settings={**HASTE, "EXTENSIONS": json.dumps(extensions)},
             arguments=("polls=due",),
             logs=folder,

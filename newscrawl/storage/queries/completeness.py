@@ -91,7 +91,7 @@ class CoverageDay:
     note: str = ""
 
 
-@question("/reach")
+@question("/completeness")
 def completeness(database: Database, *, scope: Scope = ANY) -> Completeness:
     """Return how complete all counts of this scope are."""
     with database.reading() as session:

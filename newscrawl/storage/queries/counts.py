@@ -111,7 +111,7 @@ class MentionCount:
 
     key: str
     hits: Hits | None
-    completeness: Completeness = field(metadata=about(json="reach"))
+    completeness: Completeness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Overview:
     """The companies by articles; each spark has a number for each of the days."""
 
     days: tuple[date, ...]
-    completeness: Completeness = field(metadata=about(json="reach"))
+    completeness: Completeness
     before: Completeness
     companies: tuple[Standing, ...]
 

@@ -100,20 +100,17 @@ def question(
 
 
 def about(
-    description: str = "", *, column: str = "", shown: _Shown = "table", json: str | bool = True
+    description: str = "", *, column: str = "", shown: _Shown = "table", json: bool = True
 ) -> dict[str, Any]:
     """Return the metadata of a field of a row, as in `field(metadata=about("..."))`.
 
     `description` is for the API's schema. `column` is the name in tables and files of the command
-    line, where it is not the field's. `json` is the name in the API's JSON, or False to leave the
-    field out.
+    line, where it is not the field's. With `json` False, the API's JSON leaves the field out.
     """
     metadata: dict[str, Any] = {"column": column, "shown": shown}
     # These names are pydantic's, which makes the schema and the JSON of the API.
     if description:
         metadata["description"] = description
-    if isinstance(json, str):
-        metadata["serialization_alias"] = json
-    elif not json:
+    if not json:
         metadata["exclude"] = True
     return metadata
