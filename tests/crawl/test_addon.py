@@ -111,7 +111,7 @@ def without_storage() -> str:
     return code
 
 
-def test_the_example_stores_and_exports_each_article(project: Project) -> None:
+def test_example_stores_and_exports_each_article(project: Project) -> None:
     items = project.items()
     assert len(items) == len(PATHS) > 5
     stored = project.rows("SELECT url, title, text, run_id FROM articles")
@@ -124,14 +124,14 @@ def test_the_example_stores_and_exports_each_article(project: Project) -> None:
     assert project.rows("SELECT reason FROM runs") == [("finished",)]
 
 
-def test_a_second_crawl_stores_and_exports_nothing_twice(project: Project) -> None:
+def test_second_crawl_stores_and_exports_no_article_again(project: Project) -> None:
     first = project.items()
     assert project.items() == []
     assert project.rows("SELECT count(*) FROM articles") == [(len(first),)]
     assert project.rows("SELECT count(*) FROM runs") == [(2,)]
 
 
-def test_the_example_without_storage_exports_articles_with_mentions(project: Project) -> None:
+def test_example_without_storage_exports_articles_with_mentions(project: Project) -> None:
     project.add("harbour/settings.py", without_storage())
     items = project.items()
     assert len(items) == len(PATHS)
@@ -141,7 +141,7 @@ def test_the_example_without_storage_exports_articles_with_mentions(project: Pro
 
 
 @pytest.mark.parametrize("with_mentions", [False, True])
-def test_pipelines_work_without_the_add_on(project: Project, with_mentions: bool) -> None:
+def test_pipelines_work_without_the_addon(project: Project, with_mentions: bool) -> None:
     places = {EXTRACTION: 100} | ({MENTIONS: 200} if with_mentions else {})
     project.set(ADDONS={}, ITEM_PIPELINES=places)
     items = project.items()
@@ -170,7 +170,7 @@ QuaySpider = OwnSpider
 """
 
 
-def test_mentions_are_found_in_articles_of_another_extraction(project: Project) -> None:
+def test_mentions_are_found_in_articles_of_another_extractor(project: Project) -> None:
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, STORAGE: None})
     items = project.items()
@@ -181,7 +181,7 @@ def test_mentions_are_found_in_articles_of_another_extraction(project: Project) 
     assert not project.is_stored
 
 
-def test_storage_alone_stores_articles_of_another_extraction(project: Project) -> None:
+def test_storage_alone_stores_articles_of_another_extractor(project: Project) -> None:
     project.add("harbour/spiders/quay.py", OWN_EXTRACTION)
     project.set(ITEM_PIPELINES={EXTRACTION: None, MENTIONS: None})
     items = [item for item in project.items() if "another" not in item]
@@ -191,7 +191,7 @@ def test_storage_alone_stores_articles_of_another_extraction(project: Project) -
     assert {item["outcome"] for item in items} == {"new"}
 
 
-def test_a_page_that_nobody_reads_is_named_and_not_stored(project: Project) -> None:
+def test_page_without_an_extraction_pipeline_is_reported_and_not_stored(project: Project) -> None:
     project.set(ITEM_PIPELINES={EXTRACTION: None})
     log = project.crawl("-O", "articles.jsonl")
     assert "put pipelines.extraction.ExtractionPipeline before it in ITEM_PIPELINES" in log
@@ -200,7 +200,7 @@ def test_a_page_that_nobody_reads_is_named_and_not_stored(project: Project) -> N
     assert project.rows("SELECT count(*) FROM articles") == [(0,)]
 
 
-def test_a_page_without_an_article_is_dropped_for_a_reason(project: Project) -> None:
+def test_page_without_an_article_is_dropped_with_a_reason(project: Project) -> None:
     project.site.routes["/"] = lambda _: Answer(
         body=b"<html><main><a href=/bare>1</a></main></html>"
     )
@@ -219,7 +219,7 @@ class Shout:
 """
 
 
-def test_a_pipeline_between_ours_may_change_the_article(project: Project) -> None:
+def test_pipeline_between_ours_can_change_the_article(project: Project) -> None:
     project.add("harbour/shout.py", PIPELINE)
     project.set(ITEM_PIPELINES={"harbour.shout.Shout": 150})
     items = project.items()
@@ -229,7 +229,7 @@ def test_a_pipeline_between_ours_may_change_the_article(project: Project) -> Non
         assert item["mentions"][0]["place"] == "headline"
 
 
-def test_the_projects_own_settings_win(project: Project) -> None:
+def test_settings_of_the_project_have_precedence(project: Project) -> None:
     project.set(NEWSCRAWL_METHOD="nonsense")
     command = [sys.executable, "-m", "scrapy", "crawl", "quay"]
     done = subprocess.run(
@@ -246,7 +246,7 @@ def test_the_projects_own_settings_win(project: Project) -> None:
     assert project.site.visits == []
 
 
-def test_every_format_is_there(project: Project) -> None:
+def test_every_export_format_is_available(project: Project) -> None:
     options = [f"articles.{kind}" for kind in ("csv", "xml", "parquet")]
     project.crawl(*(part for option in options for part in ("-O", option)))
     sizes = {option: os.path.getsize(project.folder / option) for option in options}  # noqa: PTH202

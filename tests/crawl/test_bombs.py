@@ -70,7 +70,7 @@ def endless(seconds: int) -> dict[str, str]:
     }
 
 
-def test_all_articles_are_stored_beside_bombs(site: SiteServer, tmp_path: Path) -> None:
+def test_articles_are_stored_beside_decompression_bombs(site: SiteServer, tmp_path: Path) -> None:
     bombs = [f"{name}.xml{end}" for name in BOMBS for end in ("", ".gz")]
 
     done = crawl("ft", feeds(site, *bombs, "good.xml"), database=tmp_path / "news.sqlite")
@@ -82,7 +82,7 @@ def test_all_articles_are_stored_beside_bombs(site: SiteServer, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("first", ["endless.xml", "good.xml"])
-def test_a_feed_that_takes_too_long_is_left_and_the_others_are_read(
+def test_feed_over_its_time_limit_is_skipped_and_others_are_read(
     site: SiteServer, tmp_path: Path, first: str
 ) -> None:
     names = sorted(("endless.xml", "good.xml"), key=lambda name: name != first)
@@ -98,7 +98,7 @@ def test_a_feed_that_takes_too_long_is_left_and_the_others_are_read(
 
 
 @pytest.mark.parametrize("after", [0.0, 2.0])
-def test_a_crawl_ends_in_time_while_a_feed_is_read(
+def test_sigterm_ends_a_crawl_that_parses_a_feed(
     site: SiteServer, tmp_path: Path, after: float
 ) -> None:
     """Whether the feed has just come or has been read for a while."""

@@ -74,13 +74,13 @@ def test_parse_prints_the_article_with_its_mentions(
     assert scrapy.site.paths() == ["/robots.txt", PAGE]
 
 
-def test_parse_leaves_out_what_it_is_told_to(scrapy: Commands) -> None:
+def test_parse_options_hide_parts_of_the_output(scrapy: Commands) -> None:
     url = scrapy.site.url + PAGE
     assert TITLE not in scrapy("parse", "--spider=ft", url, "--noitems").out
     assert "# Requests" not in scrapy("parse", "--spider=ft", url, "--nolinks").out
 
 
-def test_parse_prints_the_pages_that_a_feed_lists(scrapy: Commands) -> None:
+def test_parse_prints_the_pages_of_a_feed(scrapy: Commands) -> None:
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/feed.xml", "--nocolour")
     assert ran.code == 0, ran.err
     assert ran.out.count("<GET ") == 11
@@ -109,14 +109,16 @@ def test_parse_prints_the_newest_article_of_a_feed(scrapy: Commands) -> None:
         ("/nowhere", "the server answered 404"),
     ],
 )
-def test_parse_says_why_a_page_has_no_answer(scrapy: Commands, path: str, told: str) -> None:
+def test_parse_reports_why_a_page_could_not_be_fetched(
+    scrapy: Commands, path: str, told: str
+) -> None:
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + path)
     assert ran.code == 1
     assert f"newscrawl: can't fetch {scrapy.site.url}{path}: {told}" in ran.err
     assert ran.out == ""
 
 
-def test_parse_says_why_a_page_is_no_article(scrapy: Commands) -> None:
+def test_parse_reports_why_a_page_is_not_an_article(scrapy: Commands) -> None:
     scrapy.site.routes["/nothing"] = lambda _: Answer(body=b"<html><p>No.</html>")
     scrapy.site.routes["/closed"] = lambda _: Answer(status=403, body=b"<html>No</html>")
     ran = scrapy("parse", "--spider=ft", f"{scrapy.site.url}/nothing")
@@ -127,13 +129,13 @@ def test_parse_says_why_a_page_is_no_article(scrapy: Commands) -> None:
     assert "/closed is disallowed, and no feed has its headline" in ran.err
 
 
-def test_parse_exports_what_it_finds(scrapy: Commands) -> None:
+def test_parse_exports_its_articles(scrapy: Commands) -> None:
     ran = scrapy("parse", "--spider=ft", scrapy.site.url + PAGE, "--noitems", "-O", "-:jsonl")
     assert ran.code == 0, ran.err
     assert f'"title": "{TITLE}"' in ran.out
 
 
-def test_parse_finds_the_source_of_an_address(
+def test_parse_chooses_the_spider_by_the_url(
     scrapy: Commands, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     url = scrapy.site.url + PAGE
@@ -149,7 +151,7 @@ def test_parse_finds_the_source_of_an_address(
 # --- scrapy check ---------------------------------------------------------------------------------
 
 
-def test_check_holds_the_ft_to_its_contracts(scrapy: Commands) -> None:
+def test_check_runs_the_contracts_of_the_ft_spider(scrapy: Commands) -> None:
     ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
     assert ran.code == 0, ran.err
     assert "Ran 4 contracts" in ran.err
@@ -158,7 +160,7 @@ def test_check_holds_the_ft_to_its_contracts(scrapy: Commands) -> None:
     assert scrapy("check", "--list", "ft").out == "ft\n  * parse\n  * parse_newest\n"
 
 
-def test_check_tells_a_feed_that_lists_nothing(scrapy: Commands) -> None:
+def test_check_fails_on_an_empty_feed(scrapy: Commands) -> None:
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(
         body=b"<rss><channel><title>Empty</title></channel></rss>", kind="application/xml"
     )
@@ -168,7 +170,7 @@ def test_check_tells_a_feed_that_lists_nothing(scrapy: Commands) -> None:
     assert "FAILED (failures=2)" in ran.err
 
 
-def test_check_tells_an_article_without_a_headline(scrapy: Commands) -> None:
+def test_check_fails_on_an_article_without_a_headline(scrapy: Commands) -> None:
     text = b"<p>" + b"A sentence about nothing much, which goes on for a while. " * 20 + b"</p>"
     page = b"<html lang=en><body><article>" + text + b"</article></body></html>"
     link = f"{scrapy.site.url}/content/1"
@@ -180,7 +182,7 @@ def test_check_tells_an_article_without_a_headline(scrapy: Commands) -> None:
     assert "Empty fields: title, published" in ran.err
 
 
-def test_check_of_a_site_that_is_not_there_is_an_error(scrapy: Commands) -> None:
+def test_check_of_an_unreachable_site_is_an_error(scrapy: Commands) -> None:
     scrapy.site.routes["/feed.xml"] = lambda _: Answer(status=404)
     ran = scrapy("check", "ft", "-a", f"feeds={scrapy.site.url}/feed.xml")
     assert ran.code == 1
@@ -188,7 +190,7 @@ def test_check_of_a_site_that_is_not_there_is_an_error(scrapy: Commands) -> None
 
 
 @pytest.mark.parametrize("command", ["check", "parse", "fetch", "shell", "view"])
-def test_a_source_that_is_not_there_is_named(scrapy: Commands, command: str) -> None:
+def test_unknown_source_is_named(scrapy: Commands, command: str) -> None:
     url = scrapy.site.url + PAGE
     ran = scrapy(command, "ftt") if command == "check" else scrapy(command, "--spider=ftt", url)
     assert ran.code == 2
@@ -196,7 +198,7 @@ def test_a_source_that_is_not_there_is_named(scrapy: Commands, command: str) -> 
     assert scrapy.site.visits == []
 
 
-def test_a_bad_argument_is_named(scrapy: Commands) -> None:
+def test_invalid_argument_is_named(scrapy: Commands) -> None:
     ran = scrapy("check", "ft", "-a", "limit=many")
     assert ran.code == 2
     assert "newscrawl: -a limit=many: not a whole number above 0" in ran.err
@@ -206,7 +208,7 @@ def test_a_bad_argument_is_named(scrapy: Commands) -> None:
 
 
 @pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
-def test_fetch_prints_the_page_alone(scrapy: Commands, spider: tuple[str, ...]) -> None:
+def test_fetch_prints_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
     ran = scrapy("fetch", *spider, scrapy.site.url + PAGE)
     assert ran.code == 0, ran.err
     assert ran.out.startswith("<!DOCTYPE html>")
@@ -220,7 +222,7 @@ def test_fetch_obeys_robots_txt(scrapy: Commands) -> None:
 
 
 @pytest.mark.parametrize("spider", [(), ("--spider=ft",)], ids=["any", "ft"])
-def test_shell_opens_the_page_alone(scrapy: Commands, spider: tuple[str, ...]) -> None:
+def test_shell_requests_only_the_page(scrapy: Commands, spider: tuple[str, ...]) -> None:
     code = "response.status, spider.name"
     ran = scrapy("shell", *spider, scrapy.site.url + PAGE, "-c", code)
     assert ran.code == 0, ran.err
@@ -234,7 +236,7 @@ def test_view_opens_a_browser(scrapy: Commands) -> None:
     assert "opened file:" in ran.out
 
 
-def test_a_setting_can_be_asked_for(scrapy: Commands) -> None:
+def test_settings_prints_a_setting(scrapy: Commands) -> None:
     ran = scrapy("settings", "--get", "NEWSPIDER_MODULE")
     assert (ran.code, ran.out) == (0, "spiders\n")
 

@@ -35,7 +35,7 @@ def unpacked(body: bytes, kind: str, packing: str) -> object:
     [(gzip.compress(PAGE, mtime=0), "gzip"), (brotli.compress(PAGE), "br")],
     ids=["gzip", "br"],
 )
-def test_a_page_is_unpacked_and_then_read(body: bytes, packing: str) -> None:
+def test_compressed_page_is_decompressed_and_read(body: bytes, packing: str) -> None:
     response = unpacked(body, "text/html", packing)
     assert isinstance(response, HtmlResponse)
     assert response.css("p::text").get() == "Straße"
@@ -43,13 +43,13 @@ def test_a_page_is_unpacked_and_then_read(body: bytes, packing: str) -> None:
     assert "Content-Encoding" not in response.headers
 
 
-def test_a_feed_is_unpacked() -> None:
+def test_compressed_feed_is_decompressed() -> None:
     response = unpacked(gzip.compress(b"<rss/>"), "application/rss+xml", "gzip")
     assert isinstance(response, XmlResponse)
     assert response.body == b"<rss/>"
 
 
-def test_what_is_not_packed_comes_as_it_is() -> None:
+def test_uncompressed_response_is_not_changed() -> None:
     response = HtmlResponse(URL, headers={"Content-Type": "text/html"}, body=PAGE)
     assert (
         CompressionMiddleware.from_crawler(get_crawler()).process_response(Request(URL), response)

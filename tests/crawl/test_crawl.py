@@ -54,14 +54,14 @@ def ids(pages: list[content.Facts]) -> list[str]:
     return [page.path for page in pages]
 
 
-def test_a_crawl_succeeds_without_an_error_in_its_log(world: World) -> None:
+def test_crawl_succeeds_without_an_error_in_its_log(world: World) -> None:
     assert world.first.code == 0, world.first.output
     assert world.first.errors == []
     assert "Warning" not in world.first.output
 
 
 @pytest.mark.parametrize("page", STORED, ids=ids(STORED))
-def test_an_article_is_stored_as_it_is(world: World, page: content.Facts) -> None:
+def test_article_is_stored_with_its_text_and_metadata(world: World, page: content.Facts) -> None:
     row = stored(world, page)
     assert row["title"] == page.title
     assert row["language"] == page.language
@@ -69,7 +69,7 @@ def test_an_article_is_stored_as_it_is(world: World, page: content.Facts) -> Non
 
 
 @pytest.mark.parametrize("page", STORED, ids=ids(STORED))
-def test_companies_of_the_article_count_and_those_around_it_do_not(
+def test_companies_in_the_article_count_and_those_in_boilerplate_do_not(
     world: World, page: content.Facts
 ) -> None:
     found = world.first.rows(
@@ -81,7 +81,7 @@ def test_companies_of_the_article_count_and_those_around_it_do_not(
 
 
 @pytest.mark.parametrize("page", TOLD, ids=ids(TOLD))
-def test_where_the_page_is_kept_from_us_the_feed_is_stored(
+def test_text_of_the_feed_is_stored_for_an_inaccessible_page(
     world: World, page: content.Facts
 ) -> None:
     row = stored(world, page)
@@ -102,14 +102,14 @@ def test_legacy_charsets_are_read(world: World, path: str, phrase: str) -> None:
     assert phrase in row["text"]
 
 
-def test_nothing_else_is_stored(world: World) -> None:
+def test_only_expected_articles_are_stored(world: World) -> None:
     urls = {
         row["url"].removeprefix(world.url) for row in world.first.rows("SELECT url FROM articles")
     }
     assert urls == {page.path for page in STORED}
 
 
-def test_a_print_view_is_another_address_of_its_article(world: World) -> None:
+def test_print_view_is_an_alias_of_its_article(world: World) -> None:
     rows = world.first.rows(
         "SELECT article_urls.url FROM article_urls JOIN articles ON articles.id = article_id "
         "WHERE articles.url = ?",
@@ -122,18 +122,18 @@ def test_a_print_view_is_another_address_of_its_article(world: World) -> None:
     assert world.first.rows("SELECT * FROM revisions") == []
 
 
-def test_a_page_without_an_article_is_dropped_and_counted(world: World) -> None:
+def test_page_without_an_article_is_dropped_and_counted(world: World) -> None:
     assert world.first.counts["item_dropped_reasons_count/NotAnArticle"] == 1
     assert "Dropped (NotAnArticle)" in world.first.output
 
 
-def test_a_closed_page_is_never_asked_for(world: World) -> None:
+def test_page_disallowed_by_robots_txt_is_never_requested(world: World) -> None:
     paths = [attempt.path for attempt in (*world.first_visits, *world.second_visits)]
     assert paths[0] == "/robots.txt"
     assert not any(path.startswith("/members/") for path in paths)
 
 
-def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
+def test_crawl_delay_of_robots_txt_is_obeyed(world: World) -> None:
     moments = [attempt.moment for attempt in world.first_visits]
     # From the second request on: robots.txt itself comes before the delay is known.
     gaps = [later - earlier for earlier, later in pairwise(moments[1:])]
@@ -143,12 +143,12 @@ def test_the_crawl_delay_of_robots_txt_is_kept(world: World) -> None:
     assert median(gaps) > 0.15
 
 
-def test_the_crawler_says_who_it_is(world: World) -> None:
+def test_requests_have_our_user_agent(world: World) -> None:
     agents = {attempt.user_agent for attempt in world.first_visits}
     assert agents == {"newscrawl/0.1.0 (+https://newscrawl.example/demo)"}
 
 
-def test_one_line_says_what_came_of_the_crawl(world: World) -> None:
+def test_summary_is_one_line_with_the_counts(world: World) -> None:
     mentions = world.first.rows("SELECT count(*) AS n FROM mentions")[0]["n"]
     assert world.first.summary == (
         f"{SOURCE}: {len(FACTS)} found, 0 known before, {len(FACTS) - 1} fetched, "
@@ -165,7 +165,7 @@ def test_coverage_and_run_are_recorded(world: World) -> None:
     assert all(run["finished_at"] for run in runs)
 
 
-def test_a_second_crawl_adds_nothing_and_says_so(world: World) -> None:
+def test_second_crawl_adds_nothing_and_reports_it(world: World) -> None:
     assert world.second.code == 0
     assert (
         "0 fetched, 0 new, 0 revised, 0 unchanged, 4 feeds and sitemaps as before"
@@ -174,11 +174,11 @@ def test_a_second_crawl_adds_nothing_and_says_so(world: World) -> None:
     assert world.second.summary.endswith("0 mentions; state ok")
 
 
-def test_a_second_crawl_asks_for_no_page_again(world: World) -> None:
+def test_second_crawl_requests_no_page_again(world: World) -> None:
     paths = [attempt.path for attempt in world.second_visits]
     assert [path for path in paths if not path.endswith((".xml", ".txt"))] == []
 
 
-def test_feed_and_sitemap_list_one_article_under_two_addresses(world: World) -> None:
+def test_article_listed_under_two_urls_is_stored_once(world: World) -> None:
     paths = [attempt.path.partition("?")[0] for attempt in world.first_visits]
     assert paths.count("/en/harbour-software.html") == 1

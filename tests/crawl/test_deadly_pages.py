@@ -66,14 +66,14 @@ def row(database: Database, path: str) -> dict[str, object]:
         return dict(found.mappings().one())
 
 
-def test_what_two_killed_crawls_had_taken_is_taken_page_by_page(suspected: Frontier) -> None:
+def test_pages_in_flight_in_two_killed_crawls_are_quarantined(suspected: Frontier) -> None:
     suspected.enqueue(None, [offered("c")])
     assert urls(suspected.dequeue(10)) == ["c"]
     assert urls([alone(suspected), alone(suspected)]) == ["a", "b"]
     assert suspected.dequeue_quarantined() is None
 
 
-def test_one_killed_crawl_may_be_chance(database: Database) -> None:
+def test_pages_in_flight_in_one_killed_crawl_are_not_quarantined(database: Database) -> None:
     run = next_run(database)
     run.finish([])
     database.finish_run(run.run_id, "finished", {})
@@ -83,7 +83,7 @@ def test_one_killed_crawl_may_be_chance(database: Database) -> None:
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
-def test_deaths_are_counted_until_the_page_is_settled(
+def test_crashes_are_counted_until_the_page_is_done(
     database: Database, suspected: Frontier
 ) -> None:
     run = suspected
@@ -99,7 +99,9 @@ def test_deaths_are_counted_until_the_page_is_settled(
     assert row(database, "b")["crash_count"] == 0
 
 
-def test_a_crawl_that_ends_in_order_blames_nothing(database: Database, suspected: Frontier) -> None:
+def test_crawl_that_shuts_down_resets_the_crash_count(
+    database: Database, suspected: Frontier
+) -> None:
     assert alone(suspected).attempt.crash_count == 1
     suspected.finish([])
     database.finish_run(suspected.run_id, "shutdown", {})
@@ -132,7 +134,7 @@ def test_what_killed_its_process_is_tried_again_alone_and_then_left(database: Da
     assert row(database, "a")["reason"] == "WorkerDied"
 
 
-def test_a_page_that_was_read_after_all_is_as_good_as_any(
+def test_quarantined_page_that_was_read_is_revisited_as_usual(
     database: Database, suspected: Frontier
 ) -> None:
     page = alone(suspected)
@@ -220,7 +222,7 @@ def trap(tmp_path: Path, forks: Forks, site: SiteServer) -> Trap:
     return Trap(site.url, tmp_path / "news.sqlite", forks)
 
 
-def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> None:
+def test_third_crawl_survives_a_page_that_crashed_two(trap: Trap) -> None:
     codes = [trap.crawl().code for _ in range(2)]
     assert codes == [-signal.SIGKILL] * 2
     third = trap.crawl_with_readers()
@@ -234,7 +236,7 @@ def test_a_crawl_survives_the_page_that_killed_those_before_it(trap: Trap) -> No
     assert trap.verdict(fourth) == ("failed", "WorkerDied")
 
 
-def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> None:
+def test_page_that_crashes_crawls_is_given_up_without_reader_processes(trap: Trap) -> None:
     codes = [trap.crawl().code for _ in range(2 + MAX_CRASHES)]
     assert codes == [-signal.SIGKILL] * len(codes)
     last = trap.crawl()
@@ -244,7 +246,7 @@ def test_without_readers_the_page_is_given_up_after_some_crawls(trap: Trap) -> N
     assert trap.verdict(last) == ("failed", "deadly")
 
 
-def test_a_page_of_800000_attributes_is_read_like_any_other(trap: Trap, site: SiteServer) -> None:
+def test_page_of_800000_attributes_is_stored(trap: Trap, site: SiteServer) -> None:
     attributes = b"".join(b" a%d=1" % number for number in range(800_000))
     body = story("About attributes", "Siemens").replace(b"<article>", b"<article%b>" % attributes)
     site.routes[DEADLY] = lambda _: Answer(body=body)
@@ -253,7 +255,7 @@ def test_a_page_of_800000_attributes_is_read_like_any_other(trap: Trap, site: Si
     assert trap.stored(done) == sorted(PATHS)
 
 
-def test_a_crawl_that_is_to_end_waits_for_no_page(trap: Trap, site: SiteServer) -> None:
+def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteServer) -> None:
     asked = threading.Event()
     body = story("About ends", "endless") + b" " * LARGE_PAGE_BYTES
 
@@ -273,7 +275,7 @@ def test_a_crawl_that_is_to_end_waits_for_no_page(trap: Trap, site: SiteServer) 
         process.kill()
 
 
-def test_a_feed_that_kills_crawls_rests_while_the_others_are_read(trap: Trap) -> None:
+def test_feed_that_crashes_crawls_rests_and_others_are_read(trap: Trap) -> None:
     extensions = json.dumps({"tests.dying.MortalListings": 1})
     given = {"EXTENSIONS": extensions, "ITEM_PIPELINES": USUAL}
     crawls = [trap.crawl("/deadly.xml", "/feed.xml", **given) for _ in range(4)]

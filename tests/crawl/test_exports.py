@@ -119,7 +119,7 @@ def test_json_lines_hold_each_stored_article_with_its_mentions(files: tuple[Craw
     assert {"open", "paywalled", "disallowed"} >= {item["access"] for item in items} > {"open"}
 
 
-def test_every_format_holds_the_same(files: tuple[Crawl, Path]) -> None:
+def test_all_formats_have_equal_contents(files: tuple[Crawl, Path]) -> None:
     _, folder = files
     items = lines(folder / "all.jsonl")
     assert json.loads((folder / "all.json").read_text("utf-8")) == items
@@ -142,7 +142,7 @@ def test_every_format_holds_the_same(files: tuple[Crawl, Path]) -> None:
         assert record["fetched_at"].isoformat() == item["fetched_at"]
 
 
-def test_standard_output_holds_nothing_but_the_articles(tmp_path: Path) -> None:
+def test_standard_output_has_only_the_articles(tmp_path: Path) -> None:
     with SiteServer() as site:
         command = crawl_command("ft", [f"feeds={site.url}/feed.xml", "limit=3"])
         done = subprocess.run(
@@ -162,7 +162,7 @@ def test_standard_output_holds_nothing_but_the_articles(tmp_path: Path) -> None:
     assert "WARNING" not in done.stderr
 
 
-def test_a_batch_of_items_fills_a_file(shop: Shop) -> None:
+def test_batch_item_count_splits_files(shop: Shop) -> None:
     with shop.site:
         template = str(shop.folder / "part-%(batch_id)d.jsonl")
         done = shop.crawl("-O", template, FEED_EXPORT_BATCH_ITEM_COUNT="4")
@@ -189,7 +189,7 @@ def small_site(shop: Shop, pages: dict[str, str]) -> None:
         )
 
 
-def test_a_crawl_that_brings_nothing_writes_empty_files_or_none(shop: Shop) -> None:
+def test_crawl_without_new_articles_writes_empty_files_or_none(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
     empty = {kind: shop.folder / f"empty.{kind}" for kind in FORMATS}
     with shop.site:
@@ -210,13 +210,13 @@ def test_a_crawl_that_brings_nothing_writes_empty_files_or_none(shop: Shop) -> N
     ("outcome", "is_exported"),
     [(None, True), ("new", True), ("revised", True), ("unchanged", False), ("quarantined", False)],
 )
-def test_the_outcome_says_whether_an_article_is_exported(
+def test_only_new_and_revised_articles_are_exported(
     outcome: Outcome | None, is_exported: bool
 ) -> None:
     assert StoredArticles(None).accepts(replace(ITEM, outcome=outcome)) == is_exported
 
 
-def test_a_crawl_that_is_told_to_stop_finishes_its_files(tmp_path: Path) -> None:
+def test_stopped_crawl_completes_its_files(tmp_path: Path) -> None:
     files = {kind: tmp_path / f"all.{kind}" for kind in FORMATS}
     with SiteServer() as site:
         command = crawl_command("ft", [f"feeds={site.url}/feed.xml"], {"DOWNLOAD_DELAY": "1"})
@@ -248,7 +248,7 @@ def test_a_crawl_that_is_told_to_stop_finishes_its_files(tmp_path: Path) -> None
     assert urls == {element.findtext("canonical_url") for element in elements}
 
 
-def test_a_revised_article_is_exported_again_and_an_unchanged_one_is_not(shop: Shop) -> None:
+def test_revised_article_is_exported_again_but_not_an_unchanged_one(shop: Shop) -> None:
     pages = {f"/story/{number}": f"About pier {number}" for number in range(3)}
     file = shop.folder / "all.jsonl"
     soon = {"NEWSCRAWL_REVISITS": "1s 1d"}
@@ -270,7 +270,7 @@ def test_a_revised_article_is_exported_again_and_an_unchanged_one_is_not(shop: S
     assert len(stored(done)) == 3
 
 
-def test_what_is_dropped_is_not_exported(shop: Shop) -> None:
+def test_dropped_item_is_not_exported(shop: Shop) -> None:
     small_site(shop, {"/story/1": "A quay"})
     shop.site.routes["/story/2"] = lambda _: Answer(body=b"no HTML at all")
     shop.site.routes["/feed.xml"] = lambda _: Answer(
@@ -302,7 +302,7 @@ def refused(site: SiteServer, folder: Path, *options: str, **environment: str) -
     return done.returncode, done.stderr.splitlines()[-1]
 
 
-def test_a_file_that_cannot_be_written_ends_the_crawl_before_it_begins(tmp_path: Path) -> None:
+def test_unwritable_export_file_is_refused_before_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file is no folder")
     with SiteServer() as site:
         code, told = refused(site, tmp_path, *out(tmp_path / "file" / "all.jsonl"))
@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_written_ends_the_crawl_before_it_begins(tmp_path:
 
 
 @pytest.mark.parametrize("kind", ["json", "xml", "parquet"])
-def test_a_whole_document_is_not_appended_to(tmp_path: Path, kind: str) -> None:
+def test_appending_to_a_closed_document_is_refused(tmp_path: Path, kind: str) -> None:
     file = tmp_path / f"all.{kind}"
     file.write_text("what was there")
     with SiteServer() as site:
@@ -321,7 +321,7 @@ def test_a_whole_document_is_not_appended_to(tmp_path: Path, kind: str) -> None:
     assert file.read_text() == "what was there"
 
 
-def test_feeds_of_an_unknown_format_end_the_crawl_before_it_begins(tmp_path: Path) -> None:
+def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> None:
     feeds = json.dumps({str(tmp_path / "all.odd"): {"format": "odd"}})
     with SiteServer() as site:
         code, told = refused(site, tmp_path, "-s", f"FEEDS={feeds}")
@@ -331,7 +331,7 @@ def test_feeds_of_an_unknown_format_end_the_crawl_before_it_begins(tmp_path: Pat
     )
 
 
-def test_parquet_without_its_library_says_what_to_install(tmp_path: Path) -> None:
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path) -> None:
     (tmp_path / "pyarrow.py").write_text(
         "raise ModuleNotFoundError(\"No module named 'pyarrow'\", name='pyarrow')\n"
     )
@@ -345,7 +345,7 @@ def test_parquet_without_its_library_says_what_to_install(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("kind", FORMATS)
-def test_a_full_disk_ends_the_crawl_and_loses_nothing(shop: Shop, kind: str) -> None:
+def test_full_disk_ends_the_crawl_without_losing_articles(shop: Shop, kind: str) -> None:
     with shop.site:
         full = shop.crawl("-O", f"/dev/full:{kind}")
         assert full.code == 1
@@ -360,7 +360,7 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(shop: Shop, kind: str) -> 
     assert len(before | after) == len(stored(rest)) > 5
 
 
-def test_an_extension_that_fails_makes_the_crawl_fail(tmp_path: Path) -> None:
+def test_failing_extension_fails_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "failing.py").write_text(
         "from scrapy import signals\n"
         "class Failing:\n"
@@ -394,7 +394,7 @@ def test_an_extension_that_fails_makes_the_crawl_fail(tmp_path: Path) -> None:
 # --- What the documents say -----------------------------------------------------------------------
 
 
-def test_the_documents_table_has_the_fields_of_an_item() -> None:
+def test_documents_table_has_the_fields_of_an_item() -> None:
     text = (PROJECT / "docs" / "scrapy.md").read_text("utf-8")
     # The first table of the page; a later one lists statistics.
     table = text[: text.index("| `run`")] + text[text.index("| `run`") :].partition("\n\n")[0]
@@ -432,7 +432,7 @@ def written(exporter: type, *items: object, **options: object) -> bytes:
     return file.getvalue()
 
 
-def test_csv_holds_no_formula() -> None:
+def test_csv_cells_are_not_formulas() -> None:
     (row,) = csv.DictReader(StringIO(written(CsvExporter, ITEM).decode(), newline=""))
     assert row["title"] == "'=1+1"
     assert row["authors"] == "Ada; Jule, Jr."
@@ -443,7 +443,7 @@ def test_csv_holds_no_formula() -> None:
     ]
 
 
-def test_xml_is_well_formed_whatever_a_page_holds() -> None:
+def test_xml_is_well_formed_for_any_text() -> None:
     (item,) = ET.fromstring(written(XmlExporter, ITEM))  # noqa: S314 - our own
     assert item.findtext("text") == "Siemens\ufffd \ufffd grows."
     assert item.findtext("modified") == ""
@@ -457,26 +457,26 @@ def test_parquet_has_the_fields_of_an_item() -> None:
     assert table.to_pylist()[1]["mentions"] == [ItemAdapter(ITEM.mentions[0]).asdict()]
 
 
-def test_parquet_of_nothing_has_its_columns() -> None:
+def test_empty_parquet_file_has_its_columns() -> None:
     table = pyarrow.parquet.read_table(BytesIO(written(ParquetExporter)))
     assert (table.num_rows, table.column_names[0]) == (0, "url")
 
 
-def test_parquet_holds_the_fields_that_are_asked_for() -> None:
+def test_parquet_has_the_requested_fields() -> None:
     file = written(ParquetExporter, ITEM, fields_to_export={"title": "headline", "source": "site"})
     assert pyarrow.parquet.read_table(BytesIO(file)).to_pylist() == [
         {"headline": "=1+1", "site": "n"}
     ]
 
 
-def test_parquet_is_written_group_by_group() -> None:
+def test_parquet_is_written_in_row_groups() -> None:
     many = (replace(ITEM, run=number) for number in range(2_500))
     file = pyarrow.parquet.ParquetFile(BytesIO(written(ParquetExporter, *many)))
     assert file.metadata.num_row_groups == 3
     assert file.read().column("run").to_pylist() == list(range(2_500))
 
 
-def test_parquet_refuses_what_is_no_article() -> None:
+def test_parquet_refuses_other_items() -> None:
     with pytest.raises(TypeError, match="not dict"):
         written(ParquetExporter, {"title": "Another item"})
     with pytest.raises(ValueError, match="no field 'titel'"):

@@ -75,30 +75,30 @@ def places(documents: list[Document | BaseException]) -> set[str]:
     return {place for place in found if place}
 
 
-def test_a_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
+def test_few_pages_are_read_in_a_thread(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * BACKLOG)
     assert places(documents) == {f"{os.getpid()} extraction_0"}
 
 
-def test_many_pages_are_read_in_a_process(readers: ExtractionPool) -> None:
+def test_backlog_of_pages_is_read_in_a_process(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     assert len(places(documents)) == 2
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_processes_that_were_started_ahead_read_the_first_page(readers: ExtractionPool) -> None:
+def test_preloaded_process_reads_the_first_page(readers: ExtractionPool) -> None:
     readers.start()
     assert places(read_all(readers, [PAGE])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_a_document_is_the_same_wherever_it_was_read(readers: ExtractionPool) -> None:
+def test_thread_and_process_return_equal_documents(readers: ExtractionPool) -> None:
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     texts = {document.article.text for document in documents if isinstance(document, Document)}
     assert len(texts) == 1
     assert all(document.page == PAGE for document in documents if isinstance(document, Document))
 
 
-def test_companies_are_looked_for_where_pages_are_read() -> None:
+def test_companies_are_found_in_the_reader_process() -> None:
     config = WorkerConfig(reader=Reader(method="fe", least=10), find_companies=True)
     readers = ExtractionPool(config, 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
@@ -110,7 +110,7 @@ def test_companies_are_looked_for_where_pages_are_read() -> None:
         assert document.searched is document.article
 
 
-def test_a_registry_that_is_gone_leaves_documents_unsearched(tmp_path: Path) -> None:
+def test_missing_registry_leaves_documents_unsearched(tmp_path: Path) -> None:
     config = WorkerConfig(
         reader=PageReader(method="fe", least=10),
         find_companies=True,
@@ -121,7 +121,7 @@ def test_a_registry_that_is_gone_leaves_documents_unsearched(tmp_path: Path) -> 
     assert document.searched is None
 
 
-def test_why_a_page_holds_no_article_is_told_from_there_too(readers: ExtractionPool) -> None:
+def test_reader_process_returns_why_a_page_is_not_an_article(readers: ExtractionPool) -> None:
     empty = replace(PAGE, html=b"")
     verdicts = read_all(readers, [empty] * (BACKLOG + 5))
     assert all(isinstance(verdict, NoArticleError) for verdict in verdicts)
@@ -130,7 +130,7 @@ def test_why_a_page_holds_no_article_is_told_from_there_too(readers: ExtractionP
     }
 
 
-def test_a_page_that_kills_its_process_takes_no_other_along(readers: ExtractionPool) -> None:
+def test_page_that_kills_its_process_takes_no_other_along(readers: ExtractionPool) -> None:
     read_all(readers, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
     verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
@@ -146,13 +146,13 @@ def suspected(page: Page) -> Page:
     )
 
 
-def test_what_may_have_killed_a_crawl_is_read_apart(readers: ExtractionPool) -> None:
+def test_quarantined_page_is_read_in_a_process(readers: ExtractionPool) -> None:
     fine, poison = suspected(PAGE), suspected(replace(PAGE, html=b"poison"))
     assert places(read_all(readers, [fine])).isdisjoint({f"{os.getpid()} extraction_0"})
     assert [type(verdict) for verdict in read_all(readers, [poison])] == [WorkerDiedError]
 
 
-def test_a_page_that_takes_too_long_is_left() -> None:
+def test_page_over_its_time_limit_is_given_up() -> None:
     config = WorkerConfig(reader=Reader(method="fe", least=10), max_seconds=2)
     readers = ExtractionPool(config, 1)
     endless = suspected(replace(PAGE, html=b"endless"))
@@ -161,7 +161,7 @@ def test_a_page_that_takes_too_long_is_left() -> None:
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_a_large_page_is_read_apart(readers: ExtractionPool) -> None:
+def test_large_page_is_read_in_a_process(readers: ExtractionPool) -> None:
     large = replace(PAGE, html=PAGE.html + b" " * LARGE_PAGE_BYTES)
     assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
@@ -173,20 +173,20 @@ def test_of_a_page_that_kills_its_process_the_beginning_is_read(readers: Extract
     assert document.page == page
 
 
-def test_a_page_that_wants_too_much_memory_takes_no_process_along(readers: ExtractionPool) -> None:
+def test_page_over_its_memory_limit_loses_no_other_page(readers: ExtractionPool) -> None:
     greedy = suspected(replace(PAGE, html=b"greedy"))
     verdicts = read_all(readers, [greedy, suspected(PAGE)])
     assert [type(verdict) for verdict in verdicts] == [WorkerDiedError, Document]
 
 
-def test_no_processes_are_no_processes() -> None:
+def test_zero_processes_read_in_a_thread() -> None:
     readers = ExtractionPool(WorkerConfig(reader=Reader(method="fe", least=10)), 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert places(documents) == {f"{os.getpid()} extraction_0"}
 
 
-def test_readers_end_with_a_crawl_that_was_killed() -> None:
+def test_readers_end_when_their_crawl_is_killed() -> None:
     program = (
         "import asyncio, os, time\n"
         "from tests.crawl.test_extraction_pool import *\n"
@@ -218,15 +218,15 @@ def _is_alive(pid: int) -> bool:
 
 
 @pytest.mark.parametrize(("setting", "processes"), [("0", 0), ("3", 3)])
-def test_the_setting_is_a_number(setting: str, processes: int) -> None:
+def test_setting_is_parsed_as_a_number(setting: str, processes: int) -> None:
     assert process_count(setting) == processes
 
 
-def test_auto_is_at_least_one() -> None:
+def test_auto_means_at_least_one_process() -> None:
     assert process_count("auto") >= 1
 
 
 @pytest.mark.parametrize("setting", ["", "-1", "many", "1.5"])
-def test_a_setting_that_cannot_be_meant_is_named(setting: str) -> None:
+def test_invalid_setting_is_named(setting: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_EXTRACTION_PROCESSES"):
         process_count(setting)

@@ -56,21 +56,21 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield World(site, done)
 
 
-def test_the_crawl_goes_on_to_its_end(world: World) -> None:
+def test_crawl_of_faulty_pages_finishes(world: World) -> None:
     assert world.crawl.code == 0, world.crawl.output
     assert world.crawl.errors == []
     assert world.crawl.summary.endswith("state ok (4 of its feeds and sitemaps could not be read)")
 
 
 @pytest.mark.parametrize("path", ["fine", "overloaded", "nested", "nul", "cut", "latin"])
-def test_what_can_be_read_is_stored(world: World, path: str) -> None:
+def test_faulty_page_that_can_be_parsed_is_stored(world: World, path: str) -> None:
     (row,) = world.stored(f"/fault/{path}")
     assert row["access"] == "open"
     assert "move its maintenance crews to the northern quay" in str(row["text"])
     assert "\0" not in str(row["text"])
 
 
-def test_a_wrong_charset_is_seen_through(world: World) -> None:
+def test_wrong_charset_is_corrected(world: World) -> None:
     (row,) = world.stored("/fault/latin")
     assert row["title"] == "Café prices"
 
@@ -88,7 +88,7 @@ def test_a_wrong_charset_is_seen_through(world: World) -> None:
         ("bomb", "too large", "larger than DOWNLOAD_MAXSIZE"),
     ],
 )
-def test_what_cannot_be_fetched_is_logged_and_counted(
+def test_failed_request_is_logged_and_counted(
     world: World, path: str, kind: str, reason: str
 ) -> None:
     assert f"Can't fetch {world.site.url}/fault/{path}: {reason}\n" in world.crawl.output
@@ -97,7 +97,7 @@ def test_what_cannot_be_fetched_is_logged_and_counted(
 
 
 @pytest.mark.parametrize("path", ["picture", "empty"])
-def test_what_is_no_html_is_dropped_and_counted(world: World, path: str) -> None:
+def test_response_without_html_is_dropped_and_counted(world: World, path: str) -> None:
     assert f"Dropped (NotHtml) {world.site.url}/fault/{path}: " in world.crawl.output
     assert world.crawl.counts["item_dropped_reasons_count/NotHtml"] == 2
     assert world.stored(f"/fault/{path}") == []
@@ -106,7 +106,9 @@ def test_what_is_no_html_is_dropped_and_counted(world: World, path: str) -> None
 @pytest.mark.parametrize(
     ("path", "access"), [("forbidden", "disallowed"), ("payment", "paywalled")]
 )
-def test_a_refused_page_is_told_by_its_feed(world: World, path: str, access: str) -> None:
+def test_text_of_the_feed_is_stored_for_a_refused_page(
+    world: World, path: str, access: str
+) -> None:
     (row,) = world.stored(f"/fault/{path}")
     assert row["title"] == f"Report from /fault/{path}"
     assert row["text"] == f"What the feed says about /fault/{path}."
@@ -122,7 +124,7 @@ def test_a_refused_page_is_told_by_its_feed(world: World, path: str, access: str
         ("circle.xml", "it redirects in a circle"),
     ],
 )
-def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
+def test_invalid_feed_or_sitemap_is_logged_and_counted(
     world: World, path: str, reason: str
 ) -> None:
     assert re.search(
@@ -131,20 +133,20 @@ def test_what_is_no_feed_or_sitemap_is_logged_and_counted(
     assert world.crawl.counts["newscrawl/listings_failed"] == 4
 
 
-def test_an_overloaded_server_gets_the_rest_it_asks_for(world: World) -> None:
+def test_retry_after_of_an_overloaded_server_is_obeyed(world: World) -> None:
     visits = [attempt.moment for attempt in world.site.visits if "/fault/" in attempt.path]
     first = next(v.moment for v in world.site.visits if v.path == "/fault/overloaded")
     rest = min(later for later in visits if later > first + 0.3) - first
     assert rest > 0.9  # Retry-After: 1
 
 
-def test_what_was_stored_before_stays(world: World) -> None:
+def test_earlier_articles_are_kept(world: World) -> None:
     (row,) = world.stored("/before")
     assert row["revision"] == 1
     assert "maintenance crews" in str(row["text"])
 
 
-def test_each_page_is_found_and_told_once(world: World) -> None:
+def test_each_page_is_counted_once(world: World) -> None:
     counts = world.crawl.counts
     told = sum(count for name, count in counts.items() if "/pages_failed/" in name)
     stored = counts["newscrawl/articles_new"]
@@ -177,7 +179,7 @@ def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> 
     ]
 
 
-def test_a_site_that_robots_txt_closes_is_left_alone(tmp_path: Path) -> None:
+def test_site_closed_by_robots_txt_is_not_requested(tmp_path: Path) -> None:
     closed = SiteServer(routes={"/robots.txt": answer("User-agent: *\nDisallow: /\n")})
     slow = SiteServer(routes={"/robots.txt": answer("User-agent: *\nCrawl-delay: 999\n")})
     with closed, slow:
@@ -224,7 +226,7 @@ def test_sitemaps_are_followed_through_indexes_and_gzip(tmp_path: Path) -> None:
     assert "is nested too deeply" in done.output
 
 
-def test_since_and_limit_narrow_a_crawl(tmp_path: Path) -> None:
+def test_since_and_limit_restrict_a_crawl(tmp_path: Path) -> None:
     with SiteServer() as site:
         day = next(p for p in content.facts() if p.days_ago == 2).moment
         done = crawl(
@@ -244,7 +246,7 @@ def test_since_and_limit_narrow_a_crawl(tmp_path: Path) -> None:
     assert days == {f"{newest.moment:%Y-%m-%d}"}
 
 
-def test_the_ft_stores_no_barrier_page_as_an_article(tmp_path: Path) -> None:
+def test_barrier_page_of_the_ft_is_not_stored_as_an_article(tmp_path: Path) -> None:
     barrier = story("Subscribe to read | Financial Times", "the Financial Times")
     with SiteServer(routes=dict(NO_ROBOTS)) as site:
         paths = ("/content/1", "/content/2", "/content/3")

@@ -74,7 +74,7 @@ def title_of(done: Crawl) -> list[str]:
     ],
     ids=["as it comes", "page first", "sitemap first", "page last", "feed first"],
 )
-def test_the_headline_is_stored_in_the_same_crawl(
+def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
     tmp_path: Path, kept: str, wait_for: dict[str, str]
 ) -> None:
     if kept == "robots" and wait_for.get("/feed.xml") == PAGE:
@@ -89,7 +89,7 @@ def test_the_headline_is_stored_in_the_same_crawl(
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_the_headline_is_stored_by_a_later_crawl(tmp_path: Path, kept: str) -> None:
+def test_headline_is_stored_by_a_later_crawl(tmp_path: Path, kept: str) -> None:
     database = tmp_path / "news.sqlite"
     with Site(kept, {"/feed.xml": "/map.xml"}) as site:
         sitemap, feed = f"sitemaps={site.url}/map.xml", f"feeds={site.url}/feed.xml"

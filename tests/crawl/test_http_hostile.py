@@ -14,11 +14,11 @@ FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 6)
 
 
 @pytest.mark.parametrize("number", range(FUZZ))
-def test_a_crawl_gets_past_whatever_a_server_does(number: int) -> None:
+def test_crawl_survives_hostile_responses(number: int) -> None:
     assert http.example(f"0/{number}") == []
 
 
-def test_the_fuzzer_sees_what_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzzer_reports_missing_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     def unfurnished(site: SiteServer, _private: str, _chance: object) -> list[str]:
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
         return ["nothing is there"]
@@ -28,7 +28,7 @@ def test_the_fuzzer_sees_what_goes_wrong(monkeypatch: pytest.MonkeyPatch) -> Non
     assert wrong[:2] == ["only [] are stored", "nothing is there"]
 
 
-def test_the_fuzzer_sees_tracebacks_codes_and_visits(tmp_path: Path) -> None:
+def test_fuzzer_reports_tracebacks_exit_codes_and_private_requests(tmp_path: Path) -> None:
     assert http.stored(tmp_path / "none.sqlite") == set()
     log = "Traceback (most recent call last):"
     assert http._judged(70, log, 2) == [

@@ -11,7 +11,7 @@ from tests.site.faults import Answer, story
 from tests.site.stories import PATHS, stored, twelve_stories
 
 
-def test_a_crawl_that_is_told_to_stop_ends_in_order(tmp_path: Path) -> None:
+def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
     with twelve_stories() as site:
         command = crawl_command("ft", [f"feeds={site.url}/feed.xml"])
@@ -32,7 +32,7 @@ def test_a_crawl_that_is_told_to_stop_ends_in_order(tmp_path: Path) -> None:
     assert reason == "shutdown"
 
 
-def test_a_database_that_fails_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
+def test_failing_database_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
 
     def loses_its_table(_visit: int) -> Answer:
@@ -53,7 +53,7 @@ def test_a_database_that_fails_ends_the_crawl_with_one_line(tmp_path: Path) -> N
     assert kept == done.counts["newscrawl/articles_new"] >= 3
 
 
-def test_a_crawl_without_storage_exports_its_articles_alone(tmp_path: Path) -> None:
+def test_crawl_without_storage_exports_its_articles(tmp_path: Path) -> None:
     with twelve_stories() as site:
         done = crawl(
             "ft",
@@ -69,7 +69,7 @@ def test_a_crawl_without_storage_exports_its_articles_alone(tmp_path: Path) -> N
     assert not (tmp_path / "news.sqlite").exists()
 
 
-def test_a_source_of_which_nothing_can_be_read_is_a_failure(tmp_path: Path) -> None:
+def test_crawl_of_an_unreadable_source_fails(tmp_path: Path) -> None:
     with twelve_stories() as site:
         site.routes["/feed.xml"] = lambda _: Answer(status=410)
         done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")

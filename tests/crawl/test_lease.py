@@ -101,7 +101,7 @@ def holder(database: Path) -> str | None:
     return None if found is None else str(found)
 
 
-def test_a_second_crawl_is_refused_in_a_line_and_fetches_nothing(
+def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
     tmp_path: Path, site: SiteServer, release: threading.Event
 ) -> None:
     database = tmp_path / "news.sqlite"
@@ -122,7 +122,7 @@ def test_a_second_crawl_is_refused_in_a_line_and_fetches_nothing(
     assert crawl("ft", f"feeds={site.url}/feed.xml", database=database).code == 0
 
 
-def test_after_kill_9_the_same_command_goes_on_at_once(
+def test_killed_crawl_resumes_at_once(
     tmp_path: Path, site: SiteServer, release: threading.Event
 ) -> None:
     database = tmp_path / "news.sqlite"
@@ -138,7 +138,7 @@ def test_after_kill_9_the_same_command_goes_on_at_once(
     assert done.rows("SELECT count(*) AS n FROM articles") == [{"n": 1}]
 
 
-def test_a_crawl_of_the_monitor_takes_no_lease_of_its_own(tmp_path: Path, site: SiteServer) -> None:
+def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_PARENT_GRACE": "5"}):
         with sqlite3.connect(database) as connection:
@@ -146,7 +146,7 @@ def test_a_crawl_of_the_monitor_takes_no_lease_of_its_own(tmp_path: Path, site: 
         connection.close()
 
 
-def test_a_crawl_whose_lease_was_taken_over_ends(
+def test_crawl_ends_when_its_lease_is_taken_over(
     tmp_path: Path, site: SiteServer, release: threading.Event
 ) -> None:
     database = tmp_path / "news.sqlite"
@@ -168,7 +168,7 @@ def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:
     return SourceLease(database, "ft", length)
 
 
-def test_the_monitor_and_a_person_respect_each_other(database: Database) -> None:
+def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None:
     mine = source_lease(database)
     monitors = Leases(database, "host:1:abcdef01", Terms(length=MINUTE))
     monitors.enrol([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
@@ -199,19 +199,19 @@ def test_the_monitor_and_a_person_respect_each_other(database: Database) -> None
     ids=["alive", "another host", "another container", "gone", "its number again", "unknown"],
 )
 @pytest.mark.skipif(not this_process().place, reason="this system doesn't tell of processes")
-def test_only_a_process_that_is_surely_gone_loses_its_source(process: Process, gone: bool) -> None:
+def test_only_a_process_known_to_be_gone_loses_its_lease(process: Process, gone: bool) -> None:
     assert process.is_gone() is gone
     assert process_of(str(process)) == process
     assert process_of(f"{process}:12345678") == process
 
 
-def test_two_crawls_of_a_process_are_two(database: Database) -> None:
+def test_two_crawls_of_one_process_exclude_each_other(database: Database) -> None:
     source_lease(database).take()
     with pytest.raises(SourceBusyError, match=f"by process {os.getpid()} on "):
         source_lease(database).take()
 
 
-def test_a_lease_that_ran_out_is_free(database: Database) -> None:
+def test_expired_lease_can_be_taken(database: Database) -> None:
     other = source_lease(database, timedelta(milliseconds=1))
     other._holder = "elsewhere:7:crawl:some/where:1"
     other.take()

@@ -79,7 +79,7 @@ def lock_when(site: SiteServer, path: str, database: Path) -> sqlite3.Connection
 
 
 @pytest.mark.parametrize("path", ["/feed.xml", "/story/3"])
-def test_the_crawl_waits_and_goes_on(tmp_path: Path, site: SiteServer, path: str) -> None:
+def test_crawl_waits_for_a_locked_database(tmp_path: Path, site: SiteServer, path: str) -> None:
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     other = lock_when(site, path, database)
@@ -97,7 +97,9 @@ def test_the_crawl_waits_and_goes_on(tmp_path: Path, site: SiteServer, path: str
 
 
 @pytest.mark.parametrize("path", ["/feed.xml", "/story/3"])
-def test_sigterm_ends_a_crawl_that_waits(tmp_path: Path, site: SiteServer, path: str) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
+    tmp_path: Path, site: SiteServer, path: str
+) -> None:
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     other = lock_when(site, path, database)
@@ -116,7 +118,9 @@ def test_sigterm_ends_a_crawl_that_waits(tmp_path: Path, site: SiteServer, path:
     assert "Traceback" not in log
 
 
-def test_sigterm_ends_a_crawl_that_waits_to_begin(tmp_path: Path, site: SiteServer) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(
+    tmp_path: Path, site: SiteServer
+) -> None:
     database = tmp_path / "news.sqlite"
     open_database(f"sqlite:///{database}").close()
     with locked(database), a_crawl(site, database) as run:

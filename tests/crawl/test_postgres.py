@@ -23,7 +23,7 @@ def three_stories() -> SiteServer:
     return site
 
 
-def test_a_crawl_stores_in_postgresql(postgres_url: str, tmp_path: Path) -> None:
+def test_crawl_stores_in_postgresql(postgres_url: str, tmp_path: Path) -> None:
     by_url = {"NEWSCRAWL_DATABASE_URL": postgres_url}
     none = tmp_path / "none.sqlite"
     with three_stories() as site:

@@ -96,14 +96,14 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
         yield Attack(site, inner, done)
 
 
-def test_no_request_reaches_the_network_within(attack: Attack) -> None:
+def test_no_request_reaches_a_private_address(attack: Attack) -> None:
     assert attack.inner.visits == []
     assert attack.crawl.code == 0, attack.crawl.output
     assert attack.crawl.errors == []
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_an_address_of_ours_is_refused_however_it_is_written(attack: Attack, name: str) -> None:
+def test_private_address_is_refused_in_any_spelling(attack: Attack, name: str) -> None:
     assert "private address" in attack.said(name)
 
 
@@ -113,11 +113,11 @@ def test_other_protocols_and_credentials_are_refused(attack: Attack, name: str) 
     assert "secret" not in attack.crawl.output
 
 
-def test_the_crawl_goes_on_all_the_same(attack: Attack) -> None:
+def test_other_pages_are_stored_beside_refused_ones(attack: Attack) -> None:
     assert [row["title"] for row in attack.crawl.rows("SELECT title FROM articles")] == ["Fine"]
 
 
-def test_an_address_of_ours_is_not_asked_of_a_proxy_either(tmp_path: Path) -> None:
+def test_private_address_is_not_requested_through_a_proxy(tmp_path: Path) -> None:
     spelled = {name: url for name, url in INSIDE.items() if ".pier." not in url}
     with SiteServer() as proxy:
         proxy.routes |= {
@@ -141,7 +141,7 @@ def test_an_address_of_ours_is_not_asked_of_a_proxy_either(tmp_path: Path) -> No
     assert done.output.count("is the private address") == len(spelled)
 
 
-def test_a_setting_names_what_may_be_asked(tmp_path: Path) -> None:
+def test_setting_allows_private_addresses(tmp_path: Path) -> None:
     routes = {"/robots.txt": always(status=404), "/feed.xml": away("/to")}
     with SiteServer(routes=routes) as site:
         named = f"http://pier.example:{site.port}"
@@ -228,7 +228,7 @@ def flood(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
 
 
 @pytest.mark.parametrize("name", TOO_MUCH)
-def test_a_page_that_is_too_much_is_left(flood: Attack, name: str) -> None:
+def test_page_over_its_size_or_time_limit_is_aborted(flood: Attack, name: str) -> None:
     assert f"Can't fetch {flood.site.url}/{name}: {REASONS[name]}" in flood.crawl.output
     assert flood.crawl.code == 0
     assert flood.crawl.errors == []
@@ -242,11 +242,11 @@ def test_a_page_that_is_too_much_is_left(flood: Attack, name: str) -> None:
         ("parameters.xml", "declares XML entities"),
     ],
 )
-def test_a_feed_that_is_too_much_is_left(flood: Attack, name: str, reason: str) -> None:
+def test_feed_over_its_size_limit_is_aborted(flood: Attack, name: str, reason: str) -> None:
     assert re.search(rf"Can't (use|read) \S+/{re.escape(name)}: .*{reason}", flood.crawl.output)
 
 
-def test_a_document_type_is_not_asked_for_and_the_feed_read_without_it(flood: Attack) -> None:
+def test_external_dtd_is_not_requested_and_the_feed_is_read(flood: Attack) -> None:
     assert flood.inner.visits == []
     titles = {row["title"] for row in flood.crawl.rows("SELECT title FROM articles")}
     assert titles == {"Fine", "Listed beside a document type"}

@@ -128,7 +128,7 @@ LOADING = (
     ],
     ids=["shell", "consent", "login", "error", "loading", "json", "named"],
 )
-def test_a_page_in_place_of_every_article_is_quarantined(
+def test_page_that_replaces_every_article_is_quarantined(
     world: World, newscrawl: Newscrawl, page: bytes, reason: str
 ) -> None:
     with world.site:
@@ -159,7 +159,7 @@ def test_a_page_in_place_of_every_article_is_quarantined(
     assert rows == [{"state": "superseded", "text": ""}] * len(PATHS)
 
 
-def test_corrections_go_through_beside_pages_that_went_wrong(
+def test_correction_is_stored_beside_quarantined_revisions(
     world: World, newscrawl: Newscrawl
 ) -> None:
     with world.site:
@@ -185,7 +185,7 @@ def test_corrections_go_through_beside_pages_that_went_wrong(
     assert third.rows("SELECT count(*) AS n FROM articles WHERE length(text) < 1000") == [{"n": 0}]
 
 
-def test_what_is_applied_by_mistake_is_restored(world: World, newscrawl: Newscrawl) -> None:
+def test_revision_applied_by_mistake_can_be_restored(world: World, newscrawl: Newscrawl) -> None:
     world.paths = PATHS[:2]
     with world.site:
         first = world.crawl()

@@ -67,7 +67,7 @@ def world(tmp_path: Path, forks: Forks) -> World:
     return world
 
 
-def test_a_second_crawl_of_an_unchanged_site_costs_under_a_hundredth(world: World) -> None:
+def test_second_crawl_of_an_unchanged_site_transfers_under_a_hundredth(world: World) -> None:
     with world.site as site:
         world.crawl()
         first, site.sent = site.sent, 0
@@ -78,7 +78,7 @@ def test_a_second_crawl_of_an_unchanged_site_costs_under_a_hundredth(world: Worl
     assert again.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
 
 
-def test_a_feed_without_validators_is_not_parsed_again(world: World) -> None:
+def test_feed_without_validators_is_not_parsed_again(world: World) -> None:
     with world.site as site:
         site.routes["/feed.xml"] = lambda _: Answer(body=listing(site.url, world.paths), kind=XML)
         world.crawl()
@@ -88,7 +88,7 @@ def test_a_feed_without_validators_is_not_parsed_again(world: World) -> None:
     assert again.summary.endswith("state ok")
 
 
-def test_a_changed_feed_brings_its_new_articles_alone(world: World) -> None:
+def test_changed_feed_adds_only_its_new_articles(world: World) -> None:
     with world.site:
         world.crawl()
         world.serve("/story/new", lambda: story("Fresh from the quay", "Siemens"))
@@ -99,7 +99,7 @@ def test_a_changed_feed_brings_its_new_articles_alone(world: World) -> None:
     assert again.counts["newscrawl/known"] == 5
 
 
-def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) -> None:
+def test_page_with_a_later_lastmod_is_read_again(world: World) -> None:
     corrected = "/story/3"
     moments = dict.fromkeys(world.paths, "2026-01-05T08:00:00Z")
 
@@ -123,7 +123,7 @@ def test_a_page_that_its_sitemap_says_was_changed_is_read_again(world: World) ->
     assert again.counts["newscrawl/articles_revised"] == 1
 
 
-def test_a_twin_in_a_folder_of_its_own_is_not_asked_for(world: World) -> None:
+def test_amp_page_of_a_known_article_is_not_requested(world: World) -> None:
     with world.site:
         world.paths = ("/amp/story/3", *world.paths)
         world.serve("/amp/story/3", lambda: story("About /story/3", "Siemens"))
@@ -137,7 +137,7 @@ def test_a_twin_in_a_folder_of_its_own_is_not_asked_for(world: World) -> None:
     assert len(twins) == 1
 
 
-def test_what_is_due_again_within_a_crawl_waits_for_the_next_one(world: World) -> None:
+def test_page_due_again_within_a_crawl_waits_for_the_next_crawl(world: World) -> None:
     failing, slow = "/story/0", {"DOWNLOAD_DELAY": "0.3", "CONCURRENT_REQUESTS": "1"}
     with world.site as site:
         world.paths = world.paths[:10]
@@ -151,7 +151,7 @@ def test_what_is_due_again_within_a_crawl_waits_for_the_next_one(world: World) -
     assert again.counts["newscrawl/articles_new"] == 1
 
 
-def test_what_the_limit_left_waits_for_the_next_crawl(world: World) -> None:
+def test_pages_beyond_the_limit_wait_for_the_next_crawl(world: World) -> None:
     feeds = f"feeds={world.site.url}/feed.xml"
     with world.site:
         first = world.crawl(feeds, "limit=15")
@@ -161,7 +161,7 @@ def test_what_the_limit_left_waits_for_the_next_crawl(world: World) -> None:
     assert first.rows("SELECT count(*) AS n FROM articles") == [{"n": 20}]
 
 
-def test_an_earlier_since_reads_an_unchanged_listing_anew(world: World) -> None:
+def test_earlier_since_reads_an_unchanged_listing_again(world: World) -> None:
     def dated(path: str, day: int) -> str:
         return f"<url><loc>{world.site.url}{path}</loc><lastmod>2026-01-{day:02}</lastmod></url>"
 
@@ -178,7 +178,7 @@ def test_an_earlier_since_reads_an_unchanged_listing_anew(world: World) -> None:
     assert len(world.stories()) == 5
 
 
-def test_the_sitemaps_of_an_unchanged_index_are_asked_again(world: World) -> None:
+def test_sitemaps_of_an_unchanged_index_are_requested_again(world: World) -> None:
     def urlset(paths: tuple[str, ...]) -> bytes:
         urls = "".join(f"<url><loc>{world.site.url}{path}</loc></url>" for path in paths)
         return f"<urlset>{urls}</urlset>".encode()
@@ -195,7 +195,7 @@ def test_the_sitemaps_of_an_unchanged_index_are_asked_again(world: World) -> Non
     assert world.stories() == [world.paths[3]]
 
 
-def test_a_sitemap_that_is_old_by_its_index_is_not_asked_for(world: World) -> None:
+def test_sitemap_with_an_old_lastmod_is_not_requested(world: World) -> None:
     urls = f"<urlset><url><loc>{world.site.url}{world.paths[0]}</loc></url></urlset>"
     inner = f"<sitemap><loc>{world.site.url}/map.xml</loc><lastmod>2026-01-01</lastmod></sitemap>"
     with world.site as site:
@@ -211,7 +211,7 @@ def test_a_sitemap_that_is_old_by_its_index_is_not_asked_for(world: World) -> No
     assert world.asked == ["/robots.txt", "/index.xml"]
 
 
-def test_only_due_listings_are_polled_where_that_is_asked_for(world: World) -> None:
+def test_polls_due_requests_only_due_listings(world: World) -> None:
     feeds = f"feeds={world.site.url}/feed.xml"
     with world.site:
         world.crawl(feeds)
@@ -226,7 +226,7 @@ def test_only_due_listings_are_polled_where_that_is_asked_for(world: World) -> N
 # --- Corrections --------------------------------------------------------------------------------
 
 
-def test_a_correction_is_caught_and_an_unchanged_page_is_not_sent_again(world: World) -> None:
+def test_correction_is_stored_and_an_unchanged_page_is_not_transferred(world: World) -> None:
     world.paths = world.paths[:2]
     with world.site as site:
         world.crawl(NEWSCRAWL_REVISITS="1s 1d")
@@ -247,7 +247,7 @@ def test_a_correction_is_caught_and_an_unchanged_page_is_not_sent_again(world: W
     assert row == {"title": "Corrected: About /story/0", "revision": 2}
 
 
-def test_a_page_that_was_no_article_may_become_one(world: World) -> None:
+def test_dropped_page_can_become_an_article(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site:
         world.serve("/story/0", lambda: b"<html><h1>Soon</h1><p>More follows.</p></html>")
@@ -259,7 +259,7 @@ def test_a_page_that_was_no_article_may_become_one(world: World) -> None:
     assert again.counts["newscrawl/articles_new"] == 1
 
 
-def test_a_page_that_failed_is_tried_again_later(world: World) -> None:
+def test_failed_page_is_retried_later(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site as site:
         site.routes["/story/0"] = lambda _: Answer(status=404)
@@ -270,7 +270,7 @@ def test_a_page_that_failed_is_tried_again_later(world: World) -> None:
     assert again.counts["newscrawl/articles_new"] == 1
 
 
-def test_a_page_that_is_gone_is_left(world: World) -> None:
+def test_page_that_is_gone_is_not_retried(world: World) -> None:
     world.paths = world.paths[:1]
     with world.site as site:
         site.routes["/story/0"] = lambda _: Answer(status=410)
@@ -283,7 +283,7 @@ def test_a_page_that_is_gone_is_left(world: World) -> None:
 # --- One article, many addresses ----------------------------------------------------------------
 
 
-def test_a_redirect_and_its_target_are_one_article(world: World) -> None:
+def test_redirect_and_its_target_are_one_article(world: World) -> None:
     with world.site as site:
         site.routes["/r/1"] = lambda _: Answer(
             status=302, headers=(("Location", "/story/0?utm_source=rss"),)
@@ -301,7 +301,7 @@ def test_a_redirect_and_its_target_are_one_article(world: World) -> None:
 
 
 @pytest.mark.parametrize("listed", [("/amp/0", "/story/0"), ("/story/0", "/amp/0")])
-def test_an_amp_twin_is_its_article(world: World, listed: tuple[str, str]) -> None:
+def test_amp_page_is_an_alias_of_its_article(world: World, listed: tuple[str, str]) -> None:
     link = f"<link rel='canonical' href='{world.site.url}/story/0'>"
     with world.site:
         page = story("About /story/0", "Siemens").replace(b"</head>", f"{link}</head>".encode())

@@ -81,7 +81,7 @@ def reader(forks: Forks, tmp_path: Path) -> Reader:
 # --- All requests wait ------------------------------------------------------------------------
 
 
-def test_a_closed_site_is_asked_for_robots_txt_and_nothing_else(reader: Reader) -> None:
+def test_closed_site_is_requested_only_for_robots_txt(reader: Reader) -> None:
     with site_with(always(CLOSED, delay=0.2)) as site:
         for _ in range(3):
             done = reader.crawl(site)
@@ -91,7 +91,7 @@ def test_a_closed_site_is_asked_for_robots_txt_and_nothing_else(reader: Reader) 
     assert day["state"] == "blocked_by_robots"
 
 
-def test_revisits_wait_as_well(reader: Reader) -> None:
+def test_revisits_wait_for_robots_txt(reader: Reader) -> None:
     with site_with(always(OPEN)) as site:
         reader.crawl(site)
         site.routes["/robots.txt"] = always(CLOSED, delay=0.2)
@@ -137,7 +137,7 @@ UNREADABLE: dict[str, Route] = {
 
 
 @pytest.mark.parametrize("robots", UNREADABLE.values(), ids=UNREADABLE)
-def test_an_unreadable_robots_txt_forbids_all(reader: Reader, robots: Route) -> None:
+def test_unreadable_robots_txt_forbids_all_pages(reader: Reader, robots: Route) -> None:
     with site_with(robots) as site:
         done = reader.crawl(site, **IMPATIENT)
         assert set(site.paths()) == {"/robots.txt"}
@@ -149,7 +149,7 @@ def test_an_unreadable_robots_txt_forbids_all(reader: Reader, robots: Route) -> 
     assert done.output.count(f"Can't read {site.url}/robots.txt: ") == 1
 
 
-def test_an_unreadable_robots_txt_of_one_host_is_no_other_hosts_fault(reader: Reader) -> None:
+def test_unreadable_robots_txt_affects_only_its_host(reader: Reader) -> None:
     with site_with(instead(broken.reset)) as down, site_with(always(OPEN)) as up:
         done = reader.crawl(down, up)
         assert set(down.paths()) == {"/robots.txt"}
@@ -165,7 +165,7 @@ def test_an_unreadable_robots_txt_of_one_host_is_no_other_hosts_fault(reader: Re
 # --- The last good copy -----------------------------------------------------------------------
 
 
-def test_the_last_good_copy_is_obeyed_for_a_day_and_no_longer(reader: Reader) -> None:
+def test_last_copy_of_robots_txt_is_obeyed_for_a_day(reader: Reader) -> None:
     with site_with(always(b"User-agent: *\nDisallow: /f1/\n")) as site:
         reader.crawl(site)
         assert not any(path.startswith("/f1/") for path in site.paths())
@@ -188,7 +188,7 @@ def test_the_last_good_copy_is_obeyed_for_a_day_and_no_longer(reader: Reader) ->
         assert set(site.paths()[before:]) == {"/robots.txt"}
 
 
-def test_that_there_was_no_robots_txt_is_no_copy(reader: Reader) -> None:
+def test_missing_robots_txt_is_not_a_copy(reader: Reader) -> None:
     with site_with(always(status=404)) as site:
         reader.crawl(site)
         site.routes["/robots.txt"] = instead(broken.reset)
@@ -228,7 +228,7 @@ def test_pages_wait_until_robots_txt_can_be_read_again(reader: Reader) -> None:
         assert done.counts["newscrawl/articles_new"] == 3
 
 
-def test_a_crawl_that_waits_for_robots_txt_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path: Path) -> None:
     with site_with(instead(broken.silence)) as site:
         command = crawl_command("ft", [feeds_of(site)], {"DOWNLOAD_TIMEOUT": "600"})
         process = subprocess.Popen(
@@ -249,7 +249,7 @@ def away(target: str) -> Route:
     return always(status=301, headers=(("Location", target),))
 
 
-def test_five_redirects_of_robots_txt_are_followed_to_other_hosts_too(reader: Reader) -> None:
+def test_five_redirects_of_robots_txt_are_followed_across_hosts(reader: Reader) -> None:
     with site_with(always(status=404)) as site, SiteServer() as other:
         site.routes["/robots.txt"] = away("/1")
         site.routes |= {"/1": away("/2"), "/2": away("/3"), "/3": away("/4")}
@@ -260,7 +260,7 @@ def test_five_redirects_of_robots_txt_are_followed_to_other_hosts_too(reader: Re
     assert done.counts["newscrawl/listings_disallowed"] == 5
 
 
-def test_a_redirect_of_robots_txt_into_our_own_network_is_refused(reader: Reader) -> None:
+def test_redirect_of_robots_txt_to_a_private_address_is_refused(reader: Reader) -> None:
     with SiteServer() as inner, site_with(always(OPEN)) as site:
         site.routes["/robots.txt"] = away(f"http://127.0.0.1:{inner.port}/robots.txt")
         done = reader.crawl(site)
@@ -269,7 +269,7 @@ def test_a_redirect_of_robots_txt_into_our_own_network_is_refused(reader: Reader
     assert done.counts["newscrawl/listings_unreachable_robots"] == 5
 
 
-def test_half_a_megabyte_of_robots_txt_is_read(reader: Reader) -> None:
+def test_robots_txt_is_read_up_to_500_kibibytes(reader: Reader) -> None:
     line = b"# nothing\n"
     full = 500 * 1024 // len(line)
     head = b"User-agent: *\nDisallow: /f1\n" + line * (full - 10)

@@ -71,7 +71,7 @@ def titles(done: Crawl) -> list[str]:
     return sorted(row["title"] for row in done.rows("SELECT title FROM articles"))
 
 
-def test_a_home_page_leads_to_sections_and_articles(tmp_path: Path) -> None:
+def test_home_page_links_to_sections_and_articles_are_followed(tmp_path: Path) -> None:
     with site() as server:
         done = crawled(server, tmp_path)
         asked = server.paths()
@@ -89,7 +89,7 @@ def test_a_home_page_leads_to_sections_and_articles(tmp_path: Path) -> None:
     assert "0 new, 0 revised, 0 unchanged" in again.summary
 
 
-def test_sections_of_the_registry_are_read_and_no_others(tmp_path: Path) -> None:
+def test_only_sections_of_the_registry_are_read(tmp_path: Path) -> None:
     with site() as server:
         server.routes["/economy/crane-maker-finds-a-buyer"] = always(status=402)
         done = crawled(server, tmp_path, feeds=(), sections=(f"{server.url}/economy/",))
@@ -103,7 +103,7 @@ def test_sections_of_the_registry_are_read_and_no_others(tmp_path: Path) -> None
     ]
 
 
-def test_where_a_feed_works_no_page_is_read_for_links(tmp_path: Path) -> None:
+def test_section_pages_are_not_read_beside_a_working_feed(tmp_path: Path) -> None:
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         feed = f"<rss><channel><item><title>A</title><link>{link}</link></item></channel></rss>"
@@ -113,7 +113,7 @@ def test_where_a_feed_works_no_page_is_read_for_links(tmp_path: Path) -> None:
     assert titles(done) == ["Crane maker"]
 
 
-def test_a_feed_that_went_stale_does_not_work(tmp_path: Path) -> None:
+def test_section_pages_are_read_beside_a_stale_feed(tmp_path: Path) -> None:
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         old = format_datetime(datetime.now(UTC) - timedelta(days=60))
@@ -126,14 +126,14 @@ def test_a_feed_that_went_stale_does_not_work(tmp_path: Path) -> None:
     assert titles(done) == ["Council votes", "Crane maker"]
 
 
-def test_feeds_that_were_named_for_this_crawl_are_all_that_is_read(tmp_path: Path) -> None:
+def test_feeds_argument_replaces_section_pages(tmp_path: Path) -> None:
     with site() as server:
         done = crawled(server, tmp_path, f"feeds={server.url}/feed.xml")
         assert "/" not in server.paths()
     assert done.summary.endswith("state failed (no feed or sitemap could be read)")
 
 
-def test_a_section_page_that_takes_too_long_is_left_and_the_others_are_read(
+def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
     tmp_path: Path,
 ) -> None:
     with site() as server:

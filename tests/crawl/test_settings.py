@@ -57,7 +57,7 @@ def refused(done: Crawl) -> str:
         "database",
     ],
 )
-def test_the_crawl_is_refused_in_one_line(
+def test_invalid_setting_is_refused_in_one_line(
     tmp_path: Path,
     arguments: list[str],
     settings: dict[str, str],
@@ -77,12 +77,12 @@ def test_the_crawl_is_refused_in_one_line(
     assert message in refused(done)
 
 
-def test_an_unknown_source_is_answered_by_its_likes(tmp_path: Path) -> None:
+def test_unknown_source_is_answered_with_similar_names(tmp_path: Path) -> None:
     done = crawl("bbc-new", database=tmp_path / "news.sqlite")
     assert refused(done).startswith("newscrawl: no source 'bbc-new'; did you mean bbc-news")
 
 
-def test_a_database_that_does_not_answer_is_named_without_its_password(tmp_path: Path) -> None:
+def test_error_of_an_unreachable_database_hides_its_password(tmp_path: Path) -> None:
     url = "postgresql://me:secret@127.0.0.1:1/news"
     done = crawl("ft", database=tmp_path / "x.sqlite", environment={"NEWSCRAWL_DATABASE_URL": url})
     line = refused(done)

@@ -31,9 +31,7 @@ def site_with(page: Callable[[int], Answer]) -> SiteServer:
     [broken.instead(broken.silence), lambda _: RESTING],
     ids=["a silent server", "a host that rests"],
 )
-def test_a_crawl_that_waits_ends_when_it_is_told_to(
-    tmp_path: Path, page: Callable[[int], Answer]
-) -> None:
+def test_sigterm_ends_a_waiting_crawl(tmp_path: Path, page: Callable[[int], Answer]) -> None:
     database = tmp_path / "news.sqlite"
     with site_with(page) as site:
         feed = f"feeds={site.url}/feed.xml"

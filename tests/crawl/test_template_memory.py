@@ -61,7 +61,7 @@ def companies(done: Crawl, *stories: int) -> set[str]:
     return {row["name"] for row in found if row["title"] in titles}
 
 
-def test_what_all_pages_repeat_is_gone_from_the_second_crawl_on(world: World) -> None:
+def test_second_crawl_removes_paragraphs_that_all_pages_repeat(world: World) -> None:
     with world.site:
         first = world.crawl(1, 2, 3, 4)
         assert all(APPEAL in text for text in texts(first, 1, 2, 3, 4))
@@ -74,7 +74,7 @@ def test_what_all_pages_repeat_is_gone_from_the_second_crawl_on(world: World) ->
     assert second.rows("SELECT pages FROM template_memories") == [{"pages": 7}]
 
 
-def test_a_page_that_is_read_again_teaches_nothing(world: World) -> None:
+def test_page_read_again_is_counted_once_in_template_memory(world: World) -> None:
     with world.site:
         for _ in range(2):
             done = world.crawl(1)

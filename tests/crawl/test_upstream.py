@@ -17,12 +17,12 @@ def shown(*options: str) -> str:
     return ran.stdout
 
 
-def test_the_proposed_fix_keeps_all_requests_waiting() -> None:
+def test_fixed_scrapy_holds_all_requests_until_robots_txt() -> None:
     assert "asked for: /robots.txt\nForbidden pages fetched: 0\n" in shown("--fixed")
 
 
 @pytest.mark.skipif(
     importlib.metadata.version("scrapy") != "2.19.0", reason="the page is about Scrapy 2.19.0"
 )
-def test_without_it_forbidden_pages_are_fetched() -> None:
+def test_unfixed_scrapy_fetches_forbidden_pages() -> None:
     assert "Forbidden pages fetched: 0" not in shown()

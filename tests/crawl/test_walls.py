@@ -55,7 +55,7 @@ def stored(world: World, done: Crawl, path: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("page", WALLS, ids=[page.path for page in WALLS])
-def test_no_wall_is_an_articles_body(world: World, page: Page) -> None:
+def test_wall_is_never_stored_as_article_text(world: World, page: Page) -> None:
     for row in stored(world, world.told, page.path):
         assert row["access"] == "paywalled"
         assert row["kind"] == "paywall"
@@ -70,15 +70,13 @@ def test_no_wall_is_an_articles_body(world: World, page: Page) -> None:
     [page for page in WALLS if page.wall in {"paywall", "consent"}],
     ids=[page.path for page in WALLS if page.wall in {"paywall", "consent"}],
 )
-def test_what_the_feed_tells_of_a_page_behind_a_wall_is_stored_and_marked(
-    world: World, page: Page
-) -> None:
+def test_feed_headline_is_stored_for_a_page_behind_a_wall(world: World, page: Page) -> None:
     (row,) = stored(world, world.told, page.path)
     assert row["title"] == f"Report from {page.path}"
 
 
 @pytest.mark.parametrize("path", ARTICLES)
-def test_an_article_about_walls_is_stored(world: World, path: str) -> None:
+def test_article_about_walls_is_stored(world: World, path: str) -> None:
     for done in (world.told, world.untold):
         (row,) = stored(world, done, path)
         assert row["access"] == "open"
@@ -86,7 +84,7 @@ def test_an_article_about_walls_is_stored(world: World, path: str) -> None:
         assert "Accept all" not in str(row["text"])
 
 
-def test_what_was_left_is_counted_by_its_reason(world: World) -> None:
+def test_dropped_walls_are_counted_by_reason(world: World) -> None:
     counts = world.untold.counts
     reasons = ("NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort")
     dropped = {name: counts.get(f"item_dropped_reasons_count/{name}", 0) for name in reasons}
