@@ -54,14 +54,14 @@ def count(database: Database, table: type[Base]) -> int:
 # --- New, revised, unchanged ---
 
 
-def test_a_first_document_is_new(database: Database, run: int) -> None:
+def test_first_document_is_new(database: Database, run: int) -> None:
     saved = save_document(
         database, document(mentions=[headline("Siemens"), body("Siemens", 9)]), run
     )
     assert saved == Saved("new", 2)
 
 
-def test_the_same_document_again_adds_nothing(database: Database, run: int) -> None:
+def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
     save_document(database, document(mentions=[headline("Siemens")]), run)
     saved = save_document(
         database, document(mentions=[headline("Siemens")], fetched_at=moment(1)), run
@@ -72,7 +72,7 @@ def test_the_same_document_again_adds_nothing(database: Database, run: int) -> N
 
 
 @pytest.mark.parametrize("change", [{"text": LONG + "More."}, {"title": "Another headline"}])
-def test_another_text_or_headline_is_a_revision(
+def test_changed_text_or_headline_is_a_revision(
     database: Database, run: int, change: dict[str, Any]
 ) -> None:
     save_document(database, document(), run)
@@ -81,7 +81,7 @@ def test_another_text_or_headline_is_a_revision(
     assert count(database, Article) == 1
 
 
-def test_a_revision_keeps_the_old_text_with_its_times(database: Database, run: int) -> None:
+def test_revision_keeps_the_old_text_and_its_times(database: Database, run: int) -> None:
     save_document(database, document(text="First."), run)
     save_document(database, document(text="Second.", fetched_at=moment(1)), run)
     save_document(database, document(text="Third.", fetched_at=moment(2)), run)
@@ -90,27 +90,27 @@ def test_a_revision_keeps_the_old_text_with_its_times(database: Database, run: i
     assert [(a.text, a.revision) for a in rows(database, Article)] == [("Third.", 3)]
 
 
-def test_a_revision_brings_its_own_mentions(database: Database, run: int) -> None:
+def test_revision_replaces_the_mentions(database: Database, run: int) -> None:
     save_document(database, document(text="First.", mentions=[body("Siemens"), body("Bosch")]), run)
     saved = save_document(database, document(text="Second.", mentions=[body("Bosch")]), run)
     assert saved == Saved("revised", 1)
     assert count(database, Mention) == 1
 
 
-def test_a_revision_leaves_the_day_of_publication(database: Database, run: int) -> None:
+def test_revision_keeps_the_day_of_publication(database: Database, run: int) -> None:
     save_document(database, document(text="First."), run)
     save_document(database, document(text="Second.", published=moment(3)), run)
     assert rows(database, Article)[0].day == day(0)
 
 
-def test_an_article_without_a_date_counts_for_the_day_it_was_fetched(
+def test_article_without_a_date_counts_for_the_day_it_was_fetched(
     database: Database, run: int
 ) -> None:
     save_document(database, document(published=None, fetched_at=moment(2)), run)
     assert rows(database, Article)[0].day == day(2)
 
 
-def test_the_day_is_the_utc_day(database: Database, run: int) -> None:
+def test_day_of_publication_is_in_utc(database: Database, run: int) -> None:
     late = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     save_document(database, document(published=late), run)
     assert rows(database, Article)[0].day == day(1)
@@ -119,7 +119,7 @@ def test_the_day_is_the_utc_day(database: Database, run: int) -> None:
 # --- One article, several addresses ---
 
 
-def test_the_same_text_under_another_url_is_an_alias(database: Database, run: int) -> None:
+def test_equal_text_at_another_url_is_an_alias(database: Database, run: int) -> None:
     save_document(database, document("a", mentions=[body("Siemens")]), run)
     saved = save_document(database, document("b", title="Shorter", mentions=[body("Siemens")]), run)
     assert saved == Saved("unchanged", 0)
@@ -128,14 +128,14 @@ def test_the_same_text_under_another_url_is_an_alias(database: Database, run: in
     assert urls == {"https://ft.example/a", "https://ft.example/b"}
 
 
-def test_white_space_does_not_make_another_text(database: Database, run: int) -> None:
+def test_white_space_is_ignored_when_texts_are_compared(database: Database, run: int) -> None:
     save_document(database, document("a", text=LONG), run)
     assert save_document(
         database, document("b", text=LONG.replace(". ", ".\n\n")), run
     ).outcome == ("unchanged")
 
 
-def test_the_same_text_at_another_source_is_another_article(database: Database, run: int) -> None:
+def test_equal_text_of_another_source_is_another_article(database: Database, run: int) -> None:
     save_document(database, document(), run)
     assert (
         save_document(database, document(source="bbc"), register(database, "bbc")).outcome == "new"
@@ -151,7 +151,7 @@ def test_the_same_text_at_another_source_is_another_article(database: Database, 
     ],
     ids=["other headline", "other day", "same headline and day"],
 )
-def test_a_short_text_makes_one_article_only_with_headline_and_date(
+def test_equal_short_texts_need_equal_headline_and_date(
     database: Database, run: int, other: dict[str, Any], outcome: str
 ) -> None:
     save_document(database, document("a", text="More follows."), run)
@@ -161,12 +161,12 @@ def test_a_short_text_makes_one_article_only_with_headline_and_date(
     )
 
 
-def test_pages_without_text_and_date_are_never_one_article(database: Database, run: int) -> None:
+def test_pages_without_text_and_date_are_separate_articles(database: Database, run: int) -> None:
     save_document(database, document("a", text="", published=None), run)
     assert save_document(database, document("b", text="", published=None), run).outcome == "new"
 
 
-def test_a_change_seen_under_an_alias_revises_the_article(database: Database, run: int) -> None:
+def test_changed_page_at_an_alias_revises_the_article(database: Database, run: int) -> None:
     save_document(database, document("a"), run)
     save_document(database, document("b"), run)
     assert (
@@ -184,9 +184,7 @@ def test_another_source_cannot_rewrite_an_article(database: Database, run: int) 
     assert [a.text for a in rows(database, Article)] == [LONG]
 
 
-def test_known_tells_the_canonical_the_fetched_and_the_alias_url(
-    database: Database, run: int
-) -> None:
+def test_canonical_fetched_and_alias_urls_are_known(database: Database, run: int) -> None:
     save_document(database, document("a", fetched_from="https://ft.example/a?from=feed"), run)
     save_document(database, document("b"), run)
     stored = {
@@ -197,7 +195,7 @@ def test_known_tells_the_canonical_the_fetched_and_the_alias_url(
     assert known_urls(database, [*stored, "https://ft.example/c"]) == stored
 
 
-def test_known_takes_any_number_of_urls(database: Database, run: int) -> None:
+def test_any_number_of_urls_can_be_looked_up(database: Database, run: int) -> None:
     save_document(database, document("1234"), run)
     asked = (f"https://ft.example/{number}" for number in range(2000))
     assert known_urls(database, asked) == {"https://ft.example/1234"}
@@ -215,9 +213,7 @@ _VERSIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("later", ["paywalled", "disallowed", "emptied", "consent"])
-def test_a_body_stays_before_a_page_that_holds_less(
-    database: Database, run: int, later: str
-) -> None:
+def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, later: str) -> None:
     save_document(database, document(mentions=[body("Siemens")]), run)
     saved = save_document(database, document(**_VERSIONS[later]), run)
     # An article that goes behind a paywall, or is refused to us, is no page gone wrong.
@@ -229,9 +225,7 @@ def test_a_body_stays_before_a_page_that_holds_less(
 
 
 @pytest.mark.parametrize("earlier", ["paywalled", "disallowed", "emptied", "consent"])
-def test_a_body_takes_the_place_of_a_page_that_held_less(
-    database: Database, run: int, earlier: str
-) -> None:
+def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlier: str) -> None:
     save_document(database, document(**_VERSIONS[earlier]), run)
     assert save_document(database, document(mentions=[body("Siemens")]), run) == Saved("revised", 1)
     stored = rows(database, Article)[0]
@@ -247,7 +241,9 @@ def test_access_is_stored(database: Database, run: int, access: Access) -> None:
 # --- What the web sends ---
 
 
-def test_characters_no_database_takes_keep_the_offsets(database: Database, run: int) -> None:
+def test_characters_refused_by_databases_are_replaced_at_equal_offsets(
+    database: Database, run: int
+) -> None:
     text = "\x00\ud800 Siemens said. " + LONG
     hostile = document(title="A\x00B\udfff", text=text, mentions=[body("Siemens", 3)])
     hostile = replace(
@@ -259,14 +255,14 @@ def test_characters_no_database_takes_keep_the_offsets(database: Database, run: 
     assert (article.title, article.authors) == ("A\ufffdB\ufffd", ["\ufffd"])
 
 
-def test_all_of_unicode_comes_back(database: Database, run: int) -> None:
+def test_unicode_text_is_stored_unchanged(database: Database, run: int) -> None:
     text = "日本語 Ελληνικά русский العربية 🙂 \U0010ffff"
     save_document(database, document(title=text, text=text), run)
     stored = rows(database, Article)[0]
     assert (stored.title, stored.text) == (text, text)
 
 
-def test_times_come_back_aware_and_equal(database: Database, run: int) -> None:
+def test_times_are_read_with_their_zone(database: Database, run: int) -> None:
     published = datetime(2026, 11, 20, 8, 15, 30, 123456, timezone(timedelta(hours=5, minutes=30)))
     save_document(database, document(published=published), run)
     stored = rows(database, Article)[0]
@@ -289,7 +285,7 @@ def _fetched_naive(document: Document) -> Document:
     ],
     ids=["long URL", "naive time", "naive fetch", "kind", "access"],
 )
-def test_a_document_at_fault_is_refused_by_name(
+def test_unstorable_document_is_refused_with_the_reason(
     database: Database, run: int, bad: Document, says: str
 ) -> None:
     with pytest.raises(UnstorableDocument, match=says):
@@ -298,7 +294,7 @@ def test_a_document_at_fault_is_refused_by_name(
 
 
 @pytest.mark.parametrize("kind", ["live", "gallery", "video", "front", "other"])
-def test_a_kind_is_stored(database: Database, run: int, kind: Kind) -> None:
+def test_kind_is_stored(database: Database, run: int, kind: Kind) -> None:
     save_document(database, document(kind=kind), run)
     assert rows(database, Article)[0].kind == kind
 
@@ -306,24 +302,24 @@ def test_a_kind_is_stored(database: Database, run: int, kind: Kind) -> None:
 # --- Transactions ---
 
 
-def test_a_save_that_fails_leaves_nothing(database: Database, run: int) -> None:
+def test_failed_save_stores_nothing(database: Database, run: int) -> None:
     broken = replace(body("Siemens"), section=None)  # type: ignore[arg-type]
     with pytest.raises(StorageError, match="refused"):
         save_document(database, document(mentions=[body("Bosch"), broken]), run)
     assert [count(database, table) for table in (Article, ArticleUrl, Company, Mention)] == [0] * 4
 
 
-def test_a_save_needs_a_registered_source(database: Database, run: int) -> None:
+def test_save_requires_a_registered_source(database: Database, run: int) -> None:
     with pytest.raises(StorageError, match="no source 'bbc'"):
         save_document(database, document(source="bbc"), run)
 
 
-def test_a_save_needs_a_run(database: Database, run: int) -> None:
+def test_save_requires_a_run(database: Database, run: int) -> None:
     with pytest.raises(StorageError, match=f"no run {run + 1}"):
         save_document(database, document(), run + 1)
 
 
-def test_writers_at_once_make_one_article_of_one_text(database: Database, run: int) -> None:
+def test_concurrent_writers_store_one_article_for_one_text(database: Database, run: int) -> None:
     with ThreadPoolExecutor(8) as pool:
         saved = list(
             pool.map(lambda n: save_document(database, document(f"{n % 2}"), run), range(16))
@@ -332,7 +328,7 @@ def test_writers_at_once_make_one_article_of_one_text(database: Database, run: i
     assert count(database, Article) == 1
 
 
-def test_writers_of_several_sources_agree_on_the_companies(database: Database) -> None:
+def test_concurrent_writers_share_the_companies(database: Database) -> None:
     runs = {slug: register(database, slug) for slug in ("a", "b", "c", "d")}
     names = [f"Company {number}" for number in range(30)]
 
@@ -348,14 +344,14 @@ def test_writers_of_several_sources_agree_on_the_companies(database: Database) -
 # --- Sources and runs ---
 
 
-def test_registering_again_corrects_the_source(database: Database) -> None:
+def test_registering_again_updates_the_source(database: Database) -> None:
     database.register_source("ft", "Financial Times", "gb", "en", "https://ft.example/")
     database.register_source("ft", "FT", "gb", "en", "https://www.ft.example/")
     stored = [(s.slug, s.name, s.home) for s in rows(database, Source)]
     assert stored == [("ft", "FT", "https://www.ft.example/")]
 
 
-def test_a_run_is_open_until_it_is_finished(database: Database, run: int) -> None:
+def test_run_is_open_until_it_is_finished(database: Database, run: int) -> None:
     assert rows(database, Run)[0].finished_at is None
     database.finish_run(run, "finished", {"new": 3})
     stored = rows(database, Run)[0]
@@ -363,7 +359,7 @@ def test_a_run_is_open_until_it_is_finished(database: Database, run: int) -> Non
     assert stored.finished_at >= stored.started_at
 
 
-def test_an_unknown_run_cannot_be_finished(database: Database, run: int) -> None:
+def test_finishing_an_unknown_run_is_refused(database: Database, run: int) -> None:
     with pytest.raises(StorageError, match="no run 99"):
         database.finish_run(99, "finished", {})
 
@@ -382,7 +378,7 @@ def test_an_unknown_run_cannot_be_finished(database: Database, run: int) -> None
     ],
     ids=lambda value: " then ".join(value) if isinstance(value, list) else f"keeps {value}",
 )
-def test_the_best_state_of_a_day_stays(
+def test_best_coverage_state_of_a_day_is_kept(
     database: Database, run: int, states: list[CoverageState], kept: str
 ) -> None:
     for state in states:
@@ -390,13 +386,13 @@ def test_the_best_state_of_a_day_stays(
     assert [(c.state, c.note) for c in rows(database, Coverage)] == [(kept, f"was {kept}")]
 
 
-def test_of_equal_states_the_later_note_stays(database: Database, run: int) -> None:
+def test_later_note_of_equal_coverage_states_is_kept(database: Database, run: int) -> None:
     for note in ("no route", "timed out"):
         database.record_coverage("ft", day(0), "failed", 0, 0, note=note)
     assert [c.note for c in rows(database, Coverage)] == ["timed out"]
 
 
-def test_a_second_crawl_of_the_same_pages_adds_nothing_to_the_counts(
+def test_second_crawl_of_the_same_pages_adds_nothing_to_the_counts(
     database: Database, run: int
 ) -> None:
     database.record_coverage("ft", day(0), "ok", 40, 38)
@@ -404,7 +400,7 @@ def test_a_second_crawl_of_the_same_pages_adds_nothing_to_the_counts(
     assert [(c.found, c.stored) for c in rows(database, Coverage)] == [(40, 39)]
 
 
-def test_each_day_has_its_own_state(database: Database, run: int) -> None:
+def test_each_day_has_its_own_coverage_state(database: Database, run: int) -> None:
     database.record_coverage("ft", day(0), "ok", 1, 1)
     database.record_coverage("ft", day(1), "failed", 0, 0)
     assert {(c.day, c.state) for c in rows(database, Coverage)} == {
@@ -413,6 +409,6 @@ def test_each_day_has_its_own_state(database: Database, run: int) -> None:
     }
 
 
-def test_an_unknown_state_is_refused(database: Database, run: int) -> None:
+def test_unknown_coverage_state_is_refused(database: Database, run: int) -> None:
     with pytest.raises(ValueError, match="unknown coverage state 'sunny'"):
         database.record_coverage("ft", day(0), "sunny", 0, 0)  # type: ignore[arg-type]

@@ -56,7 +56,7 @@ def states(database: Database) -> dict[str, tuple[str, str | None]]:
     return {url.rpartition("/")[2]: (state, reason) for url, state, reason in rows}
 
 
-def test_each_page_hears_what_came_of_it(database: Database, frontier: Frontier) -> None:
+def test_batch_returns_the_outcome_of_each_page(database: Database, frontier: Frontier) -> None:
     first, empty, second = taken(frontier, "a", "b", "c")
     written = write(
         frontier,
@@ -74,9 +74,7 @@ def test_each_page_hears_what_came_of_it(database: Database, frontier: Frontier)
     }
 
 
-def test_a_copy_in_the_same_batch_adds_its_address_alone(
-    database: Database, frontier: Frontier
-) -> None:
+def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: Frontier) -> None:
     original, copy = article_and_print(frontier)
     assert original.document
     assert copy.document
@@ -89,9 +87,7 @@ def test_a_copy_in_the_same_batch_adds_its_address_alone(
     assert addresses == {original.document.page.attempt.url, copy.document.page.attempt.url}
 
 
-def test_a_copy_of_what_was_stored_before_adds_its_address_alone(
-    database: Database, frontier: Frontier
-) -> None:
+def test_copy_of_a_stored_article_adds_only_its_url(database: Database, frontier: Frontier) -> None:
     original, copy = article_and_print(frontier)
     write(frontier, original)
     assert write(frontier, copy) == [Saved("unchanged", 0)]
@@ -99,9 +95,7 @@ def test_a_copy_of_what_was_stored_before_adds_its_address_alone(
         assert session.scalar(select(Article.revision)) == 1
 
 
-def test_a_second_look_at_a_page_revises_its_article(
-    database: Database, frontier: Frontier
-) -> None:
+def test_revisited_page_revises_its_article(database: Database, frontier: Frontier) -> None:
     (page,) = taken(frontier, "a")
     write(frontier, arrival(frontier, page, article(page, text="As it was. " * 30)))
     again = replace(page, attempt=replace(page.attempt, first=False))
@@ -110,7 +104,9 @@ def test_a_second_look_at_a_page_revises_its_article(
     assert written == Saved("revised", 0)
 
 
-def test_what_cannot_be_stored_takes_nothing_along(database: Database, frontier: Frontier) -> None:
+def test_unstorable_document_does_not_fail_its_batch(
+    database: Database, frontier: Frontier
+) -> None:
     page, long = taken(frontier, "a", "b")
     unstorable = article(long)
     address = "https://ft.example/" + "x" * 3000
@@ -125,7 +121,7 @@ def test_what_cannot_be_stored_takes_nothing_along(database: Database, frontier:
     assert states(database)["b"][0] == "pending"
 
 
-def test_a_batch_is_written_whole_or_not_at_all(database: Database, frontier: Frontier) -> None:
+def test_batch_is_atomic(database: Database, frontier: Frontier) -> None:
     page, other = taken(frontier, "a", "b")
     stranger = article(other)
     stranger = replace(stranger, page=replace(stranger.page, source="unknown"))
@@ -136,7 +132,7 @@ def test_a_batch_is_written_whole_or_not_at_all(database: Database, frontier: Fr
         assert session.scalars(select(Article.id)).all() == []
 
 
-def test_pages_of_no_queue_are_stored_too(frontier: Frontier) -> None:
+def test_page_outside_the_frontier_is_stored(frontier: Frontier) -> None:
     (written,) = write(frontier, FinishedPage(document=document("a")))
     assert isinstance(written, Saved)
     assert written.outcome == "new"

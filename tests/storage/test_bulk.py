@@ -54,7 +54,7 @@ def test_rows_are_read_as_they_were_written(database: Database, number: int) -> 
 
 
 @numbers
-def test_rows_that_are_there_are_passed_over(database: Database, number: int) -> None:
+def test_existing_rows_are_skipped(database: Database, number: int) -> None:
     names = BulkInsert(TABLES["companies"], ("name",), lambda row: row.on_conflict_do_nothing())
     rows = [{"name": f"{ODD} {place}"} for place in range(number)]
     database.write(lambda session: names.write(session.connection(), rows[: number // 2]))
@@ -65,7 +65,7 @@ def test_rows_that_are_there_are_passed_over(database: Database, number: int) ->
 
 
 @numbers
-def test_rows_that_are_there_are_added_to(database: Database, number: int) -> None:
+def test_existing_rows_are_updated(database: Database, number: int) -> None:
     names = ("articles", "limited", "in_title", "in_body", "boilerplate", "boilerplate_articles")
     nothing = dict.fromkeys(names, 0)
     rows = [
@@ -87,7 +87,7 @@ def test_rows_that_are_there_are_added_to(database: Database, number: int) -> No
 
 
 @pytest.mark.parametrize("number", [FEW, MANY], ids=["few", "many"])
-def test_a_row_that_clashes_fails_as_sqlalchemy_fails(database: Database, number: int) -> None:
+def test_conflicting_row_raises_integrity_error(database: Database, number: int) -> None:
     names = BulkInsert(TABLES["companies"], ("name",))
     rows = [{"name": "Siemens"}] * number
 
@@ -103,7 +103,7 @@ def test_a_row_that_clashes_fails_as_sqlalchemy_fails(database: Database, number
 
 
 @numbers
-def test_numbers_are_new_each_time(database: Database, number: int) -> None:
+def test_row_ids_are_unique(database: Database, number: int) -> None:
     companies = RowIds(TABLES["companies"])
     names = BulkInsert(TABLES["companies"], ("id", "name"))
 

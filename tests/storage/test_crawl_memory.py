@@ -19,13 +19,13 @@ def database(database_url: str) -> Iterator[Database]:
         yield database
 
 
-def test_a_source_has_an_empty_memory_at_first(database: Database) -> None:
+def test_new_source_has_an_empty_memory(database: Database) -> None:
     assert memory_of(database, "courier") == Memory()
     assert memory_of(database, "never heard of") == Memory()
     assert list(memories(database)) == []
 
 
-def test_a_memory_comes_back_as_it_was_kept(database: Database) -> None:
+def test_stored_memory_is_read_unchanged(database: Database) -> None:
     full = {(1 << 64) - 1 - number: number + 1 for number in range(MAX_TEXTS)}
     kept = Memory(pages=390, seen={0: 1, 255: 3, **full})
     keep_memory(database, "courier", kept)
@@ -33,12 +33,12 @@ def test_a_memory_comes_back_as_it_was_kept(database: Database) -> None:
     assert memory_of(database, "ledger") == Memory()
 
 
-def test_the_order_of_what_was_seen_stays(database: Database) -> None:
+def test_order_of_fingerprints_is_kept(database: Database) -> None:
     keep_memory(database, "courier", Memory(pages=2, seen={9: 1, 1: 1, 5: 2}))
     assert list(memory_of(database, "courier").seen) == [9, 1, 5]
 
 
-def test_the_next_memory_takes_the_place_of_the_last(database: Database) -> None:
+def test_stored_memory_replaces_the_previous_one(database: Database) -> None:
     keep_memory(database, "ledger", Memory(pages=1, seen={1: 1}))
     keep_memory(database, "courier", Memory(pages=1, seen={1: 1}))
     keep_memory(database, "courier", Memory(pages=2, seen={2: 2}))
@@ -48,6 +48,6 @@ def test_the_next_memory_takes_the_place_of_the_last(database: Database) -> None
     }
 
 
-def test_a_source_must_be_registered(database: Database) -> None:
+def test_source_must_be_registered(database: Database) -> None:
     with pytest.raises(StorageError, match="no source 'nobody'"):
         keep_memory(database, "nobody", Memory())

@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_postgresql_urls_get_the_driver_we_have(scheme: str) -> None:
+def test_postgresql_url_uses_psycopg(scheme: str) -> None:
     assert engine.parse_url(f"{scheme}://u@h/d").drivername == "postgresql+psycopg"
 
 
@@ -53,20 +53,20 @@ def test_postgresql_urls_get_the_driver_we_have(scheme: str) -> None:
         ("postgresql://u:secret@h:port/d", "not a database URL: 'postgresql://***@h:port/d'"),
     ],
 )
-def test_what_is_no_url_of_ours_is_refused(url: str, says: str) -> None:
+def test_unsupported_database_url_is_refused(url: str, says: str) -> None:
     said = message(url)
     assert says in said
     assert "secret" not in said
 
 
-def test_an_unreachable_server_is_named_without_its_password() -> None:
+def test_error_of_an_unreachable_server_hides_its_password() -> None:
     said = message("postgresql://me:secret@127.0.0.1:1/news?connect_timeout=2")
     assert said.startswith("can't reach the database postgresql://me:***@127.0.0.1:1/news")
     assert "NEWSCRAWL_DATABASE_URL" in said
     assert "secret" not in said
 
 
-def test_a_missing_database_on_a_server_is_named(postgres_server: str) -> None:
+def test_missing_database_of_a_server_is_named(postgres_server: str) -> None:
     said = message(postgres_server.replace("/postgres?", "/nowhere?"))
     assert 'database "nowhere" does not exist' in said
 
@@ -74,7 +74,7 @@ def test_a_missing_database_on_a_server_is_named(postgres_server: str) -> None:
 # --- Files ---
 
 
-def test_a_new_file_gets_its_tables_in_wal_mode_with_foreign_keys(file: Path) -> None:
+def test_new_file_has_tables_wal_mode_and_foreign_keys(file: Path) -> None:
     with open_database(f"sqlite:///{file}") as opened:
         register(opened)
         with opened.reading() as session:
@@ -83,14 +83,14 @@ def test_a_new_file_gets_its_tables_in_wal_mode_with_foreign_keys(file: Path) ->
             assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
 
 
-def test_what_was_written_is_there_when_it_is_opened_again(file: Path) -> None:
+def test_rows_are_there_after_reopening(file: Path) -> None:
     with open_database(f"sqlite:///{file}") as opened:
         save_document(opened, document(), register(opened))
     with open_database(f"sqlite:///{file}", create=False) as opened:
         assert known_urls(opened, ["https://ft.example/a"])
 
 
-def test_a_database_in_memory_is_one_for_all_threads() -> None:
+def test_in_memory_database_is_shared_by_threads() -> None:
     with open_database("sqlite://") as opened:
         run = register(opened)
         worker = threading.Thread(target=save_document, args=(opened, document(), run))
@@ -99,22 +99,22 @@ def test_a_database_in_memory_is_one_for_all_threads() -> None:
         assert known_urls(opened, ["https://ft.example/a"])
 
 
-def test_a_reader_is_told_that_there_is_no_file(file: Path) -> None:
+def test_reader_of_a_missing_file_is_refused(file: Path) -> None:
     assert message(f"sqlite:///{file}", create=False).startswith(f"no database at {file}: crawl")
     assert not file.exists()
 
 
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_missing_folder_is_named(tmp_path: Path) -> None:
     said = message(f"sqlite:///{tmp_path}/nowhere/news.sqlite")
     assert "does its folder exist" in said
 
 
-def test_a_file_of_another_kind_is_named(file: Path) -> None:
+def test_file_that_is_not_a_database_is_named(file: Path) -> None:
     file.write_text("no database, whatever its name says" * 100)
     assert f"{file} is not an SQLite database" in message(f"sqlite:///{file}")
 
 
-def test_several_may_open_a_new_file_at_once(file: Path) -> None:
+def test_new_file_can_be_opened_concurrently(file: Path) -> None:
     code = "import sys; from newscrawl.storage import open_database as o; o(sys.argv[1]).close()"
     started = [
         subprocess.Popen([sys.executable, "-c", code, f"sqlite:///{file}"], stderr=subprocess.PIPE)
@@ -127,7 +127,7 @@ def test_several_may_open_a_new_file_at_once(file: Path) -> None:
 # --- Versions ---
 
 
-def test_postgresql_without_tables_names_the_command(postgres_url: str) -> None:
+def test_postgresql_without_tables_names_the_upgrade_command(postgres_url: str) -> None:
     assert message(postgres_url).endswith("no tables of newscrawl yet: newscrawl db upgrade")
 
 
@@ -147,15 +147,13 @@ def _set_version(url: str, version: str) -> None:
     [("0000", "newscrawl db upgrade"), ("9999", "made by a newer newscrawl")],
     ids=["older", "newer"],
 )
-def test_another_schema_is_refused_with_what_to_do(
-    database_url: str, version: str, says: str
-) -> None:
+def test_other_schema_is_refused_with_advice(database_url: str, version: str, says: str) -> None:
     upgrade_database(database_url)
     _set_version(database_url, version)
     assert says in message(database_url)
 
 
-def test_a_database_of_a_newer_newscrawl_is_not_called_up_to_date(database_url: str) -> None:
+def test_newer_schema_is_not_reported_as_up_to_date(database_url: str) -> None:
     upgrade_database(database_url)
     _set_version(database_url, "9999")
     with pytest.raises(StorageError, match="made by a newer newscrawl"):
@@ -175,7 +173,7 @@ def locked(file: Path) -> Iterator[sqlite3.Connection]:
     other.close()
 
 
-def test_a_database_that_stays_locked_is_a_clear_error(
+def test_locked_database_is_a_clear_error(
     file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "RETRY_PAUSES", (0.01, 0.01))
@@ -186,7 +184,7 @@ def test_a_database_that_stays_locked_is_a_clear_error(
         opened.register_source("ft", "FT", "gb", "en", "https://ft.example/")
 
 
-def test_a_lock_that_goes_away_is_waited_for(
+def test_released_lock_is_waited_for(
     file: Path, locked: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "RETRY_PAUSES", ())
@@ -197,7 +195,7 @@ def test_a_lock_that_goes_away_is_waited_for(
         release.join()
 
 
-def test_who_is_told_to_end_waits_for_no_lock(file: Path, locked: sqlite3.Connection) -> None:
+def test_ending_process_does_not_wait_for_a_lock(file: Path, locked: sqlite3.Connection) -> None:
     assert locked.in_transaction
     with open_database(f"sqlite:///{file}") as opened:
         opened.patience.hurried = lambda: True
@@ -207,17 +205,17 @@ def test_who_is_told_to_end_waits_for_no_lock(file: Path, locked: sqlite3.Connec
         assert opened.patience.is_spent
 
 
-def test_a_wait_that_is_no_number_is_refused(file: Path) -> None:
+def test_invalid_wait_setting_is_refused(file: Path) -> None:
     with pytest.raises(StorageError, match=r"not a number of seconds in the database URL: timeou"):
         open_database(f"sqlite:///{file}?timeout=soon")
 
 
-def test_readers_are_not_stopped_by_a_writer(file: Path, locked: sqlite3.Connection) -> None:
+def test_readers_do_not_wait_for_a_writer(file: Path, locked: sqlite3.Connection) -> None:
     with open_database(f"sqlite:///{file}?timeout=0") as opened:
         assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
-def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> None:
+def test_closed_connection_is_reopened(postgres_url: str) -> None:
     upgrade_database(postgres_url)
     with open_database(postgres_url) as opened:
         register(opened)
@@ -229,7 +227,7 @@ def test_a_connection_that_the_server_closed_is_made_anew(postgres_url: str) -> 
         assert known_urls(opened, ["https://ft.example/a"]) == set()
 
 
-def test_a_file_that_is_gone_is_named_and_not_made_anew(file: Path) -> None:
+def test_deleted_file_is_named_and_not_recreated(file: Path) -> None:
     with open_database(f"sqlite:///{file}") as opened:
         opened.close()  # as a pool does with connections that it doesn't need
         file.unlink()
@@ -238,7 +236,7 @@ def test_a_file_that_is_gone_is_named_and_not_made_anew(file: Path) -> None:
         assert not file.exists()
 
 
-def test_a_reader_waits_for_a_server_that_comes_back(
+def test_reader_waits_for_a_restarted_server(
     postgres_server: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upgrade_database(postgres_url)

@@ -45,13 +45,13 @@ def frontier(database: Database) -> Frontier:
 # --- The queue ----------------------------------------------------------------------------------
 
 
-def test_what_is_offered_can_be_taken_once(frontier: Frontier) -> None:
+def test_enqueued_page_is_dequeued_once(frontier: Frontier) -> None:
     assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=0, fresh=2)
     assert urls(frontier.dequeue(10)) == ["a", "b"]
     assert frontier.dequeue(10) == []
 
 
-def test_hints_wait_with_their_page(frontier: Frontier) -> None:
+def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
     moment = now() - HOUR
     told = offered("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
     frontier.enqueue(None, [told])
@@ -62,20 +62,20 @@ def test_hints_wait_with_their_page(frontier: Frontier) -> None:
     assert page.attempt.first
 
 
-def test_the_newest_come_first_and_those_without_a_date_last(frontier: Frontier) -> None:
+def test_newest_pages_come_first_and_undated_ones_last(frontier: Frontier) -> None:
     pages = [offered("undated"), offered("old", now() - DAY), offered("new", now() - MINUTE)]
     frontier.enqueue(None, pages)
     assert urls(frontier.dequeue(2)) == ["new", "old"]
     assert urls(frontier.dequeue(2)) == ["undated"]
 
 
-def test_an_offer_is_queued_once(frontier: Frontier) -> None:
+def test_page_enqueued_twice_is_queued_once(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     assert frontier.enqueue(None, [offered("a"), offered("b"), offered("b")]).fresh == 1
     assert urls(frontier.dequeue(10)) == ["a", "b"]
 
 
-def test_what_is_stored_already_is_not_queued(database: Database, frontier: Frontier) -> None:
+def test_stored_article_is_not_queued(database: Database, frontier: Frontier) -> None:
     save_document(database, document("a"), frontier.run_id)
     assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["b"]
@@ -88,7 +88,7 @@ def twin(url: str = TWIN) -> FrontierEntry:
     return FrontierEntry(url=url, fetch_url=url, hints=Hints(), twin_of=main_addresses(url))
 
 
-def test_a_twin_of_a_stored_article_is_an_address_of_it(
+def test_mobile_page_of_a_stored_article_is_its_alias(
     database: Database, frontier: Frontier
 ) -> None:
     save_document(database, document("a"), frontier.run_id)
@@ -97,7 +97,7 @@ def test_a_twin_of_a_stored_article_is_an_address_of_it(
     assert known_urls(database, [TWIN]) == {TWIN}
 
 
-def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> None:
+def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
     both = [twin("https://ft.example/amp/b-1"), offered("b-1")]
@@ -105,13 +105,13 @@ def test_a_twin_of_what_waits_is_not_queued_beside_it(frontier: Frontier) -> Non
     assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
-def test_a_mobile_page_that_is_no_known_twin_is_queued_as_itself(frontier: Frontier) -> None:
+def test_mobile_page_without_a_known_main_page_is_queued(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("b")])
     assert frontier.enqueue(None, [twin()]).fresh == 1
     assert TWIN in [page.attempt.url for page in frontier.dequeue(10)]
 
 
-def test_pages_before_since_stay_for_another_crawl(database: Database, frontier: Frontier) -> None:
+def test_pages_before_since_stay_queued(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("old", now() - 3 * DAY), offered("new", now() - HOUR)])
     since = now() - DAY
     assert urls(frontier.dequeue(10, since)) == ["new"]
@@ -120,26 +120,26 @@ def test_pages_before_since_stay_for_another_crawl(database: Database, frontier:
     assert "old" in urls(next_run(database).dequeue(10))
 
 
-def test_a_url_that_no_database_can_index_is_passed_over(frontier: Frontier) -> None:
+def test_url_too_long_for_an_index_is_skipped(frontier: Frontier) -> None:
     assert frontier.enqueue(None, [offered("x" * 2_700), offered("a")]).fresh == 1
 
 
-def test_what_a_killed_run_has_taken_is_taken_again(database: Database, frontier: Frontier) -> None:
+def test_pages_in_flight_in_a_killed_run_are_dequeued_again(
+    database: Database, frontier: Frontier
+) -> None:
     frontier.enqueue(None, [offered("a"), offered("b")])
     first, _ = frontier.dequeue(10)
     store(frontier, first.attempt, article(first))
     assert urls(next_run(database).dequeue(10)) == ["b"]
 
 
-def test_what_may_have_killed_a_run_comes_after_the_others(
-    database: Database, frontier: Frontier
-) -> None:
+def test_pages_in_flight_in_a_killed_run_come_last(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("deadly", now()), offered("b", now() - HOUR)])
     frontier.dequeue(1)
     assert urls(next_run(database).dequeue(2)) == ["b", "deadly"]
 
 
-def test_a_page_leaves_the_queue_only_with_its_article(
+def test_page_is_done_only_when_its_article_is_stored(
     database: Database, frontier: Frontier
 ) -> None:
     frontier.enqueue(None, [offered("a")])
@@ -150,9 +150,7 @@ def test_a_page_leaves_the_queue_only_with_its_article(
     assert urls(next_run(database).dequeue(1)) == ["a"]
 
 
-def test_a_second_address_of_an_article_leaves_the_queue_with_it(
-    database: Database, frontier: Frontier
-) -> None:
+def test_alias_of_a_stored_article_leaves_the_queue(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("amp/a"), offered("a")])
     page = next(p for p in frontier.dequeue(1))
     saved = article(page)
@@ -166,7 +164,7 @@ def test_a_second_address_of_an_article_leaves_the_queue_with_it(
     ("reason", "title", "waits"),
     [("paywalled", "Told", True), ("paywalled", None, False), ("NotHtml", "Told", False)],
 )
-def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
+def test_closed_page_is_queued_again_with_its_headline(
     database: Database, frontier: Frontier, reason: str, title: str | None, waits: bool
 ) -> None:
     frontier.enqueue(None, [offered("a")])
@@ -180,7 +178,7 @@ def test_a_page_kept_from_us_waits_again_once_its_headline_is_told(
 # --- Retries and revisits -----------------------------------------------------------------------
 
 
-def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
+def test_failed_page_is_retried_a_limited_number_of_times(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [offered("a")])
     tries = 0
@@ -191,14 +189,14 @@ def test_a_failed_page_is_tried_again_so_often(database: Database) -> None:
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
-def test_a_failed_page_rests(database: Database, frontier: Frontier) -> None:
+def test_failed_page_is_not_retried_at_once(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "failed", "timeout"))
     assert next_run(database).dequeue(1) == []
 
 
-def test_a_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
+def test_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
     frontier = next_run(database)
     frontier = replace(frontier, began=now())
     frontier.enqueue(None, [offered("a", now() - 2 * HOUR, title="Told")])
@@ -212,7 +210,7 @@ def test_a_page_that_waits_for_robots_txt_is_not_given_up(database: Database) ->
         assert (page.attempt.failures, page.hints.title) == (0, "Told")
 
 
-def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Database) -> None:
+def test_old_page_that_waits_for_robots_txt_counts_as_failed(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [offered("a", now() - 31 * DAY)])
     for failures in range(3):
@@ -222,7 +220,7 @@ def test_a_page_too_old_to_wait_for_robots_txt_is_one_that_failed(database: Data
     assert next_run(database, AT_ONCE).dequeue(9) == []
 
 
-def test_a_revisit_that_waits_for_robots_txt_stays_one(database: Database) -> None:
+def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
@@ -236,7 +234,7 @@ def test_a_revisit_that_waits_for_robots_txt_stays_one(database: Database) -> No
 
 
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
-def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
+def test_page_can_be_given_up(database: Database, outcome: str) -> None:
     frontier = next_run(database, AT_ONCE)
     frontier.enqueue(None, [offered("a", now() - MINUTE)])
     (page,) = frontier.dequeue(1)
@@ -244,9 +242,7 @@ def test_a_page_may_be_left_for_good(database: Database, outcome: str) -> None:
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
-def test_a_page_too_old_for_this_crawl_stays_for_another(
-    database: Database, frontier: Frontier
-) -> None:
+def test_postponed_page_stays_queued(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1, now() - DAY)
     old = now() - 9 * DAY
@@ -255,7 +251,7 @@ def test_a_page_too_old_for_this_crawl_stays_for_another(
     assert urls(frontier.dequeue(1)) == ["a"]
 
 
-def test_a_read_page_is_looked_at_again_with_its_validators(database: Database) -> None:
+def test_read_page_is_revisited_with_its_validators(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
@@ -288,7 +284,7 @@ def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedP
     [(30 * MINUTE, 1), (-MINUTE, 0), (2 * HOUR, 0)],
     ids=["later", "before", "in the future"],
 )
-def test_a_page_that_was_changed_is_looked_at_before_its_time(
+def test_page_with_a_later_lastmod_is_revisited_early(
     database: Database, frontier: Frontier, since_the_visit: timedelta, told: int
 ) -> None:
     stored(database, frontier)
@@ -298,7 +294,7 @@ def test_a_page_that_was_changed_is_looked_at_before_its_time(
     assert urls(later.dequeue(10)) == ["a"][:told]
 
 
-def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
+def test_lastmod_of_an_unmodified_page_is_ignored_later(
     database: Database, frontier: Frontier
 ) -> None:
     stored(database, frontier)
@@ -311,7 +307,7 @@ def test_a_listing_that_told_of_a_change_in_vain_is_not_believed_again(
     assert latest.dequeue(10) == []
 
 
-def test_an_alias_is_not_looked_at_again(database: Database) -> None:
+def test_alias_is_not_revisited(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
     for page in frontier.dequeue(2):
@@ -319,7 +315,7 @@ def test_an_alias_is_not_looked_at_again(database: Database) -> None:
     assert urls(after(DAY, frontier).dequeue(10)) == ["a"]
 
 
-def test_new_pages_come_before_second_looks(database: Database) -> None:
+def test_new_pages_come_before_revisits(database: Database) -> None:
     frontier = next_run(database)
     frontier.enqueue(None, [offered("a", now())])
     (page,) = frontier.dequeue(1)
@@ -343,14 +339,14 @@ def test_new_pages_come_before_second_looks(database: Database) -> None:
         (-DAY, HOUR),  # a date in the future counts as now
     ],
 )
-def test_revisits_fall_with_age(age: timedelta, next_age: timedelta | None) -> None:
+def test_revisit_interval_grows_with_age(age: timedelta, next_age: timedelta | None) -> None:
     moment = now()
     born = moment - age
     expected = None if next_age is None else min(born, moment) + next_age
     assert SCHEDULE.revisit_at(born, moment) == expected
 
 
-def test_retries_end() -> None:
+def test_retries_are_limited() -> None:
     moment = now()
     found = [SCHEDULE.retry_at(failures, moment) for failures in (1, 2, 3)]
     assert found == [moment + 10 * MINUTE, moment + HOUR, None]
@@ -361,20 +357,20 @@ def test_retries_end() -> None:
     st.integers(0, 10**6),
     st.integers(0, 10**6),
 )
-def test_polls_keep_within_their_bounds(interval: timedelta, quiet: int, failures: int) -> None:
+def test_poll_interval_is_within_its_limits(interval: timedelta, quiet: int, failures: int) -> None:
     moment = now()
     rest = SCHEDULE.poll_at(interval, quiet, failures, moment) - moment
     assert SCHEDULE.poll_min <= rest <= SCHEDULE.poll_max
 
 
-def test_a_quiet_listing_is_polled_less_often() -> None:
+def test_quiet_listing_is_polled_less_often() -> None:
     moment = now()
     rests = [SCHEDULE.poll_at(20 * MINUTE, quiet, 0, moment) - moment for quiet in range(4)]
     assert rests[0] == 20 * MINUTE
     assert rests == sorted(set(rests))
 
 
-def test_a_feed_is_polled_as_often_as_it_publishes() -> None:
+def test_feed_is_polled_as_often_as_it_publishes() -> None:
     moment = now()
     hourly = [moment - n * HOUR for n in range(50)]
     assert publishing_interval(hourly, None, moment) == HOUR
@@ -382,19 +378,19 @@ def test_a_feed_is_polled_as_often_as_it_publishes() -> None:
     assert publishing_interval(hourly, MINUTE, moment) == HOUR
 
 
-def test_what_a_feed_asks_for_never_costs_an_article() -> None:
+def test_poll_interval_of_a_feed_never_loses_an_article() -> None:
     moment = now()
     short = [moment - n * MINUTE for n in range(1, 11)]
     assert publishing_interval(short, DAY, moment) == 5 * MINUTE
 
 
 @pytest.mark.parametrize("moments", [[], [now() - DAY]])
-def test_a_feed_without_dates_tells_no_more_than_it_says(moments: list[datetime]) -> None:
+def test_feed_without_dates_uses_its_own_interval(moments: list[datetime]) -> None:
     assert publishing_interval(moments, None, now()) is None
     assert publishing_interval(moments, 2 * HOUR, now()) == 2 * HOUR
 
 
-def test_a_listing_without_dates_is_polled_by_what_it_brings(frontier: Frontier) -> None:
+def test_listing_without_dates_is_polled_by_its_new_pages(frontier: Frontier) -> None:
     (one,) = frontier.listings(["https://ft.example/rss"])
     rests = []
     for hours, fresh in ((0, 9), (2, 12), (3, 0), (5, 4)):
@@ -411,7 +407,7 @@ def test_a_listing_without_dates_is_polled_by_what_it_brings(frontier: Frontier)
 # --- Listings -----------------------------------------------------------------------------------
 
 
-def test_a_listing_is_remembered_as_it_was_read(database: Database, frontier: Frontier) -> None:
+def test_reading_of_a_listing_is_stored(database: Database, frontier: Frontier) -> None:
     (new,) = frontier.listings(["https://ft.example/rss"])
     assert (new.etag, new.checked_at) == (None, None)
     frontier.record_reading(
@@ -425,13 +421,13 @@ def test_a_listing_is_remembered_as_it_was_read(database: Database, frontier: Fr
     assert known.next_poll_at - known.checked_at == 30 * MINUTE
 
 
-def test_listings_keep_the_order_they_are_asked_in(frontier: Frontier) -> None:
+def test_listings_keep_their_order(frontier: Frontier) -> None:
     frontier.listings(["https://ft.example/b"])
     asked = ["https://ft.example/c", "https://ft.example/b", "https://ft.example/a"]
     assert [one.url for one in frontier.listings(asked)] == asked
 
 
-def test_an_unchanged_listing_and_a_broken_one_rest_longer(frontier: Frontier) -> None:
+def test_unchanged_and_failing_listings_rest_longer(frontier: Frontier) -> None:
     (one,) = frontier.listings(["https://ft.example/rss"])
     frontier.record_reading(one.id, reading())
     rests = []
@@ -448,7 +444,7 @@ def test_an_unchanged_listing_and_a_broken_one_rest_longer(frontier: Frontier) -
     assert rests == pytest.approx([45, 67.5, 20, 40], abs=0.1)
 
 
-def test_an_index_remembers_its_sitemaps(frontier: Frontier) -> None:
+def test_index_stores_its_sitemaps(frontier: Frontier) -> None:
     (index,) = frontier.listings(["https://ft.example/index"])
     at = "https://ft.example/"
     frontier.listings([f"{at}1", f"{at}2"], index.id)
@@ -460,7 +456,7 @@ def test_an_index_remembers_its_sitemaps(frontier: Frontier) -> None:
     ("read_from", "asked_from", "enough"),
     [(None, None, True), (None, 1, True), (2, 1, False), (1, 2, True), (1, None, False)],
 )
-def test_a_reading_is_enough_where_no_older_articles_are_asked_for(
+def test_reading_covers_a_later_since(
     frontier: Frontier, read_from: int | None, asked_from: int | None, enough: bool
 ) -> None:
     def day(number: int | None) -> datetime | None:
@@ -476,12 +472,12 @@ def test_a_reading_is_enough_where_no_older_articles_are_asked_for(
 # --- Which sources are due ----------------------------------------------------------------------
 
 
-def test_a_source_that_was_never_crawled_is_due(database: Database) -> None:
+def test_new_source_is_due(database: Database) -> None:
     (due,) = due_sources(database, now(), ["ft"])
     assert (due.slug, due.due_at, due.waiting) == ("ft", None, 0)
 
 
-def test_a_source_is_due_with_the_first_of_its_listings(
+def test_source_is_due_with_the_first_of_its_listings(
     database: Database, frontier: Frontier
 ) -> None:
     slow, fast = frontier.listings(["https://ft.example/slow", "https://ft.example/fast"])
@@ -494,9 +490,7 @@ def test_a_source_is_due_with_the_first_of_its_listings(
     assert due.due_at == due_at
 
 
-def test_a_source_is_due_when_a_page_is_but_not_at_once(
-    database: Database, frontier: Frontier
-) -> None:
+def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     frontier.finish([])
     assert due_sources(database, now() + MINUTE, ["ft"]) == []
@@ -504,7 +498,7 @@ def test_a_source_is_due_when_a_page_is_but_not_at_once(
     assert due.waiting == 1
 
 
-def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Database) -> None:
+def test_new_and_overdue_sources_come_first(database: Database) -> None:
     for slug, interval in (("ft", 2 * HOUR), ("bbc", HOUR)):
         frontier = open_frontier(database, slug, register(database, slug), SCHEDULE)
         (one,) = frontier.listings([f"https://{slug}.example/rss"])
@@ -517,7 +511,7 @@ def test_the_latest_source_comes_first_and_a_new_one_before_it(database: Databas
 # --- Headlines that come late --------------------------------------------------------------------
 
 
-def test_what_a_later_listing_tells_is_added_to_a_page_that_waits(frontier: Frontier) -> None:
+def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None:
     moment = now() - HOUR
     frontier.enqueue(None, [offered("a", title="First")])
     told = offered("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
@@ -527,7 +521,7 @@ def test_what_a_later_listing_tells_is_added_to_a_page_that_waits(frontier: Fron
     assert page.attempt.born == moment
 
 
-def test_what_is_told_of_a_page_on_its_way_is_known_when_it_comes(frontier: Frontier) -> None:
+def test_hints_are_added_to_a_page_in_flight(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
     frontier.add_hints([offered("a", title="Late")])
@@ -540,7 +534,7 @@ def test_what_is_told_of_a_page_on_its_way_is_known_when_it_comes(frontier: Fron
     [("closed", "paywalled"), ("closed", "disallowed"), ("read", "ConsentOrPaywall")],
 )
 @pytest.mark.parametrize("order", ["told first", "left first"])
-def test_a_page_that_was_left_untold_waits_again_once_its_headline_is_told(
+def test_page_without_a_headline_is_queued_again_with_it(
     frontier: Frontier, outcome: str, reason: str, order: str
 ) -> None:
     frontier = replace(frontier, began=now())
@@ -560,7 +554,7 @@ def test_a_page_that_was_left_untold_waits_again_once_its_headline_is_told(
     assert frontier.dequeue(1) == []
 
 
-def test_a_stored_article_is_not_asked_for_again_for_its_headline(frontier: Frontier) -> None:
+def test_stored_article_is_not_queued_again_for_its_headline(frontier: Frontier) -> None:
     frontier.enqueue(None, [offered("a")])
     (page,) = frontier.dequeue(1)
     store(frontier, page.attempt, article(page))

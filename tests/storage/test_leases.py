@@ -33,21 +33,21 @@ def lease_of(database: Database, slug: str) -> Lease:
         return session.scalars(select(Lease).join(Source).where(Source.slug == slug)).one()
 
 
-def test_only_one_worker_has_a_source(database: Database) -> None:
+def test_only_one_worker_holds_a_source(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     assert first.take("ft")
     assert not second.take("ft")
     assert second.take("bbc")
 
 
-def test_a_lease_that_was_given_back_is_free(database: Database) -> None:
+def test_released_lease_is_free(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.take("ft")
     first.release("ft", "done", 0, "3 new")
     assert second.take("ft")
 
 
-def test_a_holder_that_died_loses_the_source(database: Database) -> None:
+def test_lease_of_a_dead_holder_expires(database: Database) -> None:
     dead, second = leases(database, "a", SHORT), leases(database, "b")
     dead.take("ft")
     time.sleep(0.4)
@@ -57,7 +57,7 @@ def test_a_holder_that_died_loses_the_source(database: Database) -> None:
     assert lease_of(database, "ft").holder == "b"
 
 
-def test_a_holder_that_lives_keeps_the_source(database: Database) -> None:
+def test_renewed_lease_is_kept(database: Database) -> None:
     living, second = leases(database, "a", SHORT), leases(database, "b")
     living.take("ft")
     for _ in range(4):
@@ -66,24 +66,24 @@ def test_a_holder_that_lives_keeps_the_source(database: Database) -> None:
         assert not second.take("ft")
 
 
-def test_a_lease_of_nobody_cannot_be_renewed(database: Database) -> None:
+def test_lease_without_a_holder_cannot_be_renewed(database: Database) -> None:
     assert not leases(database).renew("ft")
 
 
-def test_a_source_is_put_into_the_queue_once(database: Database) -> None:
+def test_source_is_queued_once(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     assert first.place(["ft", "bbc", "spiegel"], 2) == ["ft", "bbc"]
     assert second.place(["ft", "bbc", "spiegel"], 2) == ["spiegel"]
     assert first.place(["ft", "bbc", "spiegel"], 2) == []
 
 
-def test_a_source_that_is_crawled_is_not_queued(database: Database) -> None:
+def test_source_that_is_crawled_is_not_queued(database: Database) -> None:
     first = leases(database)
     first.take("ft")
     assert first.place(["ft"], 5) == []
 
 
-def test_what_got_lost_in_the_queue_is_queued_again(database: Database) -> None:
+def test_lost_queue_entry_is_queued_again(database: Database) -> None:
     impatient = Terms(length=timedelta(minutes=5), patience=timedelta(seconds=0.2))
     first = leases(database, "a", impatient)
     assert first.place(["ft"], 1) == ["ft"]
@@ -91,7 +91,7 @@ def test_what_got_lost_in_the_queue_is_queued_again(database: Database) -> None:
     assert first.place(["ft"], 1) == ["ft"]
 
 
-def test_what_was_not_needed_is_free_at_once(database: Database) -> None:
+def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.place(["ft"], 1)
     first.take("ft")
@@ -100,19 +100,19 @@ def test_what_was_not_needed_is_free_at_once(database: Database) -> None:
     assert second.place(["ft"], 1) == ["ft"]
 
 
-def test_nobody_gives_back_what_another_has(database: Database) -> None:
+def test_lease_of_another_worker_is_not_released(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.take("ft")
     second.give_back("ft")
     assert lease_of(database, "ft").holder == "a"
 
 
-def test_a_failed_source_rests_longer_each_time() -> None:
+def test_failed_source_rests_longer_each_time() -> None:
     minute = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
     assert [minute.rest(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [1, 2, 4, 8, 360]
 
 
-def test_a_source_that_rests_is_neither_taken_nor_queued(database: Database) -> None:
+def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None:
     resting = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
     first = leases(database, "a", resting)
     first.take("ft")
@@ -135,7 +135,9 @@ def test_a_source_that_rests_is_neither_taken_nor_queued(database: Database) -> 
     ],
     ids=["in a row", "until one succeeds", "being stopped is no failure"],
 )
-def test_failures_are_counted(database: Database, outcomes: list[Outcome], failures: int) -> None:
+def test_consecutive_failures_are_counted(
+    database: Database, outcomes: list[Outcome], failures: int
+) -> None:
     first = leases(database)
     for outcome in outcomes:
         assert first.take("ft")
@@ -143,7 +145,7 @@ def test_failures_are_counted(database: Database, outcomes: list[Outcome], failu
     assert lease_of(database, "ft").failures == failures
 
 
-def test_what_was_cut_off_is_known(database: Database) -> None:
+def test_interrupted_sources_are_listed(database: Database) -> None:
     first, dead = leases(database, "a"), leases(database, "b", SHORT)
     for slug, outcome, code in (("ft", "done", 0), ("bbc", "stopped", 1)):
         first.take(slug)
@@ -154,7 +156,7 @@ def test_what_was_cut_off_is_known(database: Database) -> None:
     assert first.interrupted() == ["bbc", "spiegel"]
 
 
-def test_sources_at_one_host_take_turns(database: Database) -> None:
+def test_sources_of_one_host_exclude_each_other(database: Database) -> None:
     together = {"ft": {"bbc"}, "bbc": {"ft"}}
     first = Leases(database, "a", LONG, together)
     second = Leases(database, "b", LONG, together)
@@ -166,7 +168,7 @@ def test_sources_at_one_host_take_turns(database: Database) -> None:
     assert second.take("bbc")
 
 
-def test_sources_of_a_host_that_start_at_the_same_moment_take_turns(database: Database) -> None:
+def test_sources_of_one_host_started_concurrently_exclude_each_other(database: Database) -> None:
     slugs = ("ft", "bbc", "spiegel")
     together = {slug: set(slugs) - {slug} for slug in slugs}
     workers = [Leases(database, slug, LONG, together) for slug in slugs]
@@ -180,7 +182,7 @@ def test_sources_of_a_host_that_start_at_the_same_moment_take_turns(database: Da
             workers[taken.index(True)].release(slugs[taken.index(True)], "done", 0, "")
 
 
-def test_the_clock_is_one_for_all_and_aware(database: Database) -> None:
+def test_clock_of_the_database_is_aware(database: Database) -> None:
     with database.reading() as session:
         assert isinstance(session, Session)
         assert abs(clock(session) - datetime.now(UTC)) < timedelta(seconds=5)

@@ -61,19 +61,19 @@ def test_migrated_tables_are_those_of_the_models(database_url: str) -> None:
     assert differences(database_url) == []
 
 
-def test_an_upgrade_tells_where_from_and_where_to(database_url: str) -> None:
+def test_upgrade_reports_both_versions(database_url: str) -> None:
     assert upgrade_database(database_url) == (None, migrations.HEAD)
     assert upgrade_database(database_url) == (migrations.HEAD, migrations.HEAD)
 
 
-def test_an_upgraded_database_opens(database_url: str) -> None:
+def test_upgraded_database_can_be_opened(database_url: str) -> None:
     upgrade_database(database_url)
     with open_database(database_url) as database:
         database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
         assert database.start_run("ft") == 1
 
 
-def test_the_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
+def test_search_index_of_sqlite_merges_rarely(tmp_path: Path) -> None:
     with (
         open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database,
         database.reading() as session,

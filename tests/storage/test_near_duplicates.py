@@ -136,7 +136,7 @@ def alike(one: str, other: str) -> bool:
         "half with boilerplate",
     ],
 )
-def test_copies_of_a_text_tell_its_story(copy: str) -> None:
+def test_edited_copies_are_one_story(copy: str) -> None:
     assert alike(AGENCY, copy)
 
 
@@ -157,22 +157,22 @@ def test_copies_of_a_text_tell_its_story(copy: str) -> None:
         "one that quotes a paragraph of the other",
     ],
 )
-def test_other_stories_stay_apart(one: str, other: str) -> None:
+def test_different_texts_are_different_stories(one: str, other: str) -> None:
     assert not alike(one, other)
 
 
-def test_copies_in_a_script_without_blanks_are_found() -> None:
+def test_copies_in_an_unspaced_script_are_one_story() -> None:
     copy = JAPANESE.replace("約三千億円", "三千億円").replace("二十日", "20日") + "（共同）"
     assert alike(JAPANESE, copy)
 
 
-def test_copies_with_accents_written_otherwise_are_found() -> None:
+def test_copies_with_decomposed_accents_are_one_story() -> None:
     copy = GERMAN.replace("ä", "a\u0308").replace("ü", "u\u0308").replace("ö", "o\u0308")
     assert alike(GERMAN, copy)
 
 
 @pytest.mark.parametrize("text", ["", "More follows.", "word " * 500, "。" * 500])
-def test_a_text_without_enough_to_go_by_has_no_sketch(text: str) -> None:
+def test_short_text_has_no_sketch(text: str) -> None:
     assert sketch_of(text) is None
 
 
@@ -190,7 +190,7 @@ def by_definition(words: list[str], width: int) -> tuple[int, list[int]]:
 
 
 @given(words=st.lists(st.text("abñ苹", min_size=1, max_size=3), min_size=30, max_size=120))
-def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
+def test_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) -> None:
     alone = [word == "苹" for word in words[:100]]
     width = SHINGLE_OF_CHARACTERS if 2 * sum(alone) > len(alone) else SHINGLE
     made, (number, smallest) = sketch("\n".join(words)), by_definition(words, width)
@@ -201,14 +201,14 @@ def test_a_sketch_holds_the_smallest_hashes_of_the_shingles(words: list[str]) ->
         assert (made.shingles, made.smallest.tolist()) == (number, smallest)
 
 
-def test_a_sketch_survives_its_bytes() -> None:
+def test_sketch_is_restored_from_its_bytes() -> None:
     made = sketch_of(AGENCY)
     assert made is not None
     again = Sketch.from_bytes(made.shingles, made.to_bytes())
     assert resemblance(made, again) == 1.0
 
 
-def test_a_sketch_is_the_same_on_every_machine() -> None:
+def test_sketch_does_not_depend_on_the_machine() -> None:
     made = sketch_of(AGENCY)
     assert made is not None
     assert (made.shingles, made.index[:3]) == (156, [709760, 23920141, 27730583])
@@ -238,7 +238,7 @@ def told(database: Database) -> list[tuple[int, int]]:
     return [(row.articles, row.sources) for row in queries.stories(database)]
 
 
-def test_copies_in_several_papers_over_days_are_one_story(database: Database, save: Save) -> None:
+def test_copies_of_several_sources_and_days_are_one_story(database: Database, save: Save) -> None:
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc", on=1)
     save(f"{AGENCY}\n\n{BOILERPLATE}", "faz", on=3)
@@ -259,15 +259,13 @@ def test_copies_stored_together_are_one_story(database: Database) -> None:
     assert [row.articles for row in queries.stories(database)] == [2, 2]
 
 
-def test_a_text_months_later_is_a_story_of_its_own(database: Database, save: Save) -> None:
+def test_copy_months_later_is_a_new_story(database: Database, save: Save) -> None:
     save(AGENCY, "ft")
     save(AGENCY, "bbc", on=60)
     assert told(database) == [(1, 1), (1, 1)]
 
 
-def test_an_article_that_becomes_another_text_leaves_its_story(
-    database: Database, save: Save
-) -> None:
+def test_article_with_a_new_text_leaves_its_story(database: Database, save: Save) -> None:
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc")
     save(OTHER, "ft")
@@ -276,7 +274,7 @@ def test_an_article_that_becomes_another_text_leaves_its_story(
     assert told(database) == [(2, 2)]
 
 
-def test_a_correction_stays_in_its_story(database: Database, save: Save) -> None:
+def test_corrected_article_stays_in_its_story(database: Database, save: Save) -> None:
     save(AGENCY, "ft")
     (before,) = queries.articles(database)
     save(AGENCY.replace("forty", "forty-two"), "ft")
@@ -284,7 +282,7 @@ def test_a_correction_stays_in_its_story(database: Database, save: Save) -> None
     assert (after.revision, after.story) == (2, before.story)
 
 
-def test_a_live_text_that_grows_alone_stays_in_its_story(database: Database, save: Save) -> None:
+def test_growing_live_text_stays_in_its_story(database: Database, save: Save) -> None:
     save(shortened(AGENCY, 1), "ft")
     (before,) = queries.articles(database)
     save(OTHER, "ft")
@@ -292,13 +290,13 @@ def test_a_live_text_that_grows_alone_stays_in_its_story(database: Database, sav
     assert after.story == before.story
 
 
-def test_short_texts_are_stories_of_their_own(database: Database, save: Save) -> None:
+def test_each_short_text_is_a_story(database: Database, save: Save) -> None:
     save("More follows.", "ft")
     save("More follows.", "bbc")
     assert told(database) == [(1, 1), (1, 1)]
 
 
-def test_stories_count_once_however_many_tell_them(database: Database, save: Save) -> None:
+def test_story_counts_once_for_all_its_copies(database: Database, save: Save) -> None:
     save(AGENCY, "ft")
     save(edited(AGENCY), "bbc", on=1)
     save(OTHER, "ft", path="b", on=1)
@@ -317,7 +315,7 @@ def test_stories_count_once_however_many_tell_them(database: Database, save: Sav
     assert row.hits.stories == 2
 
 
-def test_a_text_that_floods_is_found_by_its_first_copies(database: Database) -> None:
+def test_frequent_text_is_matched_by_its_first_copies(database: Database) -> None:
     runs = {f"s{n}": register(database, f"s{n}") for n in range(4)}
     many = MAX_PER_VALUE + 20
     for slug, run in runs.items():

@@ -77,7 +77,9 @@ def ranking(database: Database) -> dict[str, int]:
     return {row.company: row.hits.in_title + row.hits.in_body for row in before}
 
 
-def test_a_worse_version_is_held_and_the_article_stays(database: Database, run: int) -> None:
+def test_worse_revision_is_quarantined_and_the_article_is_kept(
+    database: Database, run: int
+) -> None:
     saved = save_document(database, shell(fetched_at=moment(1)), run)
     assert saved == Saved("quarantined", 0, "text_shrank")
     assert stored(database) == ("A headline", TEXT, 1)
@@ -89,7 +91,9 @@ def test_a_worse_version_is_held_and_the_article_stays(database: Database, run: 
     assert queries.quarantine_sizes(database) == {"ft": 1}
 
 
-def test_revisits_in_a_row_are_one_row_with_the_newest_text(database: Database, run: int) -> None:
+def test_repeated_bad_revisits_are_one_row_with_the_newest_text(
+    database: Database, run: int
+) -> None:
     first = save_document(database, shell(fetched_at=moment(1)), run)
     again = save_document(database, shell(fetched_at=moment(2)), run)
     other = save_document(database, shell("Something went wrong.", fetched_at=moment(3)), run)
@@ -100,7 +104,7 @@ def test_revisits_in_a_row_are_one_row_with_the_newest_text(database: Database, 
 
 
 @pytest.mark.parametrize("text", [TEXT, TEXT + " A correction."])
-def test_a_good_version_ends_what_is_pending(database: Database, run: int, text: str) -> None:
+def test_good_revision_closes_the_quarantined_one(database: Database, run: int, text: str) -> None:
     save_document(database, shell(), run)
     saved = save_document(database, good(text), run)
     assert saved.outcome == ("unchanged" if text == TEXT else "revised")
@@ -109,7 +113,9 @@ def test_a_good_version_ends_what_is_pending(database: Database, run: int, text:
     assert (row.state, row.text, row.mentions) == ("superseded", "", [])
 
 
-def test_a_page_without_article_is_held_and_cannot_be_applied(database: Database, run: int) -> None:
+def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
+    database: Database, run: int
+) -> None:
     lost = LostArticle(url=URL, seen_at=moment(1), kind="TooShort", note="12 characters of text")
     unknown = replace(lost, url="https://ft.example/never-seen")
     arrivals = [FinishedPage(lost=lost), FinishedPage(lost=unknown), FinishedPage(lost=lost)]
@@ -125,17 +131,13 @@ def test_a_page_without_article_is_held_and_cannot_be_applied(database: Database
     assert queries.quarantined(database) == []
 
 
-def test_another_source_puts_nothing_of_ours_into_the_quarantine(
-    database: Database, run: int
-) -> None:
+def test_other_source_cannot_quarantine_our_article(database: Database, run: int) -> None:
     elsewhere = register(database, "faz")
     lost = LostArticle(url=URL, seen_at=moment(1), kind="Empty", note="no text found")
     assert write_batch(database, elsewhere, [FinishedPage(lost=lost)]) == [None]
 
 
-def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(
-    database: Database, run: int
-) -> None:
+def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: int) -> None:
     teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
     own = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
     consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
@@ -147,7 +149,7 @@ def test_a_consent_page_is_held_and_a_paywall_of_the_article_is_not(
     assert (row.new_title, row.note) == ("Your privacy", "the page is of the kind 'consent'")
 
 
-def test_while_layout_changed_is_open_revisions_wait(database: Database, run: int) -> None:
+def test_revisions_are_quarantined_during_a_layout_incident(database: Database, run: int) -> None:
     incident = Incident(kind="layout_changed", source="ft", note="texts are short")
     record_incidents(database, [incident], ())
     with database.reading() as session:
@@ -161,7 +163,7 @@ def test_while_layout_changed_is_open_revisions_wait(database: Database, run: in
     assert queries.quarantined(database) == []
 
 
-def test_archives_make_no_article_worse(database: Database, run: int) -> None:
+def test_archived_page_does_not_make_an_article_worse(database: Database, run: int) -> None:
     assert run
     intake = IngestionWriter(database, "ingested")
     origin = Origin(slug="ft", name="FT", country="gb", language="en", home="https://ft.example/")
@@ -179,7 +181,9 @@ def test_archives_make_no_article_worse(database: Database, run: int) -> None:
     }
 
 
-def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database, run: int) -> None:
+def test_applied_revision_counts_and_the_old_text_is_a_version(
+    database: Database, run: int
+) -> None:
     assert ranking(database) == {"Siemens": 2, "Bosch": 1}
     late = shell(fetched_at=moment(1), mentions=[body("Nokia")], language="de", section="Home")
     save_document(database, late, run)
@@ -197,7 +201,7 @@ def test_what_is_applied_counts_and_the_old_text_is_a_version(database: Database
         apply_revision(database, row.id)
 
 
-def test_what_is_discarded_is_not_listed_again(database: Database, run: int) -> None:
+def test_discarded_revision_is_not_listed_again(database: Database, run: int) -> None:
     save_document(database, shell(), run)
     (row,) = queries.quarantined(database)
     assert decide_all(database, [row.id, row.id, 9999], discard_revision)[0] == [URL]
@@ -212,7 +216,7 @@ def restore(database: Database, number: int, found: Sequence[Mention] = GOOD) ->
     return restore_version(database, version, found, version.language)
 
 
-def test_an_earlier_version_is_restored_with_all_its_facts(database: Database, run: int) -> None:
+def test_earlier_version_is_restored_with_its_metadata(database: Database, run: int) -> None:
     save_document(database, shell(language="de", section="Home", mentions=[body("Nokia")]), run)
     apply_revision(database, queries.quarantined(database)[0].id)
     assert restore(database, 1) == 3
@@ -226,7 +230,9 @@ def test_an_earlier_version_is_restored_with_all_its_facts(database: Database, r
     assert dict(versions[-1].mentions) == {"Siemens": 2, "Bosch": 1, "Nokia": -1}
 
 
-def test_what_was_restored_is_not_taken_back(database: Database, run: int) -> None:
+def test_restored_version_is_not_replaced_by_the_same_revision(
+    database: Database, run: int
+) -> None:
     corrected = good(TEXT + " A correction that is none.")
     assert save_document(database, corrected, run).outcome == "revised"
     restore(database, 1)
@@ -240,7 +246,7 @@ def test_what_was_restored_is_not_taken_back(database: Database, run: int) -> No
     assert stored(database)[1] == corrected.article.text
 
 
-def test_a_version_that_is_none_is_named(database: Database, run: int) -> None:
+def test_unknown_version_is_named(database: Database, run: int) -> None:
     for number, words in ((1, "newest one"), (7, "no version 7")):
         with pytest.raises(RevisionError, match=words):
             earlier_version(database, URL, number)
@@ -248,7 +254,7 @@ def test_a_version_that_is_none_is_named(database: Database, run: int) -> None:
         earlier_version(database, "https://ft.example/z", 1)
 
 
-def test_a_version_that_broke_off_is_not_applied_in_part(
+def test_failed_apply_changes_nothing(
     database: Database, run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_document(database, shell(mentions=[body("Nokia")]), run)
@@ -274,9 +280,7 @@ def _broken(_: object) -> None:
     raise RuntimeError("the plug was pulled")
 
 
-def test_what_has_left_the_quarantine_is_forgotten_after_a_while(
-    database: Database, run: int
-) -> None:
+def test_closed_quarantine_rows_are_pruned(database: Database, run: int) -> None:
     save_document(database, shell(), run)
     discard_revision(database, queries.quarantined(database)[0].id)
     save_document(database, shell("Another shell."), run)
@@ -344,7 +348,7 @@ def _check_counts(database: Database) -> None:
 
 @settings(max_examples=30)
 @given(steps=_STEPS)
-def test_counts_follow_what_is_decided_on_sqlite(
+def test_rollups_follow_quarantine_decisions_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Any]
 ) -> None:
     with new_sqlite() as database:
@@ -354,7 +358,7 @@ def test_counts_follow_what_is_decided_on_sqlite(
 
 @settings(max_examples=10)
 @given(steps=_STEPS)
-def test_counts_follow_what_is_decided_on_postgresql(
+def test_rollups_follow_quarantine_decisions_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Any]
 ) -> None:
     empty(postgres_tables)

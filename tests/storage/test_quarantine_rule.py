@@ -47,7 +47,7 @@ def version(
     ],
     ids=["added", "cut", "half", "headline", "rewritten", "grown"],
 )
-def test_corrections_go_through(new: Version) -> None:
+def test_corrections_are_accepted(new: Version) -> None:
     assert reason_against(version(), new, SOURCE) is None
 
 
@@ -65,22 +65,22 @@ def test_corrections_go_through(new: Version) -> None:
         (version("", rank=1), "no_article"),
     ],
 )
-def test_what_makes_an_article_worse_has_a_name(new: Version, reason: Reason) -> None:
+def test_worse_revision_has_a_named_reason(new: Version, reason: Reason) -> None:
     assert reason_against(version(), new, SOURCE) == reason
 
 
-def test_a_short_item_may_lose_a_sentence_of_three() -> None:
+def test_short_item_may_lose_a_sentence_of_three() -> None:
     short = "The quay is closed. It opens on Monday. Ships wait outside of the harbour until then."
     assert reason_against(version(short), version("The quay is open again."), SOURCE) is None
 
 
-def test_a_live_blog_may_end_as_a_summary() -> None:
+def test_live_blog_may_end_as_a_summary() -> None:
     summary = version(" ".join(SENTENCES[:15]), kind="live")
     assert reason_against(version(), summary, SOURCE) is None
     assert reason_against(version(), version("It is over.", kind="live"), SOURCE) == "text_shrank"
 
 
-def test_an_article_that_goes_behind_its_paywall_is_no_fault() -> None:
+def test_paywall_of_the_article_is_accepted() -> None:
     own = Barrier(kind="paywall", title="Harbour crews move, subscribers read")
     declared = Barrier(kind="paywall", title="Subscribe", declared=True)
     for barrier in (own, declared, None):
@@ -92,26 +92,26 @@ def test_an_article_that_goes_behind_its_paywall_is_no_fault() -> None:
     "barrier",
     [Barrier(kind="consent", title="Your privacy"), Barrier(kind="paywall", title="Sign in")],
 )
-def test_another_page_in_place_of_an_article_is_one(barrier: Barrier) -> None:
+def test_another_page_instead_of_the_article_is_quarantined(barrier: Barrier) -> None:
     teaser = version("Standfirst.", rank=1, access="paywalled", barrier=barrier)
     assert reason_against(version(), teaser, SOURCE) == "no_article"
     told = version("Told by the feed.", rank=1, access="paywalled")
     assert reason_against(told, version("Less.", rank=0, kind="error"), SOURCE) is None
 
 
-def test_while_the_layout_is_changed_no_page_revises_anything() -> None:
+def test_layout_incident_quarantines_every_revision() -> None:
     changed = SourceContext(names=NAMES, layout_changed=True)
     assert reason_against(version(), version(TEXT + " More."), changed) == "layout_changed"
     told = version("What the feed says.", rank=1, access="paywalled")
     assert reason_against(version("Said.", rank=1, access="paywalled"), told, changed) is None
 
 
-def test_a_site_that_names_all_its_headlines_after_itself_is_left_alone() -> None:
+def test_site_name_in_every_headline_is_accepted() -> None:
     stored, new = version(title="The Saltmere Times"), version(TEXT + " More.", "Saltmere Times")
     assert reason_against(stored, new, SOURCE) is None
 
 
-def test_scripts_without_blanks_are_told_apart() -> None:
+def test_texts_in_unspaced_scripts_are_compared() -> None:
     text = "".join(f"{chr(0x4E00 + number)}号码头关闭。" for number in range(60))
     stored = version(text, "港口工人搬家")
     other = "".join(f"{chr(0x5E00 + number)}页请登录账户。" for number in range(60))

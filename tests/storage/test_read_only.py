@@ -49,7 +49,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_questions_are_answered(folder: Path) -> None:
+def test_read_only_database_answers_questions(folder: Path) -> None:
     assert not (folder / "news.sqlite-wal").exists()
     done = newscrawl(folder, "articles", "--since", "2000-01-01", "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def test_questions_are_answered(folder: Path) -> None:
     assert "can't" not in done.stderr, done.stderr
 
 
-def test_who_must_write_says_so_in_a_line(folder: Path) -> None:
+def test_crawl_into_a_read_only_database_is_refused_in_one_line(folder: Path) -> None:
     done = read_only(folder, sys.executable, "-m", "scrapy", "crawl", "ft")
     lines = [line for line in done.stderr.splitlines() if " INFO: " not in line]
     assert done.returncode == 2
@@ -70,7 +70,7 @@ def test_who_must_write_says_so_in_a_line(folder: Path) -> None:
     assert "news.sqlite" in lines[0]
 
 
-def test_changes_that_can_not_be_read_are_told_of(folder: Path) -> None:
+def test_unreadable_wal_is_reported(folder: Path) -> None:
     with open_database(f"sqlite:///{folder}/news.sqlite") as opened:
         save_document(opened, document("b"), register(opened))
         # As a program leaves it that was killed.
@@ -84,7 +84,7 @@ def test_changes_that_can_not_be_read_are_told_of(folder: Path) -> None:
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
-def test_a_database_beside_a_writer_is_read_as_it_is_now(
+def test_read_only_reader_sees_changes_of_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engines, "may_write", lambda _file: False)

@@ -70,7 +70,7 @@ def crawl(database: Database) -> Callable[..., Enqueued]:
     return crawl
 
 
-def test_done_pages_of_stored_articles_are_forgotten_and_not_asked_for_again(
+def test_pruned_pages_of_stored_articles_are_not_requested_again(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     for days in (100, 90):  # by the second no further look at them is due
@@ -81,7 +81,7 @@ def test_done_pages_of_stored_articles_are_forgotten_and_not_asked_for_again(
     assert crawl(now(), "a", "b", "c") == Enqueued(known=3, fresh=0)
 
 
-def test_what_is_no_article_is_remembered_while_a_feed_names_it(
+def test_dropped_page_is_kept_while_a_feed_lists_it(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     for days in range(100, 0, -10):
@@ -90,7 +90,7 @@ def test_what_is_no_article_is_remembered_while_a_feed_names_it(
     assert crawl(now(), "x").fresh == 0
 
 
-def test_what_is_no_article_is_forgotten_when_no_feed_names_it_any_more(
+def test_dropped_page_is_pruned_when_no_feed_lists_it(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
@@ -99,7 +99,7 @@ def test_what_is_no_article_is_forgotten_when_no_feed_names_it_any_more(
     assert rows(database, FrontierUrl) == 1
 
 
-def test_what_a_listing_says_that_has_not_changed_since_is_remembered(
+def test_pages_of_an_unchanged_listing_are_kept(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x")
@@ -110,7 +110,7 @@ def test_what_a_listing_says_that_has_not_changed_since_is_remembered(
     assert prune(database).pages == 0
 
 
-def test_a_watch_that_rests_forgets_no_page_that_it_would_ask_for_again(
+def test_paused_source_keeps_pages_that_it_would_request_again(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 101 * DAY, "x")
@@ -120,7 +120,7 @@ def test_a_watch_that_rests_forgets_no_page_that_it_would_ask_for_again(
     assert crawl(now(), "x").fresh == 0
 
 
-def test_what_waits_is_never_forgotten(database: Database) -> None:
+def test_pending_pages_are_never_pruned(database: Database) -> None:
     long_ago = at(now() - 100 * DAY, next_run(database))
     long_ago.enqueue(None, [offered("a"), offered("b")])
     (first, _) = long_ago.dequeue(10)
@@ -129,7 +129,7 @@ def test_what_waits_is_never_forgotten(database: Database) -> None:
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
 
-def test_feeds_of_days_gone_by_are_forgotten(
+def test_dated_listings_of_past_days_are_pruned(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x-2", "x", feed=f"{FEED}/of-a-day")
@@ -140,7 +140,7 @@ def test_feeds_of_days_gone_by_are_forgotten(
         assert session.scalars(select(Listing.url)).all() == [FEED]
 
 
-def test_runs_without_articles_go_and_others_keep_no_counts(
+def test_runs_without_articles_are_pruned_and_others_lose_their_stats(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "a")
@@ -153,15 +153,13 @@ def test_runs_without_articles_go_and_others_keep_no_counts(
     assert prune(database).runs == 0
 
 
-def test_the_last_run_of_a_source_is_kept(
-    database: Database, crawl: Callable[..., Enqueued]
-) -> None:
+def test_last_run_of_a_source_is_kept(database: Database, crawl: Callable[..., Enqueued]) -> None:
     crawl(now() - 100 * DAY)
     assert prune(database).runs == 0
     assert rows(database, Run) == 1
 
 
-def test_monitors_and_findings_that_are_over_are_forgotten(database: Database) -> None:
+def test_old_monitors_and_closed_incidents_are_pruned(database: Database) -> None:
     old = now() - 100 * DAY
     monitor = {"host": "h", "pid": 1, "slots": 1, "version": "1", "started_at": old}
     incident = {"kind": "stale", "note": "", "facts": {}, "opened_at": old, "seen_at": old}
@@ -181,7 +179,7 @@ def test_monitors_and_findings_that_are_over_are_forgotten(database: Database) -
         assert session.scalars(select(Incident.cause)).all() == ["open"]
 
 
-def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
+def test_database_size_is_limited_over_a_year(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     """Each time three articles and a page that is none, beside one that its feed always names."""
@@ -199,7 +197,7 @@ def test_a_year_of_a_source_takes_no_more_room_than_what_is_kept(
     assert crawl(now(), *(f"{number}-a" for number in times)).fresh == 0
 
 
-def test_a_prune_that_is_stopped_ends_between_two_pieces(
+def test_stopped_prune_ends_between_two_batches(
     database: Database, crawl: Callable[..., Enqueued]
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
@@ -209,12 +207,12 @@ def test_a_prune_that_is_stopped_ends_between_two_pieces(
     assert prune(database).pages == 2
 
 
-def test_one_of_several_monitors_prunes_and_once_a_day(database: Database) -> None:
+def test_one_monitor_prunes_once_a_day(database: Database) -> None:
     assert prune_daily(database, KEEP) == Pruned()
     assert prune_daily(database, KEEP) is None
 
 
-def test_less_than_is_named_within_cannot_be_kept(database: Database) -> None:
+def test_retention_below_the_minimum_is_refused(database: Database) -> None:
     with pytest.raises(ValueError, match="less than"):
         Pruning(database=database, keep=MIN_KEEP - timedelta(seconds=1))
 
@@ -222,7 +220,7 @@ def test_less_than_is_named_within_cannot_be_kept(database: Database) -> None:
 # --- The command --------------------------------------------------------------------------------
 
 
-def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
+def test_command_reports_the_pruned_rows(newscrawl: Newscrawl) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = at(now() - 100 * DAY, next_run(database))
         run.enqueue(None, [offered("a")])
@@ -241,7 +239,7 @@ def test_the_command_tells_what_it_forgot(newscrawl: Newscrawl) -> None:
         ("7d", "NEWSCRAWL_KEEP=7d: too short, since pages in feeds are recorded once a week"),
     ],
 )
-def test_a_time_that_cannot_be_meant_is_one_line(
+def test_invalid_retention_is_refused_in_one_line(
     newscrawl: Newscrawl, keep: str, said: str
 ) -> None:
     ran = newscrawl("db", "prune", "--keep", keep)
@@ -249,9 +247,7 @@ def test_a_time_that_cannot_be_meant_is_one_line(
     assert said in ran.err
 
 
-def test_no_poll_is_left_without_its_source(
-    database: Database, crawl: Callable[..., Enqueued]
-) -> None:
+def test_polls_of_a_source_are_kept(database: Database, crawl: Callable[..., Enqueued]) -> None:
     crawl(now() - 100 * DAY, "a")
     prune(database)
     assert rows(database, Poll) == 1

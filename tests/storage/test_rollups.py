@@ -114,7 +114,7 @@ def rematch(database: Database, number: int, mentions: Sequence[Mention]) -> Non
     write_mentions(database, [text], {number: mentions}, step)
 
 
-def test_revision_moves_the_counts(database: Database) -> None:
+def test_revision_updates_the_rollups(database: Database) -> None:
     run = register(database)
     save_document(
         database, document(text="First.", mentions=[headline("Siemens"), body("Bosch")]), run
@@ -139,7 +139,7 @@ def test_rematched_articles_count_for_their_new_companies(database: Database) ->
     assert (row.company, row.hits.in_title, row.hits.in_body) == ("Bosch", 1, 1)
 
 
-def test_documents_stored_at_once_are_all_stored_or_none(database: Database) -> None:
+def test_save_of_several_documents_is_atomic(database: Database) -> None:
     run = register(database)
     unknown = document("b", source="nowhere", text="Other.")
     with pytest.raises(Exception, match="no source 'nowhere'"):
@@ -149,7 +149,7 @@ def test_documents_stored_at_once_are_all_stored_or_none(database: Database) -> 
     assert [one.outcome for one in saved] == ["new", "new"]
 
 
-def test_stories_found_anew_are_the_same(database: Database) -> None:
+def test_recomputed_stories_are_equal(database: Database) -> None:
     ft, faz = register(database, "ft"), register(database, "faz")
     copy = " ".join(WORDS)
     save_document(database, document("a", text=copy), ft)
@@ -164,7 +164,7 @@ def test_stories_found_anew_are_the_same(database: Database) -> None:
         assert len(set(session.scalars(select(Sketch.story_id)))) == 2
 
 
-def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
+def test_rebuild_reports_its_progress(database: Database) -> None:
     run = register(database)
     save_documents(database, [document(str(path), text=f"Text {path}.") for path in range(3)], run)
     said: list[tuple[int, int]] = []
@@ -178,7 +178,7 @@ def test_a_rebuild_tells_how_far_it_is(database: Database) -> None:
 
 @settings(max_examples=25)
 @given(steps=_STEPS)
-def test_counts_kept_in_step_are_those_made_anew_on_sqlite(
+def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Step]
 ) -> None:
     with new_sqlite() as database:
@@ -195,7 +195,7 @@ def test_counts_kept_in_step_are_those_made_anew_on_sqlite(
 
 @settings(max_examples=10)
 @given(steps=_STEPS)
-def test_counts_kept_in_step_are_those_made_anew_on_postgresql(
+def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Step]
 ) -> None:
     empty(postgres_tables)

@@ -15,7 +15,7 @@ def fail(error: Exception) -> Never:
     raise error
 
 
-def test_all_work_is_done_in_its_order_in_one_thread() -> None:
+def test_work_is_done_in_order_in_one_thread() -> None:
     threads: list[int] = []
     done: list[int] = []
 
@@ -38,7 +38,7 @@ def test_all_work_is_done_in_its_order_in_one_thread() -> None:
     assert len(set(threads)) == 1
 
 
-def test_closing_waits_for_what_was_put_off() -> None:
+def test_closing_waits_for_deferred_work() -> None:
     done: list[str] = []
 
     async def scenario() -> None:
@@ -56,7 +56,7 @@ def test_closing_waits_for_what_was_put_off() -> None:
     [(StorageError("the disk is full"), True), (UnstorableDocument("no URL"), False)],
     ids=["database", "document"],
 )
-def test_a_failure_is_heard_of_unless_it_concerns_one_document_that_is_waited_for(
+def test_failure_is_reported_unless_its_caller_receives_it(
     error: StorageError, heard: bool, put_off: bool
 ) -> None:
     told: list[StorageError] = []
@@ -94,11 +94,11 @@ def logged(begin: Callable[[Writer], None]) -> list[type[BaseException]]:
     return seen
 
 
-def test_a_mistake_of_ours_in_put_off_work_is_not_lost() -> None:
+def test_bug_in_deferred_work_is_logged() -> None:
     assert logged(lambda writer: writer.later(fail, KeyError("oops"))) == [KeyError]
 
 
-def test_what_comes_within_a_moment_is_written_together() -> None:
+def test_concurrent_parts_are_written_in_one_batch() -> None:
     written: list[list[int]] = []
 
     def write(parts: Sequence[int]) -> list[int]:
@@ -118,7 +118,7 @@ def test_what_comes_within_a_moment_is_written_together() -> None:
     assert written == [[0, 1, 2], [3]]
 
 
-def test_a_full_batch_waits_for_no_more() -> None:
+def test_full_batch_is_written_at_once() -> None:
     sizes: list[int] = []
 
     def write(parts: Sequence[int]) -> Sequence[int]:
@@ -136,7 +136,7 @@ def test_a_full_batch_waits_for_no_more() -> None:
     assert sizes == [MAX_PARTS, MAX_PARTS, 1]
 
 
-def test_whoever_waits_for_a_batch_that_failed_hears_why() -> None:
+def test_waiting_callers_receive_the_error_of_their_batch() -> None:
     told: list[StorageError] = []
     error = StorageError("the disk is full")
 
@@ -152,7 +152,7 @@ def test_whoever_waits_for_a_batch_that_failed_hears_why() -> None:
     assert told == [error]
 
 
-def test_a_mistake_of_ours_in_a_batch_that_nobody_waits_for_is_not_lost() -> None:
+def test_bug_in_a_deferred_batch_is_logged() -> None:
     def begin(writer: Writer) -> None:
         batches: Batches[int, int] = Batches(writer, lambda _: fail(KeyError("oops")))
         batches.later(1)
@@ -161,7 +161,7 @@ def test_a_mistake_of_ours_in_a_batch_that_nobody_waits_for_is_not_lost() -> Non
     assert logged(begin) == [KeyError]
 
 
-def test_what_was_gathered_is_written_before_the_end() -> None:
+def test_pending_parts_are_written_on_close() -> None:
     written: list[int] = []
 
     def write(parts: Sequence[int]) -> Sequence[int]:
@@ -179,7 +179,7 @@ def test_what_was_gathered_is_written_before_the_end() -> None:
     assert written == [1]
 
 
-def test_after_a_crowd_the_next_parts_wait_longer_and_after_a_few_no_more() -> None:
+def test_batch_wait_adapts_to_the_load() -> None:
     async def seconds(batches: Batches[int, int], parts: int) -> float:
         began = asyncio.get_running_loop().time()
         await asyncio.gather(*(batches.do(part) for part in range(parts)))

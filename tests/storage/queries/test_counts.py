@@ -70,7 +70,7 @@ def hits(row: MentionCount) -> tuple[int, ...] | None:
 # --- Counts ---
 
 
-def test_articles_and_occurrences_are_counted_apart(
+def test_articles_and_occurrences_are_counted(
     database: Database, save: Callable[..., None]
 ) -> None:
     save("a", mentions=[headline("Siemens"), body("Siemens", 0), body("Siemens", 20)])
@@ -81,7 +81,7 @@ def test_articles_and_occurrences_are_counted_apart(
     assert row.completeness.read == 3
 
 
-def test_without_a_company_all_are_counted_and_articles_once(
+def test_count_without_a_company_counts_each_article_once(
     database: Database, save: Callable[..., None]
 ) -> None:
     save("a", mentions=[body("Siemens"), body("Bosch")])
@@ -89,7 +89,7 @@ def test_without_a_company_all_are_counted_and_articles_once(
 
 
 @pytest.mark.parametrize("kind", ["front", "consent", "paywall", "error", "other"])
-def test_pages_that_are_no_articles_do_not_count(
+def test_pages_of_other_kinds_do_not_count(
     database: Database, save: Callable[..., None], kind: Kind
 ) -> None:
     save("a", kind=kind, mentions=[body("Siemens")])
@@ -97,7 +97,7 @@ def test_pages_that_are_no_articles_do_not_count(
 
 
 @pytest.mark.parametrize("kind", COUNTED_KINDS)
-def test_articles_of_all_sorts_count(
+def test_all_kinds_of_articles_count(
     database: Database, save: Callable[..., None], kind: Kind
 ) -> None:
     save("a", kind=kind, mentions=[body("Siemens")])
@@ -105,7 +105,7 @@ def test_articles_of_all_sorts_count(
 
 
 @pytest.mark.parametrize("access", ["paywalled", "disallowed"])
-def test_headline_and_standfirst_count_and_are_told_apart(
+def test_mentions_in_headline_and_standfirst_are_counted_separately(
     database: Database, save: Callable[..., None], access: Access
 ) -> None:
     shut = {"access": access, "kind": "paywall"}
@@ -123,7 +123,7 @@ def test_only_the_newest_version_counts(database: Database, save: Callable[..., 
 # --- Periods ---
 
 
-def test_days_without_a_look_are_a_gap_and_no_zero(
+def test_days_without_a_crawl_are_gaps_not_zeros(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, 2)
@@ -150,7 +150,7 @@ def test_only_a_source_that_was_read_is_covered(
     assert by(database, "day")[day(0).isoformat()].completeness.level == level
 
 
-def test_a_day_is_covered_in_part_while_a_source_is_missing(
+def test_day_without_one_source_is_partly_covered(
     database: Database, covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, 1, 2)
@@ -165,7 +165,7 @@ def test_a_day_is_covered_in_part_while_a_source_is_missing(
     ]
 
 
-def test_articles_found_later_make_an_unwatched_day_partial(
+def test_late_articles_make_an_uncovered_day_partial(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("ok", 2)
@@ -187,14 +187,14 @@ def test_weeks_begin_on_monday_and_sum_their_days(
     }
 
 
-def test_a_week_that_was_watched_in_part_is_partial(
+def test_week_with_uncovered_days_is_partial(
     database: Database, covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, 1, 2)
     assert by(database, "week")["2026-11-16"].completeness.level == "partial"
 
 
-def test_months(database: Database, save: Callable[..., None]) -> None:
+def test_months_are_counted(database: Database, save: Callable[..., None]) -> None:
     save("a", 0, mentions=[body("Siemens")])
     save("b", 11, mentions=[body("Siemens")])
     rows = by(database, "month", scope=Scope(since=day(0), until=day(20)))
@@ -204,7 +204,7 @@ def test_months(database: Database, save: Callable[..., None]) -> None:
     }
 
 
-def test_without_since_a_series_begins_with_what_is_known(
+def test_series_without_since_begins_with_the_first_data(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("ok", 0)
@@ -214,11 +214,11 @@ def test_without_since_a_series_begins_with_what_is_known(
     ]
 
 
-def test_an_empty_database_has_no_series(database: Database) -> None:
+def test_empty_database_has_no_series(database: Database) -> None:
     assert by(database, "day", scope=Scope()) == {}
 
 
-def test_an_empty_database_with_a_range_is_one_gap(database: Database) -> None:
+def test_empty_database_with_a_range_is_one_gap(database: Database) -> None:
     rows = by(database, "day", scope=Scope(since=day(0), until=day(1)))
     assert [hits(row) for row in rows.values()] == [None, None]
 
@@ -226,7 +226,7 @@ def test_an_empty_database_with_a_range_is_one_gap(database: Database) -> None:
 # --- Sources and languages ---
 
 
-def test_sources_come_with_those_that_mention_nothing(
+def test_sources_without_mentions_are_listed(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, source="bbc")
@@ -240,7 +240,7 @@ def test_sources_come_with_those_that_mention_nothing(
     }
 
 
-def test_languages_come_with_those_that_are_watched(
+def test_watched_languages_without_mentions_are_listed(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("failed", 0, source="faz")
@@ -254,7 +254,7 @@ def test_languages_come_with_those_that_are_watched(
     }
 
 
-def test_a_source_is_watched_for_each_language_it_writes_in(
+def test_source_covers_each_of_its_languages(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     covered("ok", 0)
@@ -271,7 +271,7 @@ def test_a_source_is_watched_for_each_language_it_writes_in(
     assert alone[day(0).isoformat()].completeness == Completeness(read=1, covered=1, expected=1)
 
 
-def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
+def test_week_of_a_source_added_yesterday_is_partial(
     database: Database, covered: Callable[..., None]
 ) -> None:
     covered("ok", -1, 0)
@@ -295,7 +295,7 @@ def test_a_source_watched_since_yesterday_is_partly_covered_for_a_week(
     ],
     ids=["all", "since", "until", "source", "language", "all four"],
 )
-def test_a_scope_holds_for_articles_and_counts(
+def test_scope_applies_to_articles_and_counts(
     database: Database, save: Callable[..., None], scope: Scope, expected: set[str]
 ) -> None:
     save("a", 0, mentions=[body("Siemens")])
@@ -311,7 +311,7 @@ def test_a_scope_holds_for_articles_and_counts(
 # --- Ranking ---
 
 
-def test_the_ranking_goes_by_articles_then_occurrences_then_name(
+def test_ranking_is_sorted_by_articles_occurrences_and_name(
     database: Database, save: Callable[..., None]
 ) -> None:
     save("a", mentions=[body("Zeiss"), body("Bosch"), body("Bosch", 9), body("adidas")])
@@ -325,7 +325,7 @@ def test_the_ranking_goes_by_articles_then_occurrences_then_name(
 
 
 @pytest.mark.parametrize("measure", ["articles", "mentions", "stories"])
-def test_shares_by_source_come_in_the_order_of_names(
+def test_shares_by_source_are_sorted_by_name(
     database: Database, covered: Callable[..., None], measure: Any
 ) -> None:
     for source in ("faz", "bbc"):
@@ -338,7 +338,7 @@ def test_shares_by_source_come_in_the_order_of_names(
 
 
 @pytest.mark.parametrize("field", ["source", "country", "language"])
-def test_an_empty_name_in_a_scope_is_a_name_that_nothing_has(
+def test_empty_name_in_a_scope_matches_nothing(
     database: Database, save: Callable[..., None], field: str
 ) -> None:
     save("a", mentions=[body("Siemens")])
@@ -347,7 +347,7 @@ def test_an_empty_name_in_a_scope_is_a_name_that_nothing_has(
     assert queries.company_ranking(database, scope=scope) == []
 
 
-def test_the_ranking_can_be_cut(database: Database, save: Callable[..., None]) -> None:
+def test_ranking_can_be_limited(database: Database, save: Callable[..., None]) -> None:
     save("a", mentions=[body("Zeiss"), body("Bosch")])
     assert [row.company for row in queries.company_ranking(database, limit=1)] == ["Bosch"]
 
@@ -355,7 +355,7 @@ def test_the_ranking_can_be_cut(database: Database, save: Callable[..., None]) -
 # --- Lists ---
 
 
-def test_articles_come_newest_first_up_to_the_limit(
+def test_articles_are_newest_first_up_to_the_limit(
     database: Database, save: Callable[..., None]
 ) -> None:
     for number in (1, 3, 2):
@@ -363,7 +363,7 @@ def test_articles_come_newest_first_up_to_the_limit(
     assert [row.url[-1] for row in queries.articles(database, limit=2)] == ["3", "2"]
 
 
-def test_an_article_names_its_companies_and_counts_the_one_asked_for(
+def test_article_lists_its_companies_and_counts_the_requested_one(
     database: Database, save: Callable[..., None]
 ) -> None:
     save("a", mentions=[headline("Siemens"), body("Bosch"), body("Siemens", 9)])
@@ -372,7 +372,7 @@ def test_an_article_names_its_companies_and_counts_the_one_asked_for(
     assert (row.companies, row.in_title, row.in_body) == (("Bosch", "Siemens"), 1, 1)
 
 
-def test_articles_show_other_pages_on_request_only(
+def test_other_kinds_of_pages_are_listed_on_request_only(
     database: Database, save: Callable[..., None]
 ) -> None:
     save("a", kind="front")
@@ -380,7 +380,7 @@ def test_articles_show_other_pages_on_request_only(
     assert [row.kind for row in queries.articles(database, every_kind=True)] == ["front"]
 
 
-def test_coverage_shows_days_that_nobody_crawled(
+def test_coverage_lists_days_without_a_crawl(
     database: Database, covered: Callable[..., None]
 ) -> None:
     covered("ok", 0, 2)
@@ -394,7 +394,7 @@ def test_coverage_shows_days_that_nobody_crawled(
     ]
 
 
-def test_facts_count_what_is_there(database: Database, save: Callable[..., None]) -> None:
+def test_database_info_counts_its_rows(database: Database, save: Callable[..., None]) -> None:
     save("a", 0, mentions=[body("Siemens")])
     save("b", 4)
     facts = queries.facts(database)
@@ -419,7 +419,7 @@ def test_names_are_sorted(database: Database, save: Callable[..., None]) -> None
 # --- Companies without a mention ---
 
 
-def test_companies_without_a_mention_in_a_period_come_with_their_last_one(
+def test_unmentioned_companies_have_their_last_mention(
     database: Database, save: Callable[..., None], covered: Callable[..., None]
 ) -> None:
     save("a", on=-3, mentions=[body("Siemens")])
@@ -434,7 +434,7 @@ def test_companies_without_a_mention_in_a_period_come_with_their_last_one(
     ]
 
 
-def test_no_company_is_called_unmentioned_where_nothing_was_crawled(database: Database) -> None:
+def test_companies_are_not_unmentioned_without_coverage(database: Database) -> None:
     week = Scope(since=day(-1), until=day(0))
     assert queries.unmentioned_companies(database, ["Siemens"], scope=week) == []
 
@@ -565,7 +565,7 @@ def _by_hand(world: World, scope: Scope) -> int:
         now=st.sampled_from([NOON, NOON + timedelta(minutes=59, seconds=59.9), moment(9)]),
     ),
 )
-def test_both_databases_answer_alike_and_right(
+def test_both_databases_give_the_expected_answers(
     new_sqlite: Callable[[], Database],
     postgres: Database,
     postgres_tables: str,
@@ -585,7 +585,7 @@ def test_both_databases_answer_alike_and_right(
 
 
 @pytest.mark.parametrize("scope", [Scope(source=""), Scope(country="")], ids=["source", "country"])
-def test_an_empty_name_means_none_and_not_any(
+def test_empty_name_is_not_the_same_as_no_name(
     database: Database, save: Callable[..., None], scope: Scope
 ) -> None:
     save("a", mentions=[body("Siemens")])

@@ -60,7 +60,9 @@ def found(database: Database, query: str, **rest: int) -> list[str]:
         ("title:fed", ""),
     ],
 )
-def test_queries(database: Database, save: Save, query: str, expected: str) -> None:
+def test_query_finds_the_expected_articles(
+    database: Database, save: Save, query: str, expected: str
+) -> None:
     save("a", "The Fed leaves interest rates where they are.")
     save("b", "Rates of growth were of no interest.", on=1)
     save("c", "Coca-Cola sells more.", on=2)
@@ -82,13 +84,15 @@ def test_queries(database: Database, save: Save, query: str, expected: str) -> N
     ],
     ids=["zh", "ja kana", "ja kanji", "ko", "th", "el", "NFD", "forms", "hi"],
 )
-def test_words_of_all_scripts(database: Database, save: Save, text: str, query: str) -> None:
+def test_words_of_all_scripts_are_found(
+    database: Database, save: Save, text: str, query: str
+) -> None:
     save("a", text)
     save("b", "Something else.")
     assert found(database, query) == ["a"]
 
 
-def test_the_newest_come_first_page_by_page(database: Database, save: Save) -> None:
+def test_results_are_newest_first_on_every_page(database: Database, save: Save) -> None:
     for number in range(5):
         save(str(number), f"Word number {number}.", on=number)
     assert found(database, "word", limit=2) == ["4", "3"]
@@ -97,7 +101,7 @@ def test_the_newest_come_first_page_by_page(database: Database, save: Save) -> N
 
 
 @pytest.mark.parametrize("newest", [1, 2, 5, 50])
-def test_however_far_back_is_looked_the_answer_is_the_same(
+def test_result_does_not_depend_on_the_search_window(
     database: Database, save: Save, monkeypatch: pytest.MonkeyPatch, newest: int
 ) -> None:
     monkeypatch.setattr(text_search, "NEWEST", newest)
@@ -115,14 +119,14 @@ def test_however_far_back_is_looked_the_answer_is_the_same(
     ]
 
 
-def test_a_text_that_was_replaced_is_found_no_more(database: Database, save: Save) -> None:
+def test_replaced_text_is_not_found(database: Database, save: Save) -> None:
     save("a", "The first version.")
     save("a", "The second version.")
     assert found(database, "first") == []
     assert found(database, "second version") == ["a"]
 
 
-def test_snippets_mark_what_was_found(database: Database, save: Save) -> None:
+def test_snippets_mark_the_matches(database: Database, save: Save) -> None:
     save("a", "Nothing here. The Fed leaves rates alone! Rates fall.", title="Rates of the Fed")
     (one,) = queries.search(database, "rates fed")
     assert [
@@ -130,7 +134,7 @@ def test_snippets_mark_what_was_found(database: Database, save: Save) -> None:
     ] == [["Rates", "Fed"], ["Fed", "rates"], ["Rates"]]
 
 
-def test_a_long_sentence_is_cut_around_its_mark(database: Database, save: Save) -> None:
+def test_long_sentence_is_shortened_around_its_match(database: Database, save: Save) -> None:
     save("a", f"{'word ' * 300}needle {'word ' * 300}")
     (one,) = queries.search(database, "needle")
     (snippet,) = one.snippets
@@ -142,12 +146,12 @@ def test_a_long_sentence_is_cut_around_its_mark(database: Database, save: Save) 
 
 
 @pytest.mark.parametrize("query", ["", "  ", "!?", "-unwanted", '""', "OR"])
-def test_a_query_without_a_wanted_word_is_refused(query: str) -> None:
+def test_query_without_a_positive_word_is_refused(query: str) -> None:
     with pytest.raises(QuestionError, match="nothing to search for"):
         parse_search(query)
 
 
-def test_a_query_of_too_many_words_is_refused() -> None:
+def test_query_with_too_many_words_is_refused() -> None:
     with pytest.raises(QuestionError, match=f"more than {MAX_WORDS} words"):
         parse_search(" ".join(f"w{number}" for number in range(MAX_WORDS + 1)))
 
@@ -163,11 +167,11 @@ LETTERS = st.text(
 @given(text=LETTERS)
 @example(text="Zürich’s café, “naïve” — 50 € für Łódź")
 @example(text="x" * 150 + " " + "é" * 150)
-def test_a_text_is_folded_as_each_of_its_words_is(text: str) -> None:
+def test_folding_a_text_equals_folding_its_words(text: str) -> None:
     assert folded_words(text) == [word.text for word in words_of(text)]
 
 
-def test_words_know_their_places() -> None:
+def test_words_have_their_offsets() -> None:
     text = "Zu\u0308rich: 苹果 A-B"
     assert folded_words(text) == ["zurich", "苹", "果", "a", "b"]
     assert [text[word.start : word.end] for word in words_of(text)] == [
@@ -179,7 +183,7 @@ def test_words_know_their_places() -> None:
     ]
 
 
-def test_articles_of_any_order_make_one_segment_of_sqlites_index(tmp_path: Path) -> None:
+def test_merged_index_does_not_depend_on_the_order_of_articles(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path / 'news.sqlite'}") as database:
         run = register(database)
         documents = [
