@@ -80,7 +80,7 @@ def user_agent(contact: str) -> str:
 # Who the crawler's visits may be complained to: a URL or an e-mail address.
 NEWSCRAWL_CONTACT = _env("NEWSCRAWL_CONTACT", "")
 NEWSCRAWL_DATABASE_URL = _env("NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
-# A file of companies instead of the bundled one, and a file of sources beside the bundled ones.
+# Files of companies and of sources beside the bundled ones.
 NEWSCRAWL_COMPANIES = _env("NEWSCRAWL_COMPANIES", "")
 NEWSCRAWL_SOURCES = _env("NEWSCRAWL_SOURCES", "")
 # What visitors of the dashboard must show; needed where it listens to other machines.

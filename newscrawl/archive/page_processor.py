@@ -151,7 +151,7 @@ def _host(url: str) -> str:
 
 @cache
 def companies_from(path: Path | None) -> Companies:
-    """Return the companies of a file or the bundled ones; loaded once. Raises CompaniesError."""
+    """Return the bundled companies and those of a file; loaded once. Raises CompaniesError."""
     return load_companies(path)
 
 

@@ -12,6 +12,7 @@ import newscrawl
 from newscrawl.archive.page_processor import PRELOAD, companies_from
 from newscrawl.items import Mention
 from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_cache import registry_content
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import (
     StoredText,
@@ -148,12 +149,10 @@ def _recount(counts: Counter[str]) -> RematchResult:
 
 def _task(companies: Path | None, scope: Scope) -> str:
     """Return the task name, which depends on registry, scope and version."""
-    registry = companies or BUNDLED
-    files = sorted(registry.rglob("*")) if registry.is_dir() else [registry]
     digest = sha256()
-    for file in files:
-        if file.is_file():
-            digest.update(file.read_bytes())
+    for registry in (companies, BUNDLED) if companies else (BUNDLED,):
+        for content in registry_content(registry):
+            digest.update(content)
     facts = {
         "newscrawl": newscrawl.__version__,
         "registry": digest.hexdigest()[:16],

@@ -73,7 +73,7 @@ CompaniesOption = Annotated[
     typer.Option(
         "--companies",
         envvar="NEWSCRAWL_COMPANIES",
-        help="A companies file of your own; else the bundled one.",
+        help="A companies file of your own, in use beside the bundled companies.",
         metavar="FILE",
     ),
 ]
@@ -304,7 +304,7 @@ def open_for_reading(url: str | None) -> "Database":
 
 
 def companies_from(path: Path | None) -> "Companies":
-    """Return the companies of the option, the environment or the bundled registry."""
+    """Return the bundled companies and those of the option's or the environment's file."""
     from newscrawl.mentions import load_companies
 
     return load_companies(path or config.NEWSCRAWL_COMPANIES or None)

@@ -1,6 +1,7 @@
 """newscrawl companies: the registry, and its mentions in a text."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from newscrawl.items import Mention
+    from newscrawl.mentions import Companies
+    from newscrawl.mentions.company import Origin
 
 app = typer.Typer(
     help="The companies of the registry, and how they are recognised.", no_args_is_help=True
 )
 
+_ORIGINS: "dict[Origin, str]" = {
+    "own": "own",
+    "override": "own, in place of bundled",
+    "bundled": "bundled",
+}
 # Characters of the text shown on both sides of a mention.
 _CONTEXT = 30
 
@@ -25,7 +33,7 @@ _CONTEXT = 30
 def list_companies(
     output_format: FormatOption = "table", companies: CompaniesOption = None
 ) -> None:
-    """List the companies with the names they are recognised by."""
+    """List the companies with the names they are recognised by, your own ones first."""
     from newscrawl.cli.output import Column, render
 
     registry = companies_from(companies)
@@ -33,12 +41,18 @@ def list_companies(
         Column(key="name", heading="company", wide=True),
         Column(key="aliases", heading="also found as", wide=True),
         Column(key="ambiguous", heading="needs support", wide=True),
+        Column(key="origin", heading="from", wide=True),
     )
     rows = [
-        {"name": company.name, "aliases": company.aliases, "ambiguous": company.ambiguous}
+        {
+            "name": company.name,
+            "aliases": company.aliases,
+            "ambiguous": company.ambiguous,
+            "origin": _ORIGINS[company.origin],
+        }
         for company in registry
     ]
-    render(rows, columns, output_format, note=f"{len(rows)} companies")
+    render(rows, columns, output_format, note=_numbers(registry))
 
 
 @app.command(epilog="Example: newscrawl companies find 'VW und Siemens wollen mehr' --language de")
@@ -101,9 +115,20 @@ def check(
     if not file.exists():
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
     registry = companies_from(file)
-    forms = sum(1 + len(company.aliases) for company in registry)
-    number = "1 company" if len(registry) == 1 else f"{len(registry):,} companies"
-    say(f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}.")
+    own = [company for company in registry if company.origin != "bundled"]
+    forms = sum(1 + len(company.aliases) for company in own)
+    number = "1 company" if len(own) == 1 else f"{len(own):,} companies"
+    say(
+        f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
+        f"{_numbers(registry)}."
+    )
+
+
+def _numbers(registry: "Companies") -> str:
+    """Return how many companies there are of each origin."""
+    numbers = Counter(_ORIGINS[company.origin] for company in registry)
+    parts = [f"{numbers[origin]:,} {origin}" for origin in _ORIGINS.values() if numbers[origin]]
+    return f"{len(registry):,} companies ({', '.join(parts)})"
 
 
 def _context(text: str, mention: "Mention") -> "Text":

@@ -47,7 +47,7 @@ def serve(
         typer.Option(
             "--companies",
             envvar="NEWSCRAWL_COMPANIES",
-            help="A companies file of your own, for the registry's page to edit.",
+            help="A companies file of your own, to edit on the registry's page.",
             metavar="FILE",
         ),
     ] = None,

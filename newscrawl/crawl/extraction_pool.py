@@ -77,7 +77,7 @@ class PageWorker:
 class WorkerConfig:
     """What a process needs to build its own worker.
 
-    With `find_companies`, companies are found by the file `registry`, or else by the bundled one.
+    With `find_companies`, companies are found by the bundled registry and the own file `registry`.
     """
 
     reader: PageReader

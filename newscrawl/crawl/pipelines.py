@@ -82,7 +82,7 @@ def reader_of(settings: BaseSettings) -> PageReader:
 
 
 def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:
-    """Return the file of companies, where one is set, and the companies; SettingError for a
+    """Return the own companies file, if one is set, and all companies; SettingError for a
     NEWSCRAWL_COMPANIES that can't be used."""
     path: str = own_setting(settings, "NEWSCRAWL_COMPANIES")
     registry = Path(path) if path else None

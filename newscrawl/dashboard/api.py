@@ -7,19 +7,16 @@ A route, its parameters and the schema of its answer follow from the question's 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from inspect import Parameter, Signature, signature
-from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import AfterValidator
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.companies_file import CompaniesFileError
+from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
 from newscrawl.dashboard.rendering import app_state
-from newscrawl.mentions import CompaniesError, load_companies
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
@@ -94,16 +91,7 @@ def _database(request: Request) -> Iterator[Database]:
 
 def _registry(request: Request) -> list[str]:
     """Return the names of the companies that are looked for."""
-    path = app_state(request).config.companies
-    try:
-        return _names(path, path.stat().st_mtime_ns if path else 0)
-    except (CompaniesError, OSError) as error:
-        raise CompaniesFileError(str(error)) from error
-
-
-@lru_cache(maxsize=4)
-def _names(path: FilePath | None, _modified: int) -> list[str]:
-    return [company.name for company in load_companies(path)]
+    return [company.name for company in registry_of(app_state(request).registry)]
 
 
 _FILLED_IN = {

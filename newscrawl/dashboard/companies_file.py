@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -18,10 +19,12 @@ from tomlkit.exceptions import ParseError
 from tomlkit.items import AoT, Array
 
 from newscrawl.mentions import Companies, CompaniesError, Company, load_companies
+from newscrawl.mentions.registry_cache import registry_content
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "context", "exclude", "stems", "ticker")
 FACTS = ("country", "sector", "wikidata")
 _ENTRY = re.compile(r"^\s*\[\[\s*company\s*\]\]", re.MULTILINE)
+_TABLE = re.compile(r"\s*\[")
 _WIDE = 88  # characters of a list on one line
 
 
@@ -69,7 +72,7 @@ class CompaniesFile:
         if fault is None and not _ENTRY.search(content.decode("utf-8", "replace")):
             return Opened((), _mark(content), None)
         try:
-            companies = tuple(load_companies(self.path))
+            companies = tuple(load_companies(self.path, alone=True))
         except CompaniesError as error:
             return Opened((), "", f"Mend the file first. {error}")
         return Opened(companies, _mark(content), fault)
@@ -146,13 +149,31 @@ class CompaniesFile:
             raise CompaniesFileError(f"can't write {self.path}: {error.strerror}") from error
 
 
+def registry_of(file: CompaniesFile | None) -> Companies:
+    """Return the companies in use: the bundled ones and those of the file, which may not exist
+    yet; raise CompaniesFileError for a faulty file."""
+    if file is None or not file.path.exists():
+        return _loaded(None, ())
+    try:
+        return _loaded(file.path, tuple(registry_content(file.path)))
+    except CompaniesError as error:
+        raise CompaniesFileError(str(error)) from error
+    except OSError as error:
+        raise CompaniesFileError(f"can't read {file.path}: {error.strerror}") from error
+
+
+@lru_cache(maxsize=2)
+def _loaded(path: Path | None, _content: tuple[bytes, ...]) -> Companies:
+    return load_companies(path)
+
+
 def validated(text: str) -> Companies:
     """Return the companies of a TOML text; raise CompaniesFileError with the fault and advice."""
     with TemporaryDirectory(prefix="newscrawl-registry-") as folder:
         file = Path(folder, "companies.toml")
         file.write_text(text, "utf-8")
         try:
-            return load_companies(file)
+            return load_companies(file, alone=True)
         except CompaniesError as error:
             raise CompaniesFileError(f"{error.fault}: {error.advice}.") from error
 
@@ -164,8 +185,10 @@ def alone(definition: Definition) -> Companies:
 
 def _span(lines: list[str], name: str | None) -> slice | None:
     """Return the lines of an entry, without the blank lines and comments before the next one."""
-    starts = [i for i, line in enumerate(lines) if _ENTRY.match(line)]
+    starts = [i for i, line in enumerate(lines) if _TABLE.match(line)]
     for start, stop in zip(starts, [*starts, len(lines)][1:], strict=True):
+        if not _ENTRY.match(lines[start]):
+            continue
         while not lines[stop - 1].strip() or lines[stop - 1].lstrip().startswith("#"):
             stop -= 1  # noqa: PLW2901 - the header itself ends it
         if _table("\n".join(lines[start:stop])).get("name") == name:

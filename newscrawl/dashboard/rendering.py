@@ -9,10 +9,11 @@ from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from newscrawl.dashboard.companies_file import CompaniesFile
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
+from newscrawl.mentions import Companies
 from newscrawl.storage import Database, queries
 from newscrawl.templating import html_templates, marked_pieces
 
@@ -35,6 +36,15 @@ def app_state(request: Request) -> AppState:
     """Return the state of the application that serves the request."""
     state: AppState = request.app.state.dashboard
     return state
+
+
+def companies_in_use(request: Request) -> Companies:
+    """Return the companies in use; the bundled ones while the user's file has a fault, which the
+    registry's page shows."""
+    try:
+        return registry_of(app_state(request).registry)
+    except CompaniesFileError:
+        return registry_of(None)
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
+
+# Where an entry comes from: the bundled registry, a file of one's own, or the latter in place of a
+# bundled one.
+Origin = Literal["bundled", "own", "override"]
 
 
 class CompaniesError(ValueError):
@@ -36,6 +40,7 @@ class Company:
     are declined, "*" marking the place of an ending. `tickers` are symbols, with or without
     their exchange ("NASDAQ:MSFT"). `outlets` are the hosts and names of what a publisher
     publishes ("nytimes.com", "Sky News"). `facts` holds every other key of the entry as text.
+    `origin` says which file the entry comes from.
     """
 
     name: str
@@ -48,6 +53,7 @@ class Company:
     tickers: tuple[str, ...] = ()
     outlets: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    origin: Origin = "own"
 
     @property
     def certain(self) -> tuple[str, ...]:

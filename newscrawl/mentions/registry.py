@@ -1,6 +1,7 @@
 """The registry of companies, and the search for them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import overload
 
@@ -9,7 +10,7 @@ from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import Compiled, CompiledFile, compile_forms
-from newscrawl.mentions.registry_file import check, read_entries
+from newscrawl.mentions.registry_file import RegistryFile, check, no_company, read_file
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
 BUNDLED = Path(__file__).parent / "companies"
@@ -75,21 +76,64 @@ class Companies(Sequence[Company]):
         return self._companies[index]
 
 
-def load_companies(path: str | Path | None = None, *, cache: str | Path | None = None) -> Companies:
-    """Read a companies file (TOML or CSV), a folder of them, or the bundled registry.
+def load_companies(
+    path: str | Path | None = None, *, alone: bool = False, cache: str | Path | None = None
+) -> Companies:
+    """Return the bundled companies, and those of a file (TOML or CSV) or folder of one's own.
+
+    Own entries replace the bundled ones of the same name, and own names and aliases no longer
+    stand for a bundled company. With `bundled = false` in the file, or with `alone`, the file's
+    companies are the only ones.
 
     Raise CompaniesError with file, line, fault and advice if a file can't be read or a
     definition would flood, clash with another or never match. A large registry's compiled
     form is cached in the folder `cache`, by default the user's.
     """
-    registry = Path(path) if path is not None else BUNDLED
+    own = Path(path) if path is not None else None
+    registries = [BUNDLED] if own is None else [own] if alone else [own, BUNDLED]
     words = load_vocabulary()
-    kept = CompiledFile(registry, Path(cache) if cache is not None else None)
+    kept = CompiledFile(registries, Path(cache) if cache is not None else None)
     compiled = kept.read()
     if compiled is None:
-        entries = read_entries(registry)
-        check(entries, words)
-        companies = tuple(entry.company for entry in entries)
+        companies = read_companies(own, words, alone=alone)
         compiled = Compiled(companies, compile_forms(companies))
         kept.write(compiled)
     return Companies(compiled.companies, words, compiled.forms)
+
+
+def read_companies(
+    own: Path | None, words: Vocabulary, *, alone: bool = False
+) -> tuple[Company, ...]:
+    """Return the checked companies of a registry, without their compiled forms; see
+    `load_companies`."""
+    file = read_file(own) if own is not None else RegistryFile()
+    check(file.entries, words)
+    companies = [entry.company for entry in file.entries]
+    if own is not None and (alone or not file.bundled):
+        if not companies:
+            raise no_company(own)
+        return tuple(companies)
+    bundled = read_file(BUNDLED).entries
+    check(bundled, words)
+    return _merged(companies, [entry.company for entry in bundled])
+
+
+def _merged(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:
+    """Return own companies before those bundled ones whose name they leave free."""
+    claimed = {form for company in own for form in company.certain}
+    names = {company.name.casefold() for company in own}
+    replaced = {company.name.casefold() for company in bundled} & names
+    first = [
+        replace(company, origin="override") if company.name.casefold() in replaced else company
+        for company in own
+    ]
+    rest = [
+        replace(
+            company,
+            origin="bundled",
+            aliases=tuple(alias for alias in company.aliases if alias not in claimed),
+        )
+        for company in bundled
+        if company.name not in claimed and company.name.casefold() not in names
+    ]
+    return (*first, *rest)

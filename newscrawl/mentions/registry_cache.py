@@ -29,7 +29,14 @@ MIN_CACHED_BYTES = 100_000
 # The oldest files are deleted first.
 MAX_KEPT_FILES = 8
 # The code on which a compiled registry depends.
-_SOURCES = ("registry_file.py", "company.py", "forms.py", "registry_cache.py", "vocabulary.toml")
+_SOURCES = (
+    "registry.py",
+    "registry_file.py",
+    "company.py",
+    "forms.py",
+    "registry_cache.py",
+    "vocabulary.toml",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +80,29 @@ def _stem(form: Form, stem: str) -> Form:
     return replace(form, text=head, stem=True, source=stem, rest=rest_of)
 
 
+def registry_content(path: Path) -> list[bytes]:
+    """Return the content of a registry's files; raise OSError."""
+    parts = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    return [part.read_bytes() for part in parts]
+
+
 class CompiledFile:
-    """The cache file of a registry; does nothing for small registries."""
+    """The cache file of registries that are used together; does nothing for small ones."""
 
-    def __init__(self, registry: Path, folder: Path | None = None) -> None:
+    def __init__(self, registries: Sequence[Path], folder: Path | None = None) -> None:
         self._folder = folder or cache_folder()
-        self._path = self._place(registry)
+        self._path = self._place(registries)
 
-    def _place(self, registry: Path) -> Path | None:
-        parts = sorted(registry.glob("*.toml")) if registry.is_dir() else [registry]
+    def _place(self, registries: Sequence[Path]) -> Path | None:
         try:
-            contents = [part.read_bytes() for part in parts]
+            contents = [content for path in registries for content in registry_content(path)]
         except OSError:
             return None
         if sum(map(len, contents)) < MIN_CACHED_BYTES:
             return None
         package = files(__package__)
         contents += [package.joinpath(name).read_bytes() for name in _SOURCES]
-        digest = sha256()
+        digest = sha256(str(len(registries)).encode())
         for content in contents:
             digest.update(sha256(content).digest())
         return self._folder / f"companies-{digest.hexdigest()[:32]}.json"
@@ -173,4 +185,9 @@ def _compiled(plain: Mapping[str, Any]) -> Compiled:
 
 def _company(row: Mapping[str, Any]) -> Company:
     lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-    return Company(name=row["name"], facts=MappingProxyType(dict(row["facts"])), **lists)
+    return Company(
+        name=row["name"],
+        facts=MappingProxyType(dict(row["facts"])),
+        origin=row["origin"],
+        **lists,
+    )

@@ -49,27 +49,45 @@ class Entry:
         return CompaniesError(fault, advice, file=self.file, line=line)
 
 
-def read_entries(path: Path) -> list[Entry]:
-    """Return the entries of a TOML or CSV file, or of all TOML files of a folder."""
+@dataclass(frozen=True, slots=True)
+class RegistryFile:
+    """What a file, or a folder of them, contains. `bundled` tells whether the bundled companies
+    are in use beside its entries."""
+
+    entries: tuple[Entry, ...] = ()
+    bundled: bool = True
+
+
+def read_file(path: Path) -> RegistryFile:
+    """Return the content of a TOML or CSV file, or of all TOML files of a folder."""
     if path.is_dir():
         files = sorted(path.glob("*.toml"))
         if not files:
             raise CompaniesError(
                 "no *.toml in this folder", "name a companies file", file=str(path)
             )
-        return [entry for file in files for entry in read_entries(file)]
-    text = _text(path)
-    rows = (
-        _csv_rows(text, str(path)) if path.suffix.lower() == ".csv" else _toml_rows(text, str(path))
-    )
-    entries = [_entry(row, str(path), lines) for row, lines in rows]
-    if not entries:
-        raise CompaniesError(
-            "no company in this file",
-            "begin an entry with [[company]] and name = ...",
-            file=str(path),
+        parts = [read_file(file) for file in files]
+        return RegistryFile(
+            tuple(entry for part in parts for entry in part.entries),
+            bundled=all(part.bundled for part in parts),
         )
-    return entries
+    text = _text(path)
+    if path.suffix.lower() == ".csv":
+        return RegistryFile(_entries(_csv_rows(text, str(path)), path))
+    data = _toml_data(text, str(path))
+    rows = zip(data.get("company", []), _toml_lines(text), strict=False)
+    return RegistryFile(_entries(rows, path), bundled=data.get("bundled", True))
+
+
+def no_company(path: Path) -> CompaniesError:
+    """Return the error for a registry without a company."""
+    return CompaniesError(
+        "no company in this file", "begin an entry with [[company]] and name = ...", file=str(path)
+    )
+
+
+def _entries(rows: "Iterable[Row]", path: Path) -> tuple[Entry, ...]:
+    return tuple(_entry(row, str(path), lines) for row, lines in rows)
 
 
 def _text(path: Path) -> str:
@@ -93,7 +111,7 @@ def _text(path: Path) -> str:
 Row = tuple[Mapping[str, Any], Mapping[str, int]]
 
 
-def _toml_rows(text: str, file: str) -> Iterator[Row]:
+def _toml_data(text: str, file: str) -> dict[str, Any]:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,12 +122,16 @@ def _toml_rows(text: str, file: str) -> Iterator[Row]:
     rows = data.get("company", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise CompaniesError("company is not a list of tables", "write [[company]]", file=file)
-    strange = sorted(set(data) - {"company"})
+    strange = sorted(set(data) - {"company", "bundled"})
     if strange:
         raise CompaniesError(
             f'unknown table or key "{strange[0]}"', "put every entry under [[company]]", file=file
         )
-    yield from zip(rows, _toml_lines(text), strict=False)
+    if not isinstance(data.get("bundled", True), bool):
+        raise CompaniesError(
+            "bundled is neither true nor false", "write bundled = false", file=file
+        )
+    return data
 
 
 def _toml_lines(text: str) -> list[dict[str, int]]:
@@ -161,7 +183,7 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
     name = row.get("name")
     if not isinstance(name, str) or not name.strip():
         raise error("an entry without a name", 'give it name = "..."', "name")
-    lists = {}
+    lists: dict[str, Any] = {}
     for key in LISTS:
         value = row.get(key, [])
         value = [value] if isinstance(value, str) and key == "ticker" else value
@@ -170,6 +192,10 @@ def _entry(row: Mapping[str, Any], file: str, lines: Mapping[str, int]) -> Entry
                 f'{key} of "{name}" is not a list of phrases', f'write {key} = ["...", "..."]', key
             )
         lists[key] = tuple(part.strip() for part in value)
+    if "bundled" in row:
+        raise error(
+            "bundled is no key of an entry", "write it above the first [[company]]", "bundled"
+        )
     for key in row.keys() - {*LISTS, "name"}:
         meant = _meant(key)
         if meant:

@@ -37,6 +37,8 @@ from tests.working import is_imported
 from tests.worlds import known_urls
 
 COMPANIES = """
+bundled = false
+
 [[company]]
 name = "Siemens"
 

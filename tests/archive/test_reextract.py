@@ -25,7 +25,7 @@ from tests.conftest import Newscrawl
 from tests.site.faults import story
 from tests.worlds import NOON, known_urls, register
 
-COMPANIES = '[[company]]\nname = "Siemens"\n\n[[company]]\nname = "Nokia"\n'
+COMPANIES = 'bundled = false\n[[company]]\nname = "Siemens"\n\n[[company]]\nname = "Nokia"\n'
 PATHS = tuple(f"https://news.example/story/{number}" for number in range(8))
 
 

@@ -15,8 +15,8 @@ from newscrawl.storage.queries import Scope
 from tests.conftest import Newscrawl
 from tests.worlds import NOON, document, moment, register, save_document
 
-SIEMENS = '[[company]]\nname = "Siemens"\n'
-NOKIA = '[[company]]\nname = "Nokia"\naliases = ["Nokia Oyj"]\n'
+SIEMENS = 'bundled = false\n[[company]]\nname = "Siemens"\n'
+NOKIA = 'bundled = false\n[[company]]\nname = "Nokia"\naliases = ["Nokia Oyj"]\n'
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
 
 COMPANIES = """
+bundled = false
+
 [[company]]
 name = "Siemens"
 aliases = ["Siemens AG"]
@@ -389,7 +391,27 @@ def test_coverage_shows_what_became_of_each_day(world: Newscrawl) -> None:
 
 def test_companies_are_listed_with_their_names(newscrawl: Newscrawl, companies: Path) -> None:
     ran = newscrawl("companies", "list", "--companies", companies, "-f", "json")
-    assert json.loads(ran.out)[1] == {"name": "Volkswagen", "aliases": ["VW"], "ambiguous": []}
+    assert json.loads(ran.out)[1] == {
+        "name": "Volkswagen",
+        "aliases": ["VW"],
+        "ambiguous": [],
+        "origin": "own",
+    }
+
+
+def test_own_companies_are_listed_before_the_bundled_ones(
+    newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[[company]]\nname = "Quayside Works"\n[[company]]\nname = "Siemens"\n')
+    rows = json.loads(newscrawl("companies", "list", "--companies", file, "-f", "json").out)
+    assert [(row["name"], row["origin"]) for row in rows[:2]] == [
+        ("Quayside Works", "own"),
+        ("Siemens", "own, in place of bundled"),
+    ]
+    assert {row["origin"] for row in rows[2:]} == {"bundled"}
+    checked = newscrawl("companies", "check", file).err
+    assert f"(1 own, 1 own, in place of bundled, {len(rows) - 2:,} bundled)" in checked
 
 
 def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) -> None:
@@ -409,7 +431,10 @@ def test_no_company_in_a_text_is_exit_code_1(newscrawl: Newscrawl, companies: Pa
 
 def test_a_companies_file_is_checked(newscrawl: Newscrawl, companies: Path) -> None:
     ran = newscrawl("companies", "check", companies)
-    assert (ran.code, ran.err) == (0, f"{companies} is fine: 3 companies under 5 names.\n")
+    assert ran.code == 0
+    assert ran.err == (
+        f"{companies} is fine: 3 companies under 5 names. In use: 3 companies (3 own).\n"
+    )
 
 
 def test_a_faulty_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:

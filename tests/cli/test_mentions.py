@@ -19,6 +19,8 @@ from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
 
 COMPANIES = """
+bundled = false
+
 [[company]]
 name = "Siemens"
 

@@ -68,7 +68,7 @@ def test_every_entry_can_be_deleted(file: CompaniesFile) -> None:
 def test_missing_file_is_created(tmp_path: Path) -> None:
     file = CompaniesFile(tmp_path / "new.toml")
     put(file, definition("Harbour Bank"))
-    assert [company.name for company in load_companies(file.path)] == ["Harbour Bank"]
+    assert [company.name for company in load_companies(file.path, alone=True)] == ["Harbour Bank"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from newscrawl.mentions import CompaniesError, load_companies
-from newscrawl.mentions.registry import BUNDLED
 from newscrawl.mentions.registry_cache import MAX_KEPT_FILES, MIN_CACHED_BYTES, cache_folder
 
 TEXT = (
@@ -62,19 +61,19 @@ def test_the_kept_registry_loads_faster(tmp_path, capsys):
 
 
 def test_a_change_is_seen_at_once(registry, tmp_path):
-    assert not load_companies(registry, cache=tmp_path).find("Acme Rockets")
+    assert not load_companies(registry, alone=True, cache=tmp_path).find("Acme Rockets")
     with (registry / "a.toml").open("a", encoding="utf-8") as file:
         file.write('[[company]]\nname = "Acme Rockets"\n')
-    assert load_companies(registry, cache=tmp_path).find("Acme Rockets")
+    assert load_companies(registry, alone=True, cache=tmp_path).find("Acme Rockets")
 
 
 def test_a_fault_is_named_though_the_registry_was_kept(registry, tmp_path):
-    load_companies(registry, cache=tmp_path)
+    load_companies(registry, alone=True, cache=tmp_path)
     before = files(tmp_path)
     with (registry / "b.toml").open("a", encoding="utf-8") as file:
         file.write('[[company]]\nname = "You"\n')
     with pytest.raises(CompaniesError, match="everyday word"):
-        load_companies(registry, cache=tmp_path)
+        load_companies(registry, alone=True, cache=tmp_path)
     assert files(tmp_path) == before
 
 
@@ -92,37 +91,48 @@ def test_a_fault_is_named_though_the_registry_was_kept(registry, tmp_path):
     ],
 )
 def test_a_spoilt_file_is_made_anew(registry, tmp_path, content):
-    load_companies(registry, cache=tmp_path)
+    load_companies(registry, alone=True, cache=tmp_path)
     (kept,) = files(tmp_path)
     kept.write_bytes(content)
-    assert load_companies(registry, cache=tmp_path).find("Qu7ix Werke")
+    assert load_companies(registry, alone=True, cache=tmp_path).find("Qu7ix Werke")
     assert json.loads(kept.read_bytes())["companies"]
 
 
 def test_a_folder_that_can_not_be_written_is_no_fault(registry, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    assert load_companies(registry, cache=blocked / "cache").find("Qu7ix Werke")
+    assert load_companies(registry, alone=True, cache=blocked / "cache").find("Qu7ix Werke")
 
 
 def test_small_registries_are_not_kept(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(entry(1), encoding="utf-8")
-    load_companies(file, cache=tmp_path / "cache")
+    load_companies(file, alone=True, cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+def test_own_and_bundled_companies_are_kept_together(tmp_path):
+    file = tmp_path / "mine.toml"
+    for name in ("Quayside Works", "Harbour Works"):
+        file.write_text(f'[[company]]\nname = "{name}"\n', encoding="utf-8")
+        fresh = load_companies(file, cache=tmp_path / "cache")
+        kept = load_companies(file, cache=tmp_path / "cache")
+        assert list(kept) == list(fresh)
+        assert kept[0].name == name
+    assert len(files(tmp_path / "cache")) == 2
 
 
 def test_only_the_newest_are_kept(registry, tmp_path):
     for number in range(MAX_KEPT_FILES + 2):
         (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
-        load_companies(registry, cache=tmp_path)
+        load_companies(registry, alone=True, cache=tmp_path)
     assert len(files(tmp_path)) == MAX_KEPT_FILES
 
 
 def test_the_cache_is_the_users_own(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "newscrawl"
-    assert len(load_companies(BUNDLED)) >= 1000
+    assert len(load_companies()) >= 1000
     assert files(tmp_path / "newscrawl")
 
 

@@ -42,7 +42,7 @@ def test_facts_and_tickers_are_kept(tmp_path):
     file = write(
         tmp_path, entry(name="Acme Rockets", ticker=["NYSE:ACM"], country="US", founded=1949)
     )
-    company = load_companies(file)[0]
+    company = load_companies(file, alone=True)[0]
     assert company.tickers == ("NYSE:ACM",)
     assert company.facts == {"country": "US", "founded": "1949"}
 
@@ -51,7 +51,7 @@ def test_a_csv_file_is_read_alike(tmp_path):
     table = (
         "name,aliases,ambiguous,context,country\nAcme Rockets,Acme|ACR,Acme,rocket*|launch*,US\n"
     )
-    companies = load_companies(write(tmp_path, table, "mine.csv"))
+    companies = load_companies(write(tmp_path, table, "mine.csv"), alone=True)
     assert companies[0].aliases == ("Acme", "ACR")
     assert not companies.find("The Acme of success.")
     assert companies.find("Acme built a rocket.")[0].company == "Acme Rockets"
@@ -60,11 +60,13 @@ def test_a_csv_file_is_read_alike(tmp_path):
 def test_a_folder_is_read_file_by_file(tmp_path):
     write(tmp_path, entry(name="Acme Rockets"), "a.toml")
     write(tmp_path, entry(name="Bolt Works"), "b.toml")
-    assert [company.name for company in load_companies(tmp_path)] == ["Acme Rockets", "Bolt Works"]
+    companies = load_companies(tmp_path, alone=True)
+    assert [company.name for company in companies] == ["Acme Rockets", "Bolt Works"]
 
 
 def test_a_common_word_with_a_capital_may_be_a_name_without_doubt(tmp_path):
-    companies = load_companies(write(tmp_path, entry(name="Apple", exclude=["Apple pie*"])))
+    file = write(tmp_path, entry(name="Apple", exclude=["Apple pie*"]))
+    companies = load_companies(file, alone=True)
     assert [m.surface for m in companies.find("Apple ate an apple and Apple pies.")] == ["Apple"]
 
 
@@ -72,7 +74,7 @@ def test_doubt_may_be_limited_to_languages(tmp_path):
     file = write(
         tmp_path, entry(name="Gatto", ambiguous=["Gatto"], ambiguous_in=["it"], context=["x"])
     )
-    companies = load_companies(file)
+    companies = load_companies(file, alone=True)
     assert companies.find("Gatto steigt ein.", language="de")
     assert not companies.find("Gatto nero.", language="it")
     assert not companies.find("Gatto nero.")
@@ -117,6 +119,12 @@ FAULTS = [
     pytest.param('[[company]]\nname = "Acme\n', 2, "not TOML", id="broken TOML"),
     pytest.param('[[firm]]\nname = "Acme"\n', None, "unknown table", id="other table"),
     pytest.param("", None, "no company", id="empty file"),
+    pytest.param(
+        'bundled = "no"\n' + entry(name="Acme"), None, "neither true nor false", id="bundled"
+    ),
+    pytest.param(
+        entry(name="Acme") + "\nbundled = false", 3, "no key of an entry", id="bundled below"
+    ),
 ]
 
 
@@ -124,7 +132,7 @@ FAULTS = [
 def test_a_fault_is_named_in_one_line_with_its_place(tmp_path, text, line, fault):
     file = write(tmp_path, text)
     with pytest.raises(CompaniesError) as caught:
-        load_companies(file)
+        load_companies(file, alone=True)
     message = str(caught.value)
     assert caught.value.line == line
     assert caught.value.file == str(file)
@@ -147,18 +155,18 @@ def test_an_unreadable_file_is_named(tmp_path, name, content, fault):
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(CompaniesError, match=fault):
-        load_companies(file)
+        load_companies(file, alone=True)
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(CompaniesError, match="no such file"):
-        load_companies(tmp_path / "nowhere.toml")
+        load_companies(tmp_path / "nowhere.toml", alone=True)
 
 
 @pytest.mark.parametrize("name", ["USB", "Paris", "Peter", "Next"])
 def test_what_many_bear_may_be_a_name_in_doubt(tmp_path, name):
     file = write(tmp_path, entry(name=name, ambiguous=[name], context=["rocket*"]))
-    companies = load_companies(file)
+    companies = load_companies(file, alone=True)
     assert not companies.find(f"They spoke of {name} for days.", language="en")
     assert companies.find(f"A rocket by the firm {name} rose.", language="en")
 
@@ -191,3 +199,45 @@ def test_an_unreadable_registry_changes_nothing(newscrawl, tmp_path):
         assert newscrawl("alerts", "watch", "Siemens", "--companies", file).code == 2
         assert company_alerts.watched_companies(database) == []
         assert queries.company_ranking(database) == before
+
+
+def names(companies, origin):
+    return [company.name for company in companies if company.origin == origin]
+
+
+def test_own_companies_stand_beside_the_bundled_ones(tmp_path):
+    companies = load_companies(write(tmp_path, entry(name="Quayside Works")))
+    assert names(companies, "own") == ["Quayside Works"]
+    assert len(companies) == len(load_companies()) + 1
+    found = companies.find("Quayside Works sues Siemens AG.")
+    assert [mention.company for mention in found] == ["Quayside Works", "Siemens"]
+
+
+def test_own_entry_replaces_the_bundled_one_of_its_name(tmp_path):
+    companies = load_companies(write(tmp_path, entry(name="Volkswagen", aliases=["Wolfsburg Co"])))
+    assert names(companies, "override") == ["Volkswagen"]
+    assert len(companies) == len(load_companies())
+    assert load_companies().find("The VW plant", language="en")
+    assert not companies.find("The VW plant", language="en")
+    assert companies.find("Wolfsburg Co builds cars")[0].company == "Volkswagen"
+
+
+def test_own_form_no_longer_stands_for_a_bundled_company(tmp_path):
+    file = write(tmp_path, entry(name="Wolfsburg Motors", aliases=["VW", "YouTube"]))
+    companies = load_companies(file)
+    assert companies.find("The VW plant", language="en")[0].company == "Wolfsburg Motors"
+    assert "VW" not in companies.named("Volkswagen").aliases
+    assert companies.named("YouTube").name == "Wolfsburg Motors"
+    assert "YouTube" not in {company.name for company in companies}
+
+
+def test_file_may_leave_the_bundled_companies_out(tmp_path):
+    file = write(tmp_path, "bundled = false\n" + entry(name="Quayside Works"))
+    assert [company.name for company in load_companies(file)] == ["Quayside Works"]
+    empty = write(tmp_path, "bundled = false\n")
+    with pytest.raises(CompaniesError, match="no company in this file"):
+        load_companies(empty)
+
+
+def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):
+    assert len(load_companies(write(tmp_path, "# none yet\n"))) == len(load_companies())

@@ -21,8 +21,7 @@ from newscrawl.dashboard.charts import (
     wants_csv,
 )
 from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters, read_filters
-from newscrawl.dashboard.pages.registry import bundled
-from newscrawl.dashboard.rendering import app_state, choices, render
+from newscrawl.dashboard.rendering import app_state, choices, companies_in_use, render
 from newscrawl.mentions.company import Company
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
@@ -95,10 +94,8 @@ def _unknown(request: Request, name: str, names: Sequence[str]) -> str:
 
 
 def _registered(request: Request, name: str) -> Company | None:
-    """Return the company of the user's file, or of the bundled one."""
-    file = app_state(request).registry
-    own = file.open().companies if file else ()
-    return next((each for each in own if each.name == name), None) or bundled().named(name)
+    """Return the company of this name or alias, of the user's file or bundled."""
+    return companies_in_use(request).named(name)
 
 
 def _facts(request: Request, name: str) -> list[str]:

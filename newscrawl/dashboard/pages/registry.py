@@ -3,7 +3,6 @@ would find in the stored articles."""
 
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from typing import Annotated
 from urllib.parse import quote
 
@@ -12,12 +11,18 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, Definition, alone
+from newscrawl.dashboard.companies_file import (
+    CompaniesFile,
+    CompaniesFileError,
+    Definition,
+    alone,
+    registry_of,
+)
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import app_state, render
 from newscrawl.dashboard.text_marks import Piece, pieces
 from newscrawl.items import Mention
-from newscrawl.mentions import Companies, Company, load_companies, sentence_span
+from newscrawl.mentions import Companies, Company, sentence_span
 from newscrawl.storage import Database
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
 
@@ -80,26 +85,24 @@ class Draft:
     fault: str | None = None
 
 
-@lru_cache(maxsize=1)
-def bundled() -> Companies:
-    """Return the bundled registry; it does not change while we run."""
-    return load_companies()
-
-
 @router.get("/registry", response_class=HTMLResponse)
 def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = "") -> Response:
     """Show the user's companies and the bundled ones."""
     file = _file(request)
-    found = _matching(bundled(), q)
+    found = _matching(registry_of(None), q)
+    opened = file.open() if file else None
+    in_use = () if opened and opened.fault else registry_of(file)
     return render(
         request,
         "registry.html",
         file=file and file.path,
-        opened=file.open() if file else None,
+        opened=opened,
+        overridden={company.name for company in in_use if company.origin == "override"},
+        used={company.name for company in in_use if company.origin == "bundled"},
         words=q,
         found=found[:MAX_BUNDLED],
         number=len(found),
-        total=len(bundled()),
+        total=len(registry_of(None)),
     )
 
 
@@ -107,7 +110,7 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
 def edit(request: Request, name: str = "", copied: str = "", saved: bool = False) -> Response:
     """Show the form for an entry of the file, for a copy of a bundled one, or for a new one."""
     opened = _writable(request).open()
-    source = bundled() if copied else opened.companies
+    source = registry_of(None) if copied else opened.companies
     wanted = copied or name
     company = next((each for each in source if each.name == wanted), None)
     if wanted and company is None:

@@ -26,6 +26,8 @@ from tests.dashboards import TODAY, add_hostile, config_of
 from tests.newsroom import News, fill
 
 REGISTRY = """
+bundled = false
+
 [[company]]
 name = "Siemens"
 
