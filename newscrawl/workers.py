@@ -83,7 +83,7 @@ class Limits:
 
     seconds: int
     megabytes: int
-    patience: float
+    clock_seconds: float
 
 
 class WorkerProcess:
@@ -109,9 +109,11 @@ class WorkerProcess:
             try:
                 connection = self._ready()
                 connection.send((work, arguments))
-                if not connection.poll(self._limits.patience):
+                if not connection.poll(self._limits.clock_seconds):
                     self._end()
-                    raise WorkExceededError(f"took longer than {self._limits.patience:g} seconds")
+                    raise WorkExceededError(
+                        f"took longer than {self._limits.clock_seconds:g} seconds"
+                    )
                 outcome, value = connection.recv()
             except (EOFError, OSError) as error:
                 raise self._why_it_died() from error

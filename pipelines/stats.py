@@ -94,7 +94,9 @@ class Counts:
         """Read the counts from a crawl's stats."""
         own = {name.removeprefix(_OWN): value for name, value in stats.items()}
         counts = {one.name: own[one.name] for one in fields(cls) if one.name in own}
-        return cls(**counts, dropped=_starting(stats, _DROPPED), failures=_starting(stats, _FAILED))
+        return cls(
+            **counts, dropped=_with_prefix(stats, _DROPPED), failures=_with_prefix(stats, _FAILED)
+        )
 
     @property
     def stored(self) -> int:
@@ -104,7 +106,7 @@ class Counts:
 
 
 # The reasons of ends that broke a crawl off, in words for people.
-_BROKEN_OFF = {
+_ABORT_REASONS = {
     "archive_failed": "its archive failed",
     "database_failed": "its database failed",
     "export_failed": "its export failed",
@@ -117,24 +119,24 @@ _BROKEN_OFF = {
 }
 
 
-def broken_off(reason: str) -> str:
+def abort_note(reason: str) -> str:
     """Return why a crawl did not come to its end, by the reason of its finish; empty where it did,
     or where it stopped at a limit that its user set (CLOSESPIDER_...)."""
     if reason == "finished" or reason.startswith("closespider"):
         return ""
-    return f"broken off: {_BROKEN_OFF.get(reason, reason)}"
+    return f"broken off: {_ABORT_REASONS.get(reason, reason)}"
 
 
 def state_of(
-    counts: Counts, now: datetime, recent_days: int, *, broken_off: str = ""
+    counts: Counts, now: datetime, recent_days: int, *, abort_note: str = ""
 ) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok.
 
-    A crawl that was broken off, for the reason `broken_off`, has not seen everything: of such a
+    A crawl that was broken off, for the reason `abort_note`, has not seen everything: of such a
     day nothing is known, however much was stored.
     """
-    if broken_off:
-        return "failed", broken_off
+    if abort_note:
+        return "failed", abort_note
     # Ours, of listings as of pages below: with half of them unseen, a day without mentions would
     # say nothing.
     if counts.listings_unreachable_robots > counts.listings_read:
@@ -143,10 +145,14 @@ def state_of(
         if counts.listings_disallowed and not counts.listings_failed:
             return "blocked_by_robots", "robots.txt allows none of the feeds and sitemaps"
         return "failed", "no feed or sitemap could be read"
-    return _refused(counts) or _stale(counts, now, recent_days) or ("ok", _remark(counts))
+    return (
+        _refused_state(counts)
+        or _stale_state(counts, now, recent_days)
+        or ("ok", _source_note(counts))
+    )
 
 
-def _remark(counts: Counts) -> str:
+def _source_note(counts: Counts) -> str:
     if waiting := counts.pages_deferred + counts.listings_unreachable_robots:
         return f"{waiting} feeds and pages wait for a robots.txt that can't be read"
     if counts.robots_copies_obeyed:
@@ -156,7 +162,7 @@ def _remark(counts: Counts) -> str:
     return ""
 
 
-def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
+def _refused_state(counts: Counts) -> tuple[CoverageState, str] | None:
     if not counts.requested:
         return None
     if 2 * counts.pages_deferred >= counts.requested:
@@ -170,7 +176,9 @@ def _refused(counts: Counts) -> tuple[CoverageState, str] | None:
     return None
 
 
-def _stale(counts: Counts, now: datetime, recent_days: int) -> tuple[CoverageState, str] | None:
+def _stale_state(
+    counts: Counts, now: datetime, recent_days: int
+) -> tuple[CoverageState, str] | None:
     listed = counts.found + counts.unchanged_entries
     if counts.offsite and not listed:
         return "failed", "all links lead to other sites"
@@ -211,7 +219,7 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
     return f"{source}: {', '.join(parts)}; state {state}{f' ({note})' if note else ''}"
 
 
-def _starting(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+def _with_prefix(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
     return {
         name.removeprefix(prefix): int(count)
         for name, count in stats.items()

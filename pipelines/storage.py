@@ -22,14 +22,14 @@ from newscrawl.crawl.session import SQLITE_CACHE, CrawlRun, CrawlSession, Source
 from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Page
 from newscrawl.sources import load_sources
-from newscrawl.storage import CoverageState, Database, Saved, StorageError, open_database
+from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, open_database
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import FetchOutcome
 from newscrawl.storage.writing import Batches
 from pipelines.extraction import NoArticle
-from pipelines.stats import Counts, broken_off, state_of, summary
+from pipelines.stats import Counts, abort_note, state_of, summary
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class DocumentStorage(DocumentPipeline, ABC):
             saved = await self._batches.do(self._arrival(document))
         except StorageError as error:
             raise NotStored(str(error)) from error
-        if not isinstance(saved, Saved):
+        if not isinstance(saved, SaveResult):
             raise Unstorable(str(saved))
         stats = self._crawler.stats
         if saved.outcome == "quarantined":
@@ -89,7 +89,7 @@ class DocumentStorage(DocumentPipeline, ABC):
     def _run_of(self, source: str) -> int:
         """Return the number of the run that stores the source's articles."""
 
-    def _stored(self, document: Document, saved: Saved) -> None:
+    def _stored(self, document: Document, saved: SaveResult) -> None:
         """Note a document that was not put into quarantine."""
 
 
@@ -138,7 +138,7 @@ class StoragePipeline(DocumentStorage):
             raise RuntimeError("the spider has not been opened")
         return self._session.run
 
-    def _stored(self, document: Document, saved: Saved) -> None:
+    def _stored(self, document: Document, saved: SaveResult) -> None:
         if saved.outcome == "new" and document.blocks:
             self._read.append(document.blocks)
             if len(self._read) >= LEARNED_AT:
@@ -199,14 +199,14 @@ class StoragePipeline(DocumentStorage):
         counts = Counts.of(self._crawler.stats.get_stats())
         today = self._session.clock()
         recent = self._crawler.settings.getint("NEWSCRAWL_RECENT_DAYS")
-        state, note = state_of(counts, today, recent, broken_off=broken_off(reason))
+        state, note = state_of(counts, today, recent, abort_note=abort_note(reason))
         try:
             await asyncio.to_thread(self._record_end, reason, today, counts, (state, note))
         except StorageError as error:
             logger.critical("The end of the run is not recorded: %s", error)
-            if not broken_off(reason):
+            if not abort_note(reason):
                 reason = "database_failed"
-                state, note = state_of(counts, today, recent, broken_off=broken_off(reason))
+                state, note = state_of(counts, today, recent, abort_note=abort_note(reason))
         finally:
             self._database.close()
         self._crawler.stats.set_value("newscrawl/state", state)
@@ -227,7 +227,7 @@ class StoragePipeline(DocumentStorage):
         if self._learned is not self._session.memory:
             keep_memory(self._database, self._source.slug, self._learned)
         self._database.finish_run(self._run.id, reason, numbers)
-        self._session.give_lease_back()
+        self._session.release_lease()
 
 
 class OtherSpidersStorage(DocumentStorage):

@@ -24,7 +24,7 @@ from newscrawl.crawl.errors import (
 )
 from newscrawl.crawl.items import REFUSALS
 from newscrawl.crawl.listings import Listings, header
-from newscrawl.crawl.middlewares import AGAIN
+from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.page_queue import PageQueue, conditions
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.crawl.single_page import SinglePageParser, is_listing
@@ -184,7 +184,7 @@ class NewsSpider(Spider):
             callback=self.parse_article,
             errback=self.article_failed,
             cb_kwargs={"queued": page},
-            meta={"handle_httpstatus_list": [*REFUSALS, _NOT_MODIFIED], AGAIN: page.again},
+            meta={"handle_httpstatus_list": [*REFUSALS, _NOT_MODIFIED], RETRY_REASON: page.again},
             dont_filter=page.again,
         )
 

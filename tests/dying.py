@@ -75,7 +75,7 @@ class EndlessListings:
         """Put it in the way of every feed."""
         usual = ListingProcess.read
         seconds = crawler.settings.getint("ENDLESS_SECONDS")
-        limits = Limits(seconds=seconds, megabytes=768, patience=600.0)
+        limits = Limits(seconds=seconds, megabytes=768, clock_seconds=600.0)
 
         async def read(self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
             is_endless = b"endless" in arguments[0]

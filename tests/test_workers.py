@@ -19,7 +19,7 @@ from tests.dying import eat_memory, read_for_ever, square_or_die
 from tests.watching import alive, wait_for
 from tests.working import allocate, is_imported
 
-LIMITS = Limits(seconds=2, megabytes=256, patience=60.0)
+LIMITS = Limits(seconds=2, megabytes=256, clock_seconds=60.0)
 FEED = b"<rss version='2.0'><channel><item><title>A</title><link>/a</link></item></channel></rss>"
 
 
@@ -70,14 +70,14 @@ def test_work_that_kills_its_process_is_told(worker: WorkerProcess) -> None:
 
 
 def test_work_that_only_waits_is_ended_too() -> None:
-    worker = WorkerProcess(Limits(seconds=60, megabytes=256, patience=1.0))
+    worker = WorkerProcess(Limits(seconds=60, megabytes=256, clock_seconds=1.0))
     with pytest.raises(WorkExceededError, match="took longer than 1 seconds"):
         worker.run(time.sleep, 3600)
     worker.close()
 
 
 def test_work_is_stopped_at_once(worker: WorkerProcess) -> None:
-    worker = WorkerProcess(Limits(seconds=600, megabytes=256, patience=600.0))
+    worker = WorkerProcess(Limits(seconds=600, megabytes=256, clock_seconds=600.0))
     stopped = threading.Timer(0.3, worker.stop)
     stopped.start()
     with pytest.raises(WorkStoppedError):
@@ -100,7 +100,7 @@ def test_a_worker_ends_with_the_process_that_started_it() -> None:
     code = (
         "import os, time\n"
         "from newscrawl.workers import Limits, WorkerProcess\n"
-        "worker = WorkerProcess(Limits(seconds=9, megabytes=256, patience=9.0))\n"
+        "worker = WorkerProcess(Limits(seconds=9, megabytes=256, clock_seconds=9.0))\n"
         "print(worker.run(os.getpid), flush=True)\n"
         "time.sleep(600)\n"
     )

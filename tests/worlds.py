@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import psycopg
 
 from newscrawl.items import Access, Article, Document, Kind, Mention, Page
-from newscrawl.storage import Database, Saved, UnstorableDocument
+from newscrawl.storage import Database, SaveResult, UnstorableDocument
 from newscrawl.storage.articles import stored_urls
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.models import Base
@@ -89,7 +89,9 @@ def empty(postgres_url: str) -> None:
             connection.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our own names
 
 
-def save_documents(database: Database, documents: Sequence[Document], run_id: int) -> list[Saved]:
+def save_documents(
+    database: Database, documents: Sequence[Document], run_id: int
+) -> list[SaveResult]:
     """Store documents as a crawl does, in one transaction; raise UnstorableDocument for one."""
     pages = [FinishedPage(document=one) for one in documents]
     outcomes = []
@@ -101,7 +103,7 @@ def save_documents(database: Database, documents: Sequence[Document], run_id: in
     return outcomes
 
 
-def save_document(database: Database, document: Document, run_id: int) -> Saved:
+def save_document(database: Database, document: Document, run_id: int) -> SaveResult:
     """Store a document as a crawl does."""
     (saved,) = save_documents(database, [document], run_id)
     return saved

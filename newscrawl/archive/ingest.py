@@ -21,7 +21,7 @@ from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
 from newscrawl.storage.crawl_memory import memories
-from newscrawl.storage.progress import Step, progress_of
+from newscrawl.storage.progress import Step, load_progress
 from newscrawl.workers import WorkerPool
 
 # Ours: about 50 pages, half a second of work and one transaction.
@@ -95,7 +95,7 @@ class Ingestion:
             task, size = task_of(path, self._config), path.stat().st_size
         except OSError as error:
             return FileProgress(path=path, problem=f"can't read {path}: {error.strerror}")
-        done = progress_of(self._database, task)
+        done = load_progress(self._database, task)
         self._on_progress(done.position, 0)
         return FileProgress(
             path=path,

@@ -24,7 +24,7 @@ from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
-from newscrawl.storage.progress import Step, forget_task, progress_of
+from newscrawl.storage.progress import Step, delete_progress, load_progress
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.workers import WorkerPool
 
@@ -107,7 +107,7 @@ class Reextraction:
     @property
     def done_before(self) -> int:
         """Return the number of pages that an earlier, interrupted run has done."""
-        return progress_of(self._database, self._task).position
+        return load_progress(self._database, self._task).position
 
     def run(
         self,
@@ -136,7 +136,7 @@ class Reextraction:
         finally:
             intake.close()
         if not dry_run:
-            forget_task(self._database, self._task)
+            delete_progress(self._database, self._task)
 
     def _store(
         self, part: Part, documents: Sequence[tuple[Document, Origin]], intake: IngestionWriter
@@ -288,10 +288,10 @@ def _outcome(stored: StoredVersion, document: Document | None) -> tuple[Outcome,
     try:
         if document is None:
             return "lost", ""
-        if stored.gives_way_to(document) and stored.is_said_by(document):
+        if stored.is_replaceable_by(document) and stored.has_text_of(document):
             return "unchanged", ""
         reason = stored.reason_against(document)
-        if reason or not stored.gives_way_to(document):
+        if reason or not stored.is_replaceable_by(document):
             return "lost", reason or ""
     except UnstorableDocument:
         return "lost", ""

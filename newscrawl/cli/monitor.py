@@ -68,7 +68,7 @@ def monitor(
     )
     from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
     from newscrawl.storage import open_database
-    from newscrawl.storage.leases import Terms
+    from newscrawl.storage.leases import LeaseTerms
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
@@ -89,7 +89,7 @@ def monitor(
             same_host=same_host_sources(known.values()),
             workers=workers,
             command=command,
-            terms=Terms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
+            terms=LeaseTerms(length=timedelta(seconds=_seconds("NEWSCRAWL_LEASE"))),
             limits=CrawlLimits(
                 longest=_seconds("NEWSCRAWL_LONGEST_CRAWL"),
                 stall=_seconds("NEWSCRAWL_STALL_TIMEOUT"),

@@ -16,10 +16,12 @@ from newscrawl.sources.addresses import address_of
 # A setting that a command makes for itself: its pipelines keep nothing.
 STORE_NOTHING: Final = "NEWSCRAWL_STORE_NOTHING"
 # What they say at the start of each crawl matters to whoever works on the settings.
-_TALKATIVE: Final = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "alembic")
+_VERBOSE_LOGGERS: Final = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "alembic")
 
 
-def look_only(settings: BaseSettings, urls: Sequence[str], *, with_pipelines: bool = False) -> None:
+def disable_storage(
+    settings: BaseSettings, urls: Sequence[str], *, with_pipelines: bool = False
+) -> None:
     """Let a command open no database and write no feed, and request the URLs on its command line
     even at private addresses, as a crawl does for `-a feeds=`."""
     settings.set(STORE_NOTHING, value=True, priority="cmdline")
@@ -35,17 +37,17 @@ def _host_and_port(url: str) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def log_less(settings: BaseSettings) -> None:
+def reduce_logging(settings: BaseSettings) -> None:
     """Silence Scrapy's messages about its own components, unless LOG_LEVEL is DEBUG."""
     if settings["LOG_LEVEL"] == "DEBUG":
         return
-    for name in _TALKATIVE:
+    for name in _VERBOSE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
     # Else each page's lines are made up, to be thrown away by whoever would print them.
     logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print one line that says why a command does nothing."""
     sys.stderr.write(f"newscrawl: {message}\n")
 
@@ -57,7 +59,7 @@ def unknown_source(name: str, names: Sequence[str]) -> str:
     return f"no source {name!r}; {advice}"
 
 
-def refusal(loader: Any, name: str, arguments: Mapping[str, str]) -> str | None:
+def argument_error(loader: Any, name: str, arguments: Mapping[str, str]) -> str | None:
     """Return why a source can't be asked for with these arguments (`-a`); None where it can."""
     if name not in loader.list():
         return unknown_source(name, loader.list())
@@ -68,22 +70,22 @@ def refusal(loader: Any, name: str, arguments: Mapping[str, str]) -> str | None:
     return None
 
 
-class LookingCommand(ScrapyCommand):
+class StoragelessCommand(ScrapyCommand):
     """A command that asks for an address and crawls nothing, to be mixed in before Scrapy's."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Read the options, and keep the database closed."""
         super().process_options(args, opts)
         if self.settings is not None:
-            look_only(self.settings, args)
+            disable_storage(self.settings, args)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what Scrapy's command does; a source that isn't there ends it with one line."""
         names = self.crawler_process.spider_loader.list() if self.crawler_process else []
         if opts.spider and opts.spider not in names:
-            complain(unknown_source(opts.spider, names))
+            print_error(unknown_source(opts.spider, names))
             self.exitcode = 2
             return
         if self.settings is not None:
-            log_less(self.settings)
+            reduce_logging(self.settings)
         super().run(args, opts)  # type: ignore[safe-super]

@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 
 # Ours: a sitemap of 50 MB whose XML is broken takes 10 s and 600 MB, feeds a tenth of it; a busy
 # machine may take four times as long by the clock.
-LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, patience=80.0)
+LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 # An index that lists indexes is rare; a third level has no use.
 MAX_NESTING: Final = 2
 # Entries that are put into the queue in one transaction.

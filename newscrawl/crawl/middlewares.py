@@ -31,7 +31,7 @@ _MAX_REST = 365 * 86_400.0
 
 
 # Marks a request that a crawl may send a second time (`dont_filter`), for this one reason.
-AGAIN = "newscrawl_again"
+RETRY_REASON = "newscrawl_again"
 
 
 class SourceOffsiteMiddleware(OffsiteMiddleware):
@@ -39,7 +39,7 @@ class SourceOffsiteMiddleware(OffsiteMiddleware):
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
         """Raise IgnoreRequest for another site; Scrapy lets all pass that is not to be filtered."""
-        again = request.dont_filter and request.meta.get(AGAIN)
+        again = request.dont_filter and request.meta.get(RETRY_REASON)
         super().process_request(request.replace(dont_filter=False) if again else request)
 
     def request_scheduled(self, request: Request, spider: Spider) -> None:
@@ -85,7 +85,7 @@ class PrivateAddressMiddleware:
             return
         # The operator's own proxy resolves names, and nobody else's answer would be its.
         by_proxy = request.meta.get("proxy")
-        self._check(_spelled_out(host) if by_proxy else await _resolve(host), request)
+        self._check(_literal_address(host) if by_proxy else await _resolve(host), request)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Let the response pass, or raise PrivateAddressError."""
@@ -115,7 +115,7 @@ def _check_url(url: str) -> None:
         raise UnfitUrlError("leads to a URL with credentials, which are never sent")
 
 
-def _spelled_out(host: str) -> IpAddress | None:
+def _literal_address(host: str) -> IpAddress | None:
     """Return the address that a host is without being looked up: in any spelling of its numbers,
     or as this machine's own name."""
     if host == "localhost" or host.endswith(".localhost"):

@@ -157,7 +157,7 @@ class CrawlSession:
                     self._lease.take(self._crawler)
         except StorageError as error:
             raise SettingError(str(error)) from error
-        database.patience.hurried = lambda: not self._crawler.crawling or self.is_stopping
+        database.lock_wait.is_closing = lambda: not self._crawler.crawling or self.is_stopping
         self._database = database
         return database
 
@@ -184,10 +184,10 @@ class CrawlSession:
 
         self._crawler.signals.connect(close, signal=signals.spider_closed, weak=False)
 
-    def give_lease_back(self) -> None:
+    def release_lease(self) -> None:
         """Let others crawl the source from now on; raise StorageError."""
         if self._lease is not None:
-            self._lease.give_back()
+            self._lease.release()
 
     def _registered(self, url: str, source: Source) -> Database:
         database = open_database(url, cache=SQLITE_CACHE)
@@ -242,12 +242,12 @@ class CrawlLease:
             self._lease.take()
             crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Let others crawl the source from now on; raise StorageError."""
         if self._renewing is not None:
             self._renewing.cancel()
         if self._lease is not None:
-            self._lease.give_back()
+            self._lease.release()
 
     def _start_renewing(self) -> None:
         if self._lease is not None:

@@ -34,7 +34,13 @@ from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits, Superviso
 from newscrawl.sources import Source
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.frontier import due_sources
-from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign, sign_on
+from newscrawl.storage.leases import (
+    Leases,
+    LeaseTerms,
+    SourceFacts,
+    record_heartbeat,
+    record_worker_start,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +82,7 @@ class MonitorPlan:
     same_host: Mapping[str, Collection[str]]
     workers: int
     command: CrawlCommand
-    terms: Terms
+    terms: LeaseTerms
     limits: CrawlLimits = field(default_factory=CrawlLimits)
     once: bool = False
     pause: float = 10.0
@@ -102,25 +108,27 @@ class Monitor:
         self._next_inspection = 0.0
         self._consumer = _Consumer(queue, self.schedule, plan)
         self._stopping: Callable[[], bool] = self._consumer.stop_flag.is_set
-        database.patience.hurried = self._stopping
+        database.lock_wait.is_closing = self._stopping
         self._supervisor = Supervisor(self._leases, plan.command, plan.limits, self._stopping)
 
     def run(self) -> None:
         """Work until the end; running crawls are ended in order before this returns."""
-        self._leases.enrol(self._plan.sources)
+        self._leases.register(self._plan.sources)
         host, workers = platform.node(), self._plan.workers
-        sign_on(self._database, self.name, host, os.getpid(), workers, version("newscrawl"))
+        record_worker_start(
+            self._database, self.name, host, os.getpid(), workers, version("newscrawl")
+        )
         try:
             self._consumer.run()
             if self._plan.once:
                 self.inspect()
                 self._prune(_never)
         finally:
-            sign(self._database, self.name, stopped=True)
+            record_heartbeat(self._database, self.name, stopped=True)
 
     def schedule(self) -> int:
         """Queue the sources that are due, the most overdue first, and return their number."""
-        sign(self._database, self.name)
+        record_heartbeat(self._database, self.name)
         room = self._plan.workers * _QUEUED_PER_WORKER - self._queue.pending_count()
         due = self._due() if room > 0 else []
         placed = self._leases.place(due, room) if due else []
@@ -144,11 +152,11 @@ class Monitor:
         """Crawl a source from the queue if it is still due and no other monitor crawls it."""
         try:
             if self._stopping() or slug not in self._slugs:
-                self._leases.give_back(slug)  # another monitor's next round queues it again
+                self._leases.cancel(slug)  # another monitor's next round queues it again
             elif self._leases.take(slug):
                 self._crawl_leased(slug)
             else:
-                self._leases.give_back(slug)
+                self._leases.cancel(slug)
         except StorageError as error:
             logger.error("%s: %s", slug, error)  # noqa: TRY400 - one line says it all
 
@@ -171,7 +179,7 @@ class Monitor:
 
     def _crawl_leased(self, slug: str) -> None:
         if not due_sources(self._database, datetime.now(UTC), [slug], rest=timedelta(0)):
-            self._leases.give_back(slug)
+            self._leases.cancel(slug)
             return
         logger.info("%s: the crawl starts", slug)
         result = self._supervisor.run(slug)

@@ -226,7 +226,7 @@ def _zone(_name: str | None, offset: int | None) -> timezone | None:
 Result = TypeVar("Result")
 
 # Ours: home pages of a megabyte are read in a tenth of a second and 130 MB.
-_LIMITS = Limits(seconds=20, megabytes=768, patience=80.0)
+_LIMITS = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 
 
 def read_listing(body: bytes, url: str, content_type: str | None = None) -> Feed | Sitemap:

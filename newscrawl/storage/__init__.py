@@ -11,7 +11,7 @@ from newscrawl.items import Outcome
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 
 if TYPE_CHECKING:
-    from newscrawl.storage.articles import Saved
+    from newscrawl.storage.articles import SaveResult
     from newscrawl.storage.database import (
         COVERAGE_STATES,
         CoverageState,
@@ -25,13 +25,13 @@ __all__ = [
     "CoverageState",
     "Database",
     "Outcome",
-    "Saved",
+    "SaveResult",
     "StorageError",
     "UnstorableDocument",
     "open_database",
     "upgrade_database",
 ]
-_OF_ARTICLES = {"Saved"}
+_OF_ARTICLES = {"SaveResult"}
 
 
 def __getattr__(name: str) -> Any:

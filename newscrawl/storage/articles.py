@@ -99,7 +99,7 @@ class Origin:
 Incoming = tuple[Record, Origin]
 
 
-def new_ones(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
+def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
     """Return which of them are certainly new: neither a URL of theirs is stored, nor their text
     in an article of their source, nor in one before them."""
     urls = (url for record, _ in incoming for url in record.urls)
@@ -213,7 +213,7 @@ _OCCURRENCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SaveResult:
     """The outcome of storing a document, and how many mentions were written.
 
     `reason` is why it was quarantined; `again` is set where the same version was pending
@@ -239,7 +239,7 @@ class LostArticle:
 
 def save_records(
     connection: Connection, records: Sequence[tuple[Record, int]], rollups: RollupUpdate
-) -> list[Saved]:
+) -> list[SaveResult]:
     """Store records, each with the number of its run, and return the outcome of each.
 
     - "new": no article of the source has this URL, nor this text.
@@ -256,12 +256,12 @@ def save_records(
     sources = _sources(connection, {record.source for record, _ in records})
     _check_runs(connection, {run_id for _, run_id in records})
     incoming = [(record, Origin(sources[record.source], run_id)) for record, run_id in records]
-    new = new_ones(connection, incoming)
+    new = find_new(connection, incoming)
     add_articles(
         connection, [one for one, is_new in zip(incoming, new, strict=True) if is_new], rollups
     )
     return [
-        Saved("new", len(record.mentions))
+        SaveResult("new", len(record.mentions))
         if is_new
         else _save_known(connection, record, origin, rollups)
         for (record, origin), is_new in zip(incoming, new, strict=True)
@@ -270,19 +270,19 @@ def save_records(
 
 def _save_known(
     connection: Connection, record: Record, origin: Origin, rollups: RollupUpdate
-) -> Saved:
+) -> SaveResult:
     """Store a record whose URL or text is stored, or was stored right before it."""
     stored, known = _article_at(connection, record.urls)
-    saved = Saved("unchanged", 0)
+    saved = SaveResult("unchanged", 0)
     if stored is not None:
         article_id = stored.id
-        saved = _take_over(connection, record, stored, origin, rollups)
+        saved = _update_known(connection, record, stored, origin, rollups)
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
         # It was equal to one right before it, which has become a revision since.
         add_articles(connection, [(record, origin)], rollups)
-        return Saved("new", len(record.mentions))
+        return SaveResult("new", len(record.mentions))
     _touch(connection, article_id, record)
     unknown = [url for url in record.urls if url not in known]
     add_urls(connection, [(url, article_id) for url in unknown])
@@ -326,58 +326,60 @@ def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
     return connection.execute(_TWIN, asked).scalar()
 
 
-def _take_over(
+def _update_known(
     connection: Connection,
     record: Record,
     stored: StoredArticle,
     origin: Origin,
     rollups: RollupUpdate,
-) -> Saved:
+) -> SaveResult:
     if stored.source_id != origin.source_id or record.only_address:
-        return Saved("unchanged", 0)
+        return SaveResult("unchanged", 0)
     held = _rank(stored)
     differs = stored.content_hash != record.content_hash
     if record.rank < held or differs:
-        reason = quarantine.reason_to_hold(connection, record, stored.id, held)
+        reason = quarantine.quarantine_reason(connection, record, stored.id, held)
         if reason is not None:
-            revision = quarantine.held_revision(record, stored.id, origin.run_id, reason)
-            return _held(connection, revision)
+            revision = quarantine.suspect_revision(record, stored.id, origin.run_id, reason)
+            return _quarantine(connection, revision)
     if record.rank < held:
-        return Saved("unchanged", 0)
-    if differs and quarantine.is_turned_down(connection, stored.id, record.content_hash):
-        return Saved("unchanged", 0)
+        return SaveResult("unchanged", 0)
+    if differs and quarantine.is_rejected(connection, stored.id, record.content_hash):
+        return SaveResult("unchanged", 0)
     if stored.has_pending:
         quarantine.close_pending(connection, stored.id, "superseded")
     if differs:
         with rollups.changing([stored.id]):
             revise(connection, record, stored, origin.run_id)
-        return Saved("revised", len(record.mentions))
+        return SaveResult("revised", len(record.mentions))
     how = {"access": record.columns["access"], "kind": record.columns["kind"]}
     if how != {"access": stored.access, "kind": stored.kind}:
         with rollups.changing([stored.id]):
             connection.execute(update(Article).where(Article.id == stored.id).values(how))
-    return Saved("unchanged", 0)
+    return SaveResult("unchanged", 0)
 
 
 def _rank(stored: StoredArticle) -> int:
     return rank(stored.access, stored.kind, has_text=stored.has_text)
 
 
-def _held(connection: Connection, revision: quarantine.HeldRevision) -> Saved:
-    done = quarantine.hold(connection, revision)
-    if done == "turned_down":
-        return Saved("unchanged", 0)
-    return Saved("quarantined", 0, revision.reason, again=done == "again")
+def _quarantine(connection: Connection, revision: quarantine.SuspectRevision) -> SaveResult:
+    done = quarantine.add_revision(connection, revision)
+    if done == "rejected":
+        return SaveResult("unchanged", 0)
+    return SaveResult("quarantined", 0, revision.reason, again=done == "again")
 
 
-def hold_lost_article(connection: Connection, lost: LostArticle, run_id: int) -> Saved | None:
+def quarantine_lost_article(
+    connection: Connection, lost: LostArticle, run_id: int
+) -> SaveResult | None:
     """Quarantine that a page holds no article any more; return None unless an article of its
     source, whose text was read, is stored under its URL."""
     stored, _ = _article_at(connection, (lost.url,))
     source_id = connection.execute(select(Run.source_id).where(Run.id == run_id)).scalar_one()
     if stored is None or stored.source_id != source_id or _rank(stored) < BODY:
         return None
-    revision = quarantine.HeldRevision(
+    revision = quarantine.SuspectRevision(
         article_id=stored.id,
         run_id=run_id,
         reason="no_article",
@@ -385,7 +387,7 @@ def hold_lost_article(connection: Connection, lost: LostArticle, run_id: int) ->
         seen_at=lost.seen_at,
         content_hash=quarantine.no_article_hash(lost.kind),
     )
-    return _held(connection, revision)
+    return _quarantine(connection, revision)
 
 
 def lock_source(connection: Connection, article_id: int) -> None:

@@ -19,8 +19,8 @@ from newscrawl.items import Article, Document, Origin
 from newscrawl.storage import models
 from newscrawl.storage.articles import (
     LostArticle,
-    Saved,
-    hold_lost_article,
+    SaveResult,
+    quarantine_lost_article,
     save_records,
     stored_urls,
 )
@@ -29,7 +29,7 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
 from newscrawl.storage.errors import UnstorableDocument
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
-from newscrawl.storage.progress import Step, note_step
+from newscrawl.storage.progress import Step, record_step
 from newscrawl.storage.rollups import RollupUpdate
 
 
@@ -46,7 +46,7 @@ class FinishedPage:
 
 # The outcome of a page, or why no database can hold its document; None for a page without one,
 # unless an article was stored under its URL.
-Written = Saved | UnstorableDocument | None
+Written = SaveResult | UnstorableDocument | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
             except UnstorableDocument as error:
                 written[place] = error
 
-    def work(session: Session) -> tuple[list[Saved], list[Saved | None]]:
+    def work(session: Session) -> tuple[list[SaveResult], list[SaveResult | None]]:
         connection = session.connection()
         records = _without_copies(connection, incoming)
         rollups = RollupUpdate(connection)
@@ -91,7 +91,8 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
         without = [one.result for one in pages if one.document is None]
         mark_done(connection, [result for result in without if result is not None])
         held = [
-            hold_lost_article(connection, one.lost, run_id) if one.lost else None for one in pages
+            quarantine_lost_article(connection, one.lost, run_id) if one.lost else None
+            for one in pages
         ]
         return saved, held
 
@@ -101,7 +102,7 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
     return [one or other for one, other in zip(written, held, strict=True)]
 
 
-def _reason_of(saved: Saved) -> str:
+def _reason_of(saved: SaveResult) -> str:
     """Return the reason to note in the queue: a version that was quarantined before is nothing
     new."""
     return "unchanged" if saved.again else saved.outcome
@@ -178,22 +179,22 @@ class IngestionWriter:
         for origin in origins:
             first.setdefault(origin.slug, origin)
 
-        def work(session: Session) -> tuple[dict[str, int], list[tuple[str, Saved]]]:
+        def work(session: Session) -> tuple[dict[str, int], list[tuple[str, SaveResult]]]:
             needed = {record.source for record in records} - self._runs.keys()
             connection = session.connection()
-            begun = _begin_runs(connection, [first[slug] for slug in sorted(needed)])
-            runs = self._runs | begun
+            begun_runs = _begin_runs(connection, [first[slug] for slug in sorted(needed)])
+            runs = self._runs | begun_runs
             rollups = RollupUpdate(connection)
             incoming = [(record, runs[record.source]) for record in records]
             saved = save_records(connection, incoming, rollups)
             told = [(record.source, one) for record, one in zip(records, saved, strict=True)]
             rollups.write()
             if step_of is not None:
-                note_step(session, step_of(_sum(told)))
-            return begun, told
+                record_step(session, step_of(_sum(told)))
+            return begun_runs, told
 
-        begun, told = self._database.write(work)
-        self._runs |= begun
+        begun_runs, told = self._database.write(work)
+        self._runs |= begun_runs
         for source, saved in told:
             held = saved.outcome == "quarantined"
             name = "revisions_quarantined" if held else f"articles_{saved.outcome}"
@@ -229,7 +230,7 @@ def records_of(documents: Iterable[Document]) -> Iterator[Record]:
             yield record_of(document)
 
 
-def _sum(told: Sequence[tuple[str, Saved]]) -> Counter[str]:
+def _sum(told: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for _, saved in told:
         counts.update({saved.outcome: 1, "mentions": saved.mentions})
@@ -258,12 +259,12 @@ def _begin_runs(connection: Connection, origins: Sequence[Origin]) -> dict[str, 
     ]
     _ADD_SOURCES.write(connection, rows)
     known |= {row["slug"]: row["id"] for row in rows}
-    begun = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
+    begun_runs = dict(zip(slugs, _RUN_NUMBERS.take(connection, len(slugs)), strict=True))
     _ADD_RUNS.write(
         connection,
         [
             {"id": number, "source_id": known[slug], "started_at": now}
-            for slug, number in begun.items()
+            for slug, number in begun_runs.items()
         ],
     )
-    return begun
+    return begun_runs

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage import engine as engines
 from newscrawl.storage import migrations, models
-from newscrawl.storage.engine import LONGEST, SHORT, Patience
+from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT, MAX_WAIT, LockWait
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.rollups import rebuild
 
@@ -24,7 +24,7 @@ CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "f
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 
 # Ours: seconds before each new try of a transaction that another one prevented; how long one waits
-# for a locked SQLite database is in `engine.Patience`.
+# for a locked SQLite database is in `engine.LockWait`.
 RETRY_PAUSES = (0.05, 0.2, 0.8)
 
 Result = TypeVar("Result")
@@ -64,8 +64,8 @@ def upgrade_database(url: str) -> tuple[str | None, str]:
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
     try:
-        before, after = _again_if_in_the_way(
-            lambda: migrations.upgrade(engine), parsed, _patience(parsed)
+        before, after = _retry_if_locked(
+            lambda: migrations.upgrade(engine), parsed, _lock_wait(parsed)
         )
     finally:
         engine.dispose()
@@ -88,7 +88,7 @@ class Database:
     def __init__(self, engine: Engine, url: URL) -> None:
         self._engine = engine
         self._url = url
-        self.patience = _patience(url)
+        self.lock_wait = _lock_wait(url)
 
     def __enter__(self) -> Self:
         return self
@@ -118,7 +118,7 @@ class Database:
                 found = migrations.version_of(connection)
             return migrations.upgrade(self._engine)[1] if found is None and create else found
 
-        version = _again_if_in_the_way(work, self._url, self.patience)
+        version = _retry_if_locked(work, self._url, self.lock_wait)
         if version is None:
             raise StorageError(
                 f"the database {self.name} has no tables of newscrawl yet: newscrawl db upgrade"
@@ -139,7 +139,7 @@ class Database:
         if file is not None and not file.exists():
             # SQLite would make an empty one in its place.
             raise StorageError(f"the database {file} is gone: was it moved or deleted?")
-        _again_if_in_the_way(self._connect, self._url, self.patience, SHORT)
+        _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
         try:
             with Session(self._engine) as session:
                 yield session
@@ -241,7 +241,7 @@ class Database:
             with Session(engine) as session, session.begin():
                 return work(session)
 
-        return _again_if_in_the_way(transaction, self._url, self.patience, longest)
+        return _retry_if_locked(transaction, self._url, self.lock_wait, longest)
 
 
 def _source_id(session: Session, slug: str) -> int:
@@ -251,15 +251,15 @@ def _source_id(session: Session, slug: str) -> int:
     return found
 
 
-def _patience(url: URL) -> Patience:
-    return Patience(engines.shown(url), engines.longest_wait(url) if url.query else LONGEST)
+def _lock_wait(url: URL) -> LockWait:
+    return LockWait(engines.shown(url), engines.longest_wait(url) if url.query else MAX_WAIT)
 
 
-def _again_if_in_the_way(
-    work: Callable[[], Result], url: URL, patience: Patience, longest: float | None = None
+def _retry_if_locked(
+    work: Callable[[], Result], url: URL, lock_wait: LockWait, longest: float | None = None
 ) -> Result:
     """Do the work, and again where another transaction prevented it; raise StorageError."""
-    if patience.is_spent:
+    if lock_wait.is_spent:
         raise StorageError(engines.locked(url))
     pauses = iter(RETRY_PAUSES)
     since = time.monotonic()
@@ -268,15 +268,15 @@ def _again_if_in_the_way(
             result = work()
         except DBAPIError as error:
             if engines.is_locked(error):
-                again = patience.waits(since, longest)
+                again = lock_wait.wait_again(since, longest)
             else:
-                pause = next(pauses, None) if engines.may_pass(error) else None
+                pause = next(pauses, None) if engines.is_transient(error) else None
                 again = pause is not None
                 time.sleep((pause or 0) * random.uniform(0.5, 1.5))  # noqa: S311 - spreads the writers
             if not again:
                 raise engines.named(error, url) from error
         else:
-            patience.went_through()
+            lock_wait.record_success()
             return result
 
 

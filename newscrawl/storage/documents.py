@@ -17,7 +17,7 @@ MAX_URL_BYTES = 2_600
 
 # Ours: a shorter text ("Subscribe to read on", "More follows") may stand under many
 # headlines, so that it makes two pages one article only together with headline and date.
-TELLING_LENGTH = 200
+MIN_DISTINCTIVE_CHARACTERS = 200
 
 COUNTED_KINDS: tuple[Kind, ...] = ("article", "live", "gallery", "video")
 
@@ -147,7 +147,7 @@ def fingerprint_of(title: str | None, text: str, published_at: datetime | None) 
     """Return what identifies the same text under another URL; None where it is too short for
     that."""
     words = " ".join(text.split())
-    if len(words) >= TELLING_LENGTH:
+    if len(words) >= MIN_DISTINCTIVE_CHARACTERS:
         return _digest(words)
     if not title or published_at is None:
         return None

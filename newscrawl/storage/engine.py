@@ -31,7 +31,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from newscrawl.storage.errors import StorageError
 
 # Seconds that SQLite waits for another writer in one try, which can't be interrupted (how long we
-# try is below, in `Patience`), and PostgreSQL for a connection; `?timeout=`, where that is
+# try is below, in `LockWait`), and PostgreSQL for a connection; `?timeout=`, where that is
 # less, and `?connect_timeout=` in the URL override them.
 SQLITE_ATTEMPT = 1.0
 # Ours, in KiB and pages of 4 KiB: with 2 MiB and 1,000 pages, SQLite's own, a batch of articles
@@ -192,7 +192,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def longest_wait(url: URL) -> float:
     """Return how many seconds work waits for a locked SQLite database; StorageError for none."""
-    given = url.query.get("timeout", str(LONGEST))
+    given = url.query.get("timeout", str(MAX_WAIT))
     try:
         return max(0.0, float(str(given)))
     except ValueError as error:
@@ -207,7 +207,7 @@ def is_locked(error: DBAPIError) -> bool:
     return code is not None and code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
-def may_pass(error: DBAPIError) -> bool:
+def is_transient(error: DBAPIError) -> bool:
     """Return whether the same transaction may succeed when it is tried again."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is not None:
@@ -270,13 +270,13 @@ logger = logging.getLogger(__name__)
 
 # Ours, in seconds: the longest wait (`?timeout=` in the database's URL overrides it), and that of
 # interactive work.
-LONGEST: Final = 600.0
-SHORT: Final = 20.0
+MAX_WAIT: Final = 600.0
+MAX_INTERACTIVE_WAIT: Final = 20.0
 # Ours: seconds after which the wait is logged, and between two such lines.
-FIRST_LINE: Final = 5.0
-LINES: Final = 60.0
+FIRST_WARNING_AFTER: Final = 5.0
+WARNING_INTERVAL: Final = 60.0
 # Ours: seconds that all work together still waits when its process is ending.
-LAST_ORDERS: Final = 3.0
+CLOSING_WAIT: Final = 3.0
 # Ours: seconds between two tries; SQLite itself waits within each (engine.SQLITE_ATTEMPT).
 _PAUSE: Final = (0.05, 0.15)
 
@@ -285,16 +285,16 @@ def _never() -> bool:
     return False
 
 
-class Patience:
+class LockWait:
     """The waits for one database. `hurried` returns whether the process is to end; the opener of
     the database may set it."""
 
-    def __init__(self, name: str, longest: float = LONGEST) -> None:
+    def __init__(self, name: str, longest: float = MAX_WAIT) -> None:
         self.longest = longest
-        self.hurried: Callable[[], bool] = _never
+        self.is_closing: Callable[[], bool] = _never
         self._name = name
-        self._hurried_at: float | None = None
-        self._told_at = float("-inf")
+        self._closing_since: float | None = None
+        self._logged_at = float("-inf")
         self._locked = False
 
     @property
@@ -302,24 +302,24 @@ class Patience:
         """Return whether no further try is allowed: the database was locked, and the process is
         ending."""
         now = time.monotonic()
-        return self._locked and self.hurried() and now - self._since_hurried(now) > LAST_ORDERS
+        return self._locked and self.is_closing() and now - self._closing_began(now) > CLOSING_WAIT
 
-    def went_through(self) -> None:
+    def record_success(self) -> None:
         """Note that the database is not locked."""
         self._locked = False
 
-    def waits(self, since: float, longest: float | None = None) -> bool:
+    def wait_again(self, since: float, longest: float | None = None) -> bool:
         """Pause and return True, where work that has waited `since` a moment (time.monotonic) tries
         again; False where it has waited long enough, `longest` where that is less."""
         self._locked = True
         now = time.monotonic()
-        if self.hurried() and now - self._since_hurried(now) > LAST_ORDERS:
+        if self.is_closing() and now - self._closing_began(now) > CLOSING_WAIT:
             return False
         waited = now - since
         if waited > min(self.longest, self.longest if longest is None else longest):
             return False
-        if waited > FIRST_LINE and now - self._told_at > LINES:
-            self._told_at = now
+        if waited > FIRST_WARNING_AFTER and now - self._logged_at > WARNING_INTERVAL:
+            self._logged_at = now
             logger.warning(
                 "the database %s is locked by another program: waiting, for %d minutes at most",
                 self._name,
@@ -328,7 +328,7 @@ class Patience:
         time.sleep(random.uniform(*_PAUSE))  # noqa: S311 - spreads the writers
         return True
 
-    def _since_hurried(self, now: float) -> float:
-        if self._hurried_at is None:
-            self._hurried_at = now
-        return self._hurried_at
+    def _closing_began(self, now: float) -> float:
+        if self._closing_since is None:
+            self._closing_since = now
+        return self._closing_since

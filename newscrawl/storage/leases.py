@@ -23,7 +23,7 @@ from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from newscrawl.storage.database import Database
-from newscrawl.storage.engine import SHORT
+from newscrawl.storage.engine import MAX_INTERACTIVE_WAIT
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.models import Lease, Source, Worker
 
@@ -41,15 +41,15 @@ class SourceFacts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class LeaseTerms:
     """`length` is how long a lease lasts without renewal. After a crawl a source rests for at
     least `first_rest`, twice as long after each failure, and never longer than `longest_rest`. A
-    source that is still queued after `patience` is queued again."""
+    source that is still queued after `queue_timeout` is queued again."""
 
     length: timedelta
     first_rest: timedelta = timedelta(minutes=1)
     longest_rest: timedelta = timedelta(hours=6)
-    patience: timedelta = timedelta(minutes=10)
+    queue_timeout: timedelta = timedelta(minutes=10)
 
     def rest(self, failures: int) -> timedelta:
         """Return how long a source rests after as many failed crawls in a row."""
@@ -64,7 +64,7 @@ class Leases:
         self,
         database: Database,
         holder: str,
-        terms: Terms,
+        terms: LeaseTerms,
         same_host_sources: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self._database = database
@@ -72,7 +72,7 @@ class Leases:
         self._same_host_sources = same_host_sources or {}
         self.terms = terms
 
-    def enrol(self, sources: Iterable[SourceFacts]) -> None:
+    def register(self, sources: Iterable[SourceFacts]) -> None:
         """Register the sources, and add a lease for each."""
         facts = {source.slug: source for source in sources}
 
@@ -104,7 +104,7 @@ class Leases:
                     break
                 if slug not in ready or not self._has_its_turn(session, slug, now):
                     continue
-                query = _of(slug).where(*free).values(queued_until=now + self.terms.patience)
+                query = _of(slug).where(*free).values(queued_until=now + self.terms.queue_timeout)
                 if _changed(session, query):  # nobody was faster
                     placed.append(slug)
             return placed
@@ -148,7 +148,7 @@ class Leases:
             return _changed(session, ours.values(expires_at=now + self.terms.length))
 
         # The thread that renews also supervises a crawl.
-        return self._database.write(work, longest=SHORT)
+        return self._database.write(work, longest=MAX_INTERACTIVE_WAIT)
 
     def release(self, slug: str, outcome: Outcome, code: int | None, note: str) -> None:
         """Give the lease back, if it is still ours, and keep how the crawl ended."""
@@ -171,7 +171,7 @@ class Leases:
 
         self._database.write(work)
 
-    def give_back(self, slug: str) -> None:
+    def cancel(self, slug: str) -> None:
         """Give back a lease, or a place in the queue, that was not used; nothing is recorded."""
         values = {"holder": None, "taken_at": None, "expires_at": None, "queued_until": None}
         ours = or_(Lease.holder == self._holder, Lease.holder.is_(None))
@@ -197,7 +197,9 @@ class Leases:
         return not any(one != slug and until and until > now for one, until in found)
 
 
-def sign_on(database: Database, worker: str, host: str, pid: int, slots: int, version: str) -> None:
+def record_worker_start(
+    database: Database, worker: str, host: str, pid: int, slots: int, version: str
+) -> None:
     """Record that a worker has started."""
 
     def work(session: Session) -> None:
@@ -208,7 +210,7 @@ def sign_on(database: Database, worker: str, host: str, pid: int, slots: int, ve
     database.write(work)
 
 
-def sign(database: Database, worker: str, *, stopped: bool = False) -> None:
+def record_heartbeat(database: Database, worker: str, *, stopped: bool = False) -> None:
     """Record that a worker is still running, or that it has stopped."""
 
     def work(session: Session) -> None:
@@ -329,7 +331,7 @@ class SourceLease:
 
         return self._database.write(work)
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Let others crawl the source, where the lease is still ours."""
         number = select(Source.id).where(Source.slug == self._slug).scalar_subquery()
         ours = update(Lease).where(Lease.source_id == number, Lease.holder == self._holder)

@@ -15,7 +15,7 @@ from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import Article, Base, Company
-from newscrawl.storage.progress import Step, note_step
+from newscrawl.storage.progress import Step, record_step
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.scope import articles_within
 from newscrawl.storage.rollups import RollupUpdate
@@ -194,7 +194,7 @@ def write_mentions(
             if content_hash == read[number]:
                 replace_mentions(connection, number, found[number], rollups)
         rollups.write()
-        note_step(session, step)
+        record_step(session, step)
 
     database.write(work)
 

@@ -116,7 +116,7 @@ class _NearIndex:
             made = Sketch.from_bytes(row.shingles, row.smallest)
             self._known[row.article_id] = _Known(row.article_id, made, story)
 
-    def alike(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
+    def matches(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
         """Return the stories that the text may belong to, the most alike first, then the oldest."""
         known = [self._known[number] for number in self._nearest(candidate, made)]
         pairs = [(same_story(made, other.sketch), other) for other in known]
@@ -175,7 +175,7 @@ def assign_stories(connection: Connection, candidates: Sequence[StoryCandidate])
     stories: dict[int, _Story] = {}
     for candidate in candidates:
         made = candidate.sketch
-        story = _story(connection, candidate, near.alike(candidate, made) if made else [])
+        story = _story(connection, candidate, near.matches(candidate, made) if made else [])
         stories[candidate.article_id] = story
         if made is not None:
             near.put(candidate, made, story)

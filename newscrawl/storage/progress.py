@@ -15,7 +15,7 @@ from newscrawl.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class TaskProgress:
     """What is done of a task: all before `position`, with these `counts`."""
 
     position: int = 0
@@ -33,16 +33,16 @@ class Step:
     finished: bool = False
 
 
-def progress_of(database: Database, task: str) -> Done:
+def load_progress(database: Database, task: str) -> TaskProgress:
     """Return the progress of a task; one that was never begun is at position 0."""
     with database.reading() as session:
         row = session.get(models.Progress, task)
         if row is None:
-            return Done()
-        return Done(position=row.position, counts=row.counts, finished_at=row.finished_at)
+            return TaskProgress()
+        return TaskProgress(position=row.position, counts=row.counts, finished_at=row.finished_at)
 
 
-def note_step(session: Session, step: Step) -> None:
+def record_step(session: Session, step: Step) -> None:
     """Write the step, in the transaction of its work."""
     now = datetime.now(UTC)
     row = session.get(models.Progress, step.task)
@@ -53,7 +53,7 @@ def note_step(session: Session, step: Step) -> None:
     row.updated_at, row.finished_at = now, now if step.finished else None
 
 
-def forget_task(database: Database, task: str) -> None:
+def delete_progress(database: Database, task: str) -> None:
     """Delete the progress of a task, so that it begins anew."""
 
     def work(session: Session) -> None:

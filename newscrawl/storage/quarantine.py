@@ -41,7 +41,7 @@ KEPT_PART_OF_LIVE: Final = 0.2
 # Characters: a short item may lose a sentence or two of its three, as corrections do.
 SMALL_LOSS: Final = 250
 # Ours: letters of a word that is characteristic of an article; shorter ones are in any headline.
-_TELLING: Final = 4
+_MIN_WORD_CHARACTERS: Final = 4
 _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
 
@@ -130,12 +130,12 @@ def _is_replaced(stored: Version, new: Version) -> bool:
 
 
 def _share_words(one: str | None, other: str | None) -> bool:
-    return not _telling(one).isdisjoint(_telling(other))
+    return not _significant_words(one).isdisjoint(_significant_words(other))
 
 
-def _telling(title: str | None) -> set[str]:
+def _significant_words(title: str | None) -> set[str]:
     words = folded_words(title or "")
-    return {word for word in words if len(word) >= _TELLING or writes_no_blanks(word)}
+    return {word for word in words if len(word) >= _MIN_WORD_CHARACTERS or writes_no_blanks(word)}
 
 
 def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
 State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
 
 # A version in one of these states is not listed again.
-_TURNED_DOWN: tuple[State, ...] = ("discarded", "replaced")
+_REJECTED: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
 # What is kept of a revision that is no longer pending is its hash, not its text.
 _EMPTIED: Mapping[str, Any] = {
@@ -178,7 +178,7 @@ _FACTS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRevision:
+class SuspectRevision:
     """A version as it is quarantined; without text, it is a page that holds no article any more."""
 
     article_id: int
@@ -195,7 +195,7 @@ class HeldRevision:
     fingerprint: str | None = None
 
 
-def reason_to_hold(
+def quarantine_reason(
     connection: Connection, record: Record, article_id: int, held_rank: int
 ) -> Reason | None:
     """Return why the record would make the article worse, which its text differs from or which it
@@ -251,12 +251,14 @@ def version_of(record: Record) -> Version:
     )
 
 
-def held_revision(record: Record, article_id: int, run_id: int, reason: Reason) -> HeldRevision:
+def suspect_revision(
+    record: Record, article_id: int, run_id: int, reason: Reason
+) -> SuspectRevision:
     """Return what is kept of a record in the quarantine."""
     if reason == "no_article":
         barrier = record.barrier
         kind = barrier.kind if barrier else record.columns["kind"]
-        return HeldRevision(
+        return SuspectRevision(
             article_id=article_id,
             run_id=run_id,
             reason=reason,
@@ -265,7 +267,7 @@ def held_revision(record: Record, article_id: int, run_id: int, reason: Reason) 
             content_hash=no_article_hash(kind),
             title=clean(barrier.title) if barrier and barrier.title else None,
         )
-    return HeldRevision(
+    return SuspectRevision(
         article_id=article_id,
         run_id=run_id,
         reason=reason,
@@ -286,9 +288,11 @@ def no_article_hash(kind: str) -> str:
     return sha256(f"no article\0{kind}".encode()).hexdigest()
 
 
-def hold(connection: Connection, revision: HeldRevision) -> Literal["held", "again", "turned_down"]:
+def add_revision(
+    connection: Connection, revision: SuspectRevision
+) -> Literal["held", "again", "rejected"]:
     """Put a revision into the quarantine, in place of the one that is pending; "again" where that
-    says the same, "turned_down" where an operator has discarded what it says."""
+    says the same, "rejected" where an operator has discarded what it says."""
     table = QuarantinedRevision
     known = connection.execute(
         select(table.id, table.state, table.content_hash).where(
@@ -297,8 +301,8 @@ def hold(connection: Connection, revision: HeldRevision) -> Literal["held", "aga
         )
     ).all()
     alike = [row for row in known if row.content_hash == revision.content_hash]
-    if any(row.state in _TURNED_DOWN for row in alike):
-        return "turned_down"
+    if any(row.state in _REJECTED for row in alike):
+        return "rejected"
     values = {
         "run_id": revision.run_id,
         "reason": revision.reason,
@@ -328,13 +332,13 @@ def hold(connection: Connection, revision: HeldRevision) -> Literal["held", "aga
     return "held"
 
 
-def is_turned_down(connection: Connection, article_id: int, content_hash: str) -> bool:
+def is_rejected(connection: Connection, article_id: int, content_hash: str) -> bool:
     """Return whether an operator has discarded this version of the article, or replaced it."""
     table = QuarantinedRevision
     query = select(table.id).where(
         table.article_id == article_id,
         table.content_hash == content_hash,
-        table.state.in_(_TURNED_DOWN),
+        table.state.in_(_REJECTED),
     )
     return connection.execute(query.limit(1)).first() is not None
 
@@ -346,7 +350,9 @@ def close_pending(connection: Connection, article_id: int, state: State) -> None
     connection.execute(update(table).where(table.article_id == article_id, _PENDING).values(ended))
 
 
-def turn_down(connection: Connection, article_id: int, content_hash: str, moment: datetime) -> None:
+def reject_version(
+    connection: Connection, article_id: int, content_hash: str, moment: datetime
+) -> None:
     """Note that an operator has put another version in the place of this one of an article."""
     accept(connection, article_id, content_hash)
     values = {
@@ -374,7 +380,7 @@ def accept(connection: Connection, article_id: int, content_hash: str) -> None:
         delete(table).where(
             table.article_id == article_id,
             table.content_hash == content_hash,
-            table.state.in_(_TURNED_DOWN),
+            table.state.in_(_REJECTED),
         )
     )
 

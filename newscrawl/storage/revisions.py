@@ -39,7 +39,7 @@ from newscrawl.storage.quarantine import (
     names_of_site,
     packed,
     reason_against,
-    turn_down,
+    reject_version,
     unpacked,
     version_of,
 )
@@ -172,7 +172,7 @@ def restore_version(
             mentions=mentions,
             boilerplate=_boilerplate(connection, stored.id),
         )
-        turn_down(connection, stored.id, stored.content_hash, record.seen_at)
+        reject_version(connection, stored.id, stored.content_hash, record.seen_at)
         accept(connection, stored.id, revision.content_hash)
         _revise(connection, record, stored)
         return int(now["revision"]) + 1
@@ -282,11 +282,11 @@ class StoredVersion:
     names: tuple[str, ...] = ()
     layout_changed: datetime | None = None
 
-    def is_said_by(self, document: Document) -> bool:
+    def has_text_of(self, document: Document) -> bool:
         """Return whether headline and text are the same; raise UnstorableDocument."""
         return record_of(document).content_hash == self.content_hash
 
-    def gives_way_to(self, document: Document) -> bool:
+    def is_replaceable_by(self, document: Document) -> bool:
         """Return whether the document holds as much of the article; raise UnstorableDocument."""
         return record_of(document).rank >= self.rank
 

@@ -315,7 +315,7 @@ class RollupUpdate:
             remove_sketch(self._connection, entry.article_id)
         stories |= assign_stories(self._connection, list(map(_candidate, without)))
         entries = [(one, words[number]) for number, one in sorted(contributions.items())]
-        self._enter(entries, stories)
+        self._assign(entries, stories)
 
     def write(self) -> None:
         """Write what was gathered: the last act of the transaction."""
@@ -327,9 +327,9 @@ class RollupUpdate:
 
     def _flush(self) -> None:
         new, self._new = self._new, []
-        self._enter(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
+        self._assign(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
 
-    def _enter(
+    def _assign(
         self, entries: Sequence[tuple[Contribution, Searchable]], stories: Mapping[int, int]
     ) -> None:
         for contribution, _ in entries:

@@ -12,13 +12,13 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 Part = TypeVar("Part")
 
-# Ours: seconds that the first part of a batch waits for others, and parts that wait for no more.
-# A polite crawl writes each page by itself; an unthrottled one has some ten in that time. After a
-# batch of CROWD parts or more, the next one waits longer, which takes an eighth off the cost of
-# each part (make bench-crawl).
+# Ours: seconds that the first part of a batch waits for more parts, and the number of parts after
+# which it waits no longer. A polite crawl writes each page by itself; an unthrottled one reads
+# about ten in that time. After a batch of BUSY_BATCH parts or more the next one waits longer, which
+# reduces the cost of each part by an eighth (make bench-crawl).
 PAUSE: Final = 0.1
 LONG_PAUSE: Final = 0.3
-CROWD: Final = 5
+BUSY_BATCH: Final = 5
 MAX_PARTS: Final = 32
 
 
@@ -109,7 +109,7 @@ class Batches(Generic[Part, Result]):
         if self._parts:
             batch = self._writer.begin(self._write, self._parts)
             batch.add_done_callback(partial(_share, self._waiting))
-            self._pause = LONG_PAUSE if len(self._parts) >= CROWD else PAUSE
+            self._pause = LONG_PAUSE if len(self._parts) >= BUSY_BATCH else PAUSE
             self._parts, self._waiting = [], {}
 
 

@@ -16,7 +16,7 @@ from prometheus_client.samples import Sample
 from newscrawl.monitoring.metrics import exposition
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.incidents import Incident, record_incidents
-from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
 from newscrawl.storage.source_stats import refresh_source_stats
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
@@ -27,9 +27,9 @@ STARTED = datetime.now(UTC)
 @pytest.fixture
 def store(tmp_path: Path) -> Database:
     database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
-    leases = Leases(database, "host:1:x", Terms(length=timedelta(minutes=2)))
-    leases.enrol(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
-    sign_on(database, "host:1:x", "host", 1, 4, "0.1.0")
+    leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
+    leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
+    record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
     run = database.start_run("a")
     counts = {"articles_new": 12, "listings_read": 1, "pages_failed": 3}
     database.finish_run(run, "finished", {f"newscrawl/{name}": n for name, n in counts.items()})

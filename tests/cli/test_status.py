@@ -16,7 +16,7 @@ import pytest
 
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import Schedule, open_frontier
-from newscrawl.storage.leases import Leases, SourceFacts, Terms, sign_on
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
 from tests.conftest import Newscrawl
 
 NOW = datetime.now(UTC)
@@ -45,9 +45,9 @@ def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: 
 def store(tmp_path: Path) -> Database:
     database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
     facts = [SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c")]
-    leases = Leases(database, "host:1:x", Terms(length=timedelta(minutes=2)))
-    leases.enrol(facts)
-    sign_on(database, "host:1:x", "host", 1, 4, "0.1.0")
+    leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
+    leases.register(facts)
+    record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
     crawled(database, "a", articles_new=12, listings_read=1, pages_failed=3)
     for day in (2, 1, 0):
         state = "failed" if day == 1 else "ok"
@@ -111,7 +111,7 @@ def test_csv_has_a_row_for_each_source(store: Database, newscrawl: Newscrawl) ->
 
 
 def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
-    Leases(store, "host:1:x", Terms(length=timedelta(minutes=2))).take("b")
+    Leases(store, "host:1:x", LeaseTerms(length=timedelta(minutes=2))).take("b")
     ran = newscrawl("status", "--format", "json")
     assert record_of(ran, "b")["state"] == "running"
     (worker,) = json.loads(ran.out)["workers"]
@@ -129,9 +129,9 @@ def test_a_database_without_a_crawl_is_told_by_the_exit_code(
 
 def test_check_is_for_programs_that_watch_the_watch(store: Database, newscrawl: Newscrawl) -> None:
     assert newscrawl("status", "--check").code == 0
-    from newscrawl.storage.leases import sign  # noqa: PLC0415
+    from newscrawl.storage.leases import record_heartbeat  # noqa: PLC0415
 
-    sign(store, "host:1:x", stopped=True)
+    record_heartbeat(store, "host:1:x", stopped=True)
     assert newscrawl("status", "--check").code == 1
 
 
@@ -169,8 +169,10 @@ def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
 def test_a_failure_is_told_by_what_brought_it_about(
     newscrawl: Newscrawl, store: Database, note: str, remark: str
 ) -> None:
-    leases = Leases(store, "host:2:x", Terms(length=timedelta(minutes=2), first_rest=timedelta(0)))
-    leases.enrol([SourceFacts("d", "d", "gb", "en", "https://x.example/")])
+    leases = Leases(
+        store, "host:2:x", LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
+    )
+    leases.register([SourceFacts("d", "d", "gb", "en", "https://x.example/")])
     leases.take("d")
     leases.release("d", "failed", 1, note)
     (row,) = json.loads(newscrawl("status", "--source", "d", "-f", "json").out)["sources"]

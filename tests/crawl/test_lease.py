@@ -17,11 +17,11 @@ import pytest
 from newscrawl.storage import Database
 from newscrawl.storage.leases import (
     Leases,
+    LeaseTerms,
     Process,
     SourceBusyError,
     SourceFacts,
     SourceLease,
-    Terms,
     process_of,
     this_process,
 )
@@ -170,17 +170,17 @@ def source_lease(database: Database, length: timedelta = MINUTE) -> SourceLease:
 
 def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None:
     mine = source_lease(database)
-    monitors = Leases(database, "host:1:abcdef01", Terms(length=MINUTE))
-    monitors.enrol([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
+    monitors = Leases(database, "host:1:abcdef01", LeaseTerms(length=MINUTE))
+    monitors.register([SourceFacts("ft", "FT", "GB", "en", "https://ft.example/")])
     mine.take()
     assert not monitors.take("ft")
     assert mine.renew()
-    mine.give_back()
+    mine.release()
     assert monitors.take("ft")
     with pytest.raises(SourceBusyError, match=r"ft is being crawled by the monitor host:1:abc"):
         mine.take()
     assert not mine.renew()
-    mine.give_back()
+    mine.release()
     assert not monitors.place(["ft"], 1)  # still the monitor's
     monitors.release("ft", "failed", 1, "")  # it rests, which binds the monitor alone
     mine.take()
@@ -219,5 +219,5 @@ def test_expired_lease_can_be_taken(database: Database) -> None:
     mine = source_lease(database)
     mine.take()
     assert not other.renew()
-    other.give_back()
+    other.release()
     assert mine.renew()

@@ -15,7 +15,7 @@ from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule, open_frontier
 from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
-from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Run
 from newscrawl.storage.source_stats import (
     ListingHealth,
@@ -30,7 +30,7 @@ from tests.worlds import document, register, save_documents
 # All inspections are as of this moment, however late the tests get to them.
 NOW = datetime.now(UTC)
 TODAY = datetime.combine(NOW.date(), time(), UTC)
-TERMS = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
+TERMS = LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
 COUNTS = {
     "newscrawl/articles_new": 40,
     "newscrawl/pages_fetched": 42,
@@ -64,7 +64,7 @@ def ran(database: Database, slug: str, days_ago: int, **counts: int) -> None:
 
 def registered(database: Database, *slugs: str) -> Leases:
     leases = Leases(database, "here", TERMS)
-    leases.enrol(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in slugs)
+    leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in slugs)
     return leases
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from newscrawl.storage import open_database
-from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from tests.receivers import Hook
 from tests.watching import (
     Sites,
@@ -169,9 +169,9 @@ def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> No
 
 def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     with open_database(f"sqlite:///{room.database}") as database:
-        terms = Terms(length=timedelta(minutes=2), first_rest=timedelta(0))
+        terms = LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
         leases = Leases(database, "before", terms)
-        leases.enrol([SourceFacts("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
+        leases.register([SourceFacts("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
         for _ in range(2):
             leases.take("broken")
             leases.release("broken", "failed", 1, "")

@@ -22,7 +22,7 @@ from newscrawl.monitoring.supervisor import (
     log_summary,
 )
 from newscrawl.storage import open_database, upgrade_database
-from newscrawl.storage.leases import Leases, SourceFacts, Terms
+from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Lease
 from tests.site.crawling import HASTE
 from tests.watching import Sites, environment
@@ -36,7 +36,7 @@ WARNING = f"{AT} [ft] WARNING: Can't read https://ft.example/feed: no whole answ
 CLOSED = f"{AT} [scrapy.core.engine] INFO: Spider closed (finished)"
 
 SLUG = "quay"
-TERMS = Terms(length=timedelta(seconds=60))
+TERMS = LeaseTerms(length=timedelta(seconds=60))
 
 
 SLOW = "SlowCrawl"  # it makes progress, but takes longer as a whole than it may stall
@@ -73,7 +73,7 @@ def supervise(folder: Path, name: str) -> Supervised:
     with Sites() as sites, open_database(f"sqlite:///{folder}/news.sqlite") as database:
         sites.add(SLUG, 28, delay=2.0)  # two pages at a time
         leases = Leases(database, "here", TERMS)
-        leases.enrol([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
+        leases.register([SourceFacts(SLUG, SLUG.title(), "gb", "en", "http://localhost/")])
         assert leases.take(SLUG)
         given = environment(sites.file(folder, [SLUG]), f"sqlite:///{folder}/news.sqlite")
         command = CrawlCommand(

@@ -12,7 +12,7 @@ from newscrawl.mentions import load_companies, with_mentions
 from newscrawl.reading import PageReader, article_of_hints, completed
 from newscrawl.storage import COVERAGE_STATES
 from pipelines.extraction import pages_pile_up
-from pipelines.stats import Counts, broken_off, state_of, summary
+from pipelines.stats import Counts, abort_note, state_of, summary
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAGE = Page(
@@ -91,14 +91,14 @@ def test_a_crawl_without_articles_says_why(changes: dict[str, object], expected:
 )
 def test_a_crawl_that_was_broken_off_is_never_ok(reason: str) -> None:
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
-    said, note = state_of(counts, NOW, 7, broken_off=broken_off(reason))
+    said, note = state_of(counts, NOW, 7, abort_note=abort_note(reason))
     assert (said, note.startswith("broken off: ")) == ("failed", True)
     assert summary("ft", counts, said, note).endswith(f"; state failed ({note})")
 
 
 @pytest.mark.parametrize("reason", ["finished", "closespider_itemcount", "closespider_timeout"])
 def test_an_end_that_was_wanted_breaks_nothing_off(reason: str) -> None:
-    assert broken_off(reason) == ""
+    assert abort_note(reason) == ""
 
 
 def test_the_summary_is_one_line_that_adds_up() -> None:

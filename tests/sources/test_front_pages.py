@@ -113,7 +113,7 @@ PAGE = """<html><body><nav><a href="/">Home</a><a href="/politics/">Politics</a>
 <a href="https://other.example/2026/11/22/news-from-elsewhere-today">News from elsewhere today</a>
 <a href="javascript:void(0)">Menu</a><a href="mailto:desk@pier.example">Write to us</a>
 <a href="https://me:secret@pier.example/a-story-about-the-old-harbour">A story</a></main>
-<footer><a href="/terms-and-conditions-of-use">Terms</a></footer></body></html>"""
+<footer><a href="/terms-and-conditions-of-use">LeaseTerms</a></footer></body></html>"""
 
 
 def test_the_links_of_a_page_are_parted() -> None:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select
 
 from newscrawl.items import Access, Document, Kind
-from newscrawl.storage import CoverageState, Database, Saved, StorageError, UnstorableDocument
+from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, UnstorableDocument
 from newscrawl.storage.documents import MAX_URL_BYTES
 from newscrawl.storage.models import (
     Article,
@@ -58,7 +58,7 @@ def test_first_document_is_new(database: Database, run: int) -> None:
     saved = save_document(
         database, document(mentions=[headline("Siemens"), body("Siemens", 9)]), run
     )
-    assert saved == Saved("new", 2)
+    assert saved == SaveResult("new", 2)
 
 
 def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
@@ -66,7 +66,7 @@ def test_repeated_document_is_unchanged(database: Database, run: int) -> None:
     saved = save_document(
         database, document(mentions=[headline("Siemens")], fetched_at=moment(1)), run
     )
-    assert saved == Saved("unchanged", 0)
+    assert saved == SaveResult("unchanged", 0)
     assert (count(database, Article), count(database, Mention)) == (1, 1)
     assert rows(database, Article)[0].last_seen_at == moment(1)
 
@@ -93,7 +93,7 @@ def test_revision_keeps_the_old_text_and_its_times(database: Database, run: int)
 def test_revision_replaces_the_mentions(database: Database, run: int) -> None:
     save_document(database, document(text="First.", mentions=[body("Siemens"), body("Bosch")]), run)
     saved = save_document(database, document(text="Second.", mentions=[body("Bosch")]), run)
-    assert saved == Saved("revised", 1)
+    assert saved == SaveResult("revised", 1)
     assert count(database, Mention) == 1
 
 
@@ -122,7 +122,7 @@ def test_day_of_publication_is_in_utc(database: Database, run: int) -> None:
 def test_equal_text_at_another_url_is_an_alias(database: Database, run: int) -> None:
     save_document(database, document("a", mentions=[body("Siemens")]), run)
     saved = save_document(database, document("b", title="Shorter", mentions=[body("Siemens")]), run)
-    assert saved == Saved("unchanged", 0)
+    assert saved == SaveResult("unchanged", 0)
     assert (count(database, Article), count(database, Mention)) == (1, 1)
     urls = {row.url for row in rows(database, ArticleUrl)}
     assert urls == {"https://ft.example/a", "https://ft.example/b"}
@@ -218,7 +218,9 @@ def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, l
     saved = save_document(database, document(**_VERSIONS[later]), run)
     # An article that goes behind a paywall, or is refused to us, is no page gone wrong.
     lost = later in {"emptied", "consent"}
-    assert saved == (Saved("quarantined", 0, "no_article") if lost else Saved("unchanged", 0))
+    assert saved == (
+        SaveResult("quarantined", 0, "no_article") if lost else SaveResult("unchanged", 0)
+    )
     stored = rows(database, Article)[0]
     assert (stored.text, stored.access, stored.kind) == (LONG, "open", "article")
     assert count(database, Mention) == 1
@@ -227,7 +229,9 @@ def test_text_is_kept_when_a_later_page_has_less(database: Database, run: int, l
 @pytest.mark.parametrize("earlier", ["paywalled", "disallowed", "emptied", "consent"])
 def test_text_replaces_a_page_that_had_less(database: Database, run: int, earlier: str) -> None:
     save_document(database, document(**_VERSIONS[earlier]), run)
-    assert save_document(database, document(mentions=[body("Siemens")]), run) == Saved("revised", 1)
+    assert save_document(database, document(mentions=[body("Siemens")]), run) == SaveResult(
+        "revised", 1
+    )
     stored = rows(database, Article)[0]
     assert (stored.text, stored.access, stored.kind) == (LONG, "open", "article")
 
@@ -332,12 +336,12 @@ def test_concurrent_writers_share_the_companies(database: Database) -> None:
     runs = {slug: register(database, slug) for slug in ("a", "b", "c", "d")}
     names = [f"Company {number}" for number in range(30)]
 
-    def save(slug: str) -> Saved:
+    def save(slug: str) -> SaveResult:
         order = names if slug in "ab" else names[::-1]
         return save_document(database, document(source=slug, mentions=map(body, order)), runs[slug])
 
     with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(save, runs)) == [Saved("new", 30)] * 4
+        assert list(pool.map(save, runs)) == [SaveResult("new", 30)] * 4
     assert count(database, Company) == 30
 
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from newscrawl.items import Document
-from newscrawl.storage import Database, Saved, StorageError, UnstorableDocument
+from newscrawl.storage import Database, SaveResult, StorageError, UnstorableDocument
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
@@ -79,7 +79,7 @@ def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: 
     assert original.document
     assert copy.document
     written = write(frontier, original, copy)
-    assert [one.outcome for one in written if isinstance(one, Saved)] == ["new", "unchanged"]
+    assert [one.outcome for one in written if isinstance(one, SaveResult)] == ["new", "unchanged"]
     with database.reading() as session:
         (stored,) = session.scalars(select(Article.text))
         addresses = set(session.scalars(select(ArticleUrl.url)))
@@ -90,7 +90,7 @@ def test_copy_in_the_same_batch_adds_only_its_url(database: Database, frontier: 
 def test_copy_of_a_stored_article_adds_only_its_url(database: Database, frontier: Frontier) -> None:
     original, copy = article_and_print(frontier)
     write(frontier, original)
-    assert write(frontier, copy) == [Saved("unchanged", 0)]
+    assert write(frontier, copy) == [SaveResult("unchanged", 0)]
     with database.reading() as session:
         assert session.scalar(select(Article.revision)) == 1
 
@@ -101,7 +101,7 @@ def test_revisited_page_revises_its_article(database: Database, frontier: Fronti
     again = replace(page, attempt=replace(page.attempt, first=False))
     corrected = article(again, text="As it is now. " * 30)
     (written,) = write(frontier, arrival(frontier, again, corrected))
-    assert written == Saved("revised", 0)
+    assert written == SaveResult("revised", 0)
 
 
 def test_unstorable_document_does_not_fail_its_batch(
@@ -116,7 +116,7 @@ def test_unstorable_document_does_not_fail_its_batch(
         arrival(frontier, page, article(page)),
         arrival(frontier, long, unstorable),
     )
-    assert isinstance(told, Saved)
+    assert isinstance(told, SaveResult)
     assert isinstance(refused, UnstorableDocument)
     assert states(database)["b"][0] == "pending"
 
@@ -134,5 +134,5 @@ def test_batch_is_atomic(database: Database, frontier: Frontier) -> None:
 
 def test_page_outside_the_frontier_is_stored(frontier: Frontier) -> None:
     (written,) = write(frontier, FinishedPage(document=document("a")))
-    assert isinstance(written, Saved)
+    assert isinstance(written, SaveResult)
     assert written.outcome == "new"

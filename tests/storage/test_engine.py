@@ -198,11 +198,11 @@ def test_released_lock_is_waited_for(
 def test_ending_process_does_not_wait_for_a_lock(file: Path, locked: sqlite3.Connection) -> None:
     assert locked.in_transaction
     with open_database(f"sqlite:///{file}") as opened:
-        opened.patience.hurried = lambda: True
+        opened.lock_wait.is_closing = lambda: True
         for _ in range(20):  # all of them together wait for seconds, and not each
             with pytest.raises(StorageError, match=r"is locked by another process"):
                 register(opened)
-        assert opened.patience.is_spent
+        assert opened.lock_wait.is_spent
 
 
 def test_invalid_wait_setting_is_refused(file: Path) -> None:

@@ -9,11 +9,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import Database
-from newscrawl.storage.leases import Leases, Outcome, SourceFacts, Terms, clock
+from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts, clock
 from newscrawl.storage.models import Lease, Source
 
-SHORT = Terms(length=timedelta(seconds=0.3), first_rest=timedelta(0))
-LONG = Terms(length=timedelta(minutes=5), first_rest=timedelta(0))
+SHORT = LeaseTerms(length=timedelta(seconds=0.3), first_rest=timedelta(0))
+LONG = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(0))
 
 
 def facts(*slugs: str) -> list[SourceFacts]:
@@ -22,9 +22,9 @@ def facts(*slugs: str) -> list[SourceFacts]:
     ]
 
 
-def leases(database: Database, holder: str = "a", terms: Terms = LONG) -> Leases:
+def leases(database: Database, holder: str = "a", terms: LeaseTerms = LONG) -> Leases:
     found = Leases(database, holder, terms)
-    found.enrol(facts("ft", "bbc", "spiegel"))
+    found.register(facts("ft", "bbc", "spiegel"))
     return found
 
 
@@ -84,8 +84,8 @@ def test_source_that_is_crawled_is_not_queued(database: Database) -> None:
 
 
 def test_lost_queue_entry_is_queued_again(database: Database) -> None:
-    impatient = Terms(length=timedelta(minutes=5), patience=timedelta(seconds=0.2))
-    first = leases(database, "a", impatient)
+    short = LeaseTerms(length=timedelta(minutes=5), queue_timeout=timedelta(seconds=0.2))
+    first = leases(database, "a", short)
     assert first.place(["ft"], 1) == ["ft"]
     time.sleep(0.3)
     assert first.place(["ft"], 1) == ["ft"]
@@ -95,7 +95,7 @@ def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.place(["ft"], 1)
     first.take("ft")
-    first.give_back("ft")
+    first.cancel("ft")
     assert lease_of(database, "ft").ended_at is None
     assert second.place(["ft"], 1) == ["ft"]
 
@@ -103,17 +103,17 @@ def test_lease_given_back_unused_is_free_at_once(database: Database) -> None:
 def test_lease_of_another_worker_is_not_released(database: Database) -> None:
     first, second = leases(database, "a"), leases(database, "b")
     first.take("ft")
-    second.give_back("ft")
+    second.cancel("ft")
     assert lease_of(database, "ft").holder == "a"
 
 
 def test_failed_source_rests_longer_each_time() -> None:
-    minute = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
+    minute = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
     assert [minute.rest(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [1, 2, 4, 8, 360]
 
 
 def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None:
-    resting = Terms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
+    resting = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
     first = leases(database, "a", resting)
     first.take("ft")
     first.release("ft", "failed", 1, "no feed")
@@ -160,7 +160,7 @@ def test_sources_of_one_host_exclude_each_other(database: Database) -> None:
     together = {"ft": {"bbc"}, "bbc": {"ft"}}
     first = Leases(database, "a", LONG, together)
     second = Leases(database, "b", LONG, together)
-    first.enrol(facts("ft", "bbc", "spiegel"))
+    first.register(facts("ft", "bbc", "spiegel"))
     assert first.take("ft")
     assert second.place(["bbc", "spiegel"], 2) == ["spiegel"]
     assert not second.take("bbc")
@@ -172,7 +172,7 @@ def test_sources_of_one_host_started_concurrently_exclude_each_other(database: D
     slugs = ("ft", "bbc", "spiegel")
     together = {slug: set(slugs) - {slug} for slug in slugs}
     workers = [Leases(database, slug, LONG, together) for slug in slugs]
-    workers[0].enrol(facts(*slugs))
+    workers[0].register(facts(*slugs))
     with ThreadPoolExecutor(3) as pool:
         for _ in range(10):
             taken = list(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from newscrawl.items import Barrier, Document, Mention, Origin
-from newscrawl.storage import Database, Saved, queries
+from newscrawl.storage import Database, SaveResult, queries
 from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
@@ -81,7 +81,7 @@ def test_worse_revision_is_quarantined_and_the_article_is_kept(
     database: Database, run: int
 ) -> None:
     saved = save_document(database, shell(fetched_at=moment(1)), run)
-    assert saved == Saved("quarantined", 0, "text_shrank")
+    assert saved == SaveResult("quarantined", 0, "text_shrank")
     assert stored(database) == ("A headline", TEXT, 1)
     assert mentions(database) == 3
     (row,) = queries.quarantined(database)
@@ -120,14 +120,14 @@ def test_page_without_an_article_is_quarantined_and_cannot_be_applied(
     unknown = replace(lost, url="https://ft.example/never-seen")
     arrivals = [FinishedPage(lost=lost), FinishedPage(lost=unknown), FinishedPage(lost=lost)]
     written = write_batch(database, run, arrivals)
-    held_now = Saved("quarantined", 0, "no_article")
+    held_now = SaveResult("quarantined", 0, "no_article")
     assert written == [held_now, None, replace(held_now, again=True)]
     (row,) = queries.quarantined(database)
     assert (row.reason, row.note, row.after) == ("no_article", "12 characters of text", 0)
     with pytest.raises(RevisionError, match=f"discard {row.id}"):
         apply_revision(database, row.id)
     assert discard_revision(database, row.id) == URL
-    assert write_batch(database, run, [FinishedPage(lost=lost)]) == [Saved("unchanged", 0)]
+    assert write_batch(database, run, [FinishedPage(lost=lost)]) == [SaveResult("unchanged", 0)]
     assert queries.quarantined(database) == []
 
 
@@ -141,9 +141,9 @@ def test_consent_page_is_quarantined_but_not_a_paywall(database: Database, run: 
     teaser = document(text="Standfirst.", access="paywalled", kind="paywall")
     own = replace(teaser, barrier=Barrier(kind="paywall", title="A headline for subscribers"))
     consent = replace(teaser, barrier=Barrier(kind="consent", title="Your privacy"))
-    assert save_document(database, own, run) == Saved("unchanged", 0)
-    assert save_document(database, teaser, run) == Saved("unchanged", 0)
-    assert save_document(database, consent, run) == Saved("quarantined", 0, "no_article")
+    assert save_document(database, own, run) == SaveResult("unchanged", 0)
+    assert save_document(database, teaser, run) == SaveResult("unchanged", 0)
+    assert save_document(database, consent, run) == SaveResult("quarantined", 0, "no_article")
     assert stored(database) == ("A headline", TEXT, 1)
     (row,) = queries.quarantined(database)
     assert (row.new_title, row.note) == ("Your privacy", "the page is of the kind 'consent'")
@@ -157,7 +157,7 @@ def test_revisions_are_quarantined_during_a_layout_incident(database: Database, 
     later = good(TEXT + " More.", fetched_at=now)
     # What was fetched before it was found is judged by itself.
     assert save_document(database, good(TEXT + " Less."), run).outcome == "revised"
-    assert save_document(database, later, run) == Saved("quarantined", 0, "layout_changed")
+    assert save_document(database, later, run) == SaveResult("quarantined", 0, "layout_changed")
     record_incidents(database, [], {incident.cause})
     assert save_document(database, later, run).outcome == "revised"
     assert queries.quarantined(database) == []
@@ -205,7 +205,7 @@ def test_discarded_revision_is_not_listed_again(database: Database, run: int) ->
     save_document(database, shell(), run)
     (row,) = queries.quarantined(database)
     assert decide_all(database, [row.id, row.id, 9999], discard_revision)[0] == [URL]
-    assert save_document(database, shell(fetched_at=moment(2)), run) == Saved("unchanged", 0)
+    assert save_document(database, shell(fetched_at=moment(2)), run) == SaveResult("unchanged", 0)
     assert queries.quarantined(database) == []
     assert save_document(database, shell("Another shell."), run).outcome == "quarantined"
     assert stored(database) == ("A headline", TEXT, 1)
@@ -236,13 +236,13 @@ def test_restored_version_is_not_replaced_by_the_same_revision(
     corrected = good(TEXT + " A correction that is none.")
     assert save_document(database, corrected, run).outcome == "revised"
     restore(database, 1)
-    assert save_document(database, corrected, run) == Saved("unchanged", 0)
+    assert save_document(database, corrected, run) == SaveResult("unchanged", 0)
     assert stored(database) == ("A headline", TEXT, 3)
     assert queries.quarantined(database) == []
     # Until the operator wants it after all.
     restore(database, 2)
     assert stored(database)[1] == corrected.article.text
-    assert save_document(database, good(), run) == Saved("unchanged", 0)
+    assert save_document(database, good(), run) == SaveResult("unchanged", 0)
     assert stored(database)[1] == corrected.article.text
 
 

@@ -8,7 +8,7 @@ from typing import Never
 import pytest
 
 from newscrawl.storage import StorageError, UnstorableDocument
-from newscrawl.storage.writing import CROWD, LONG_PAUSE, MAX_PARTS, Batches, Writer
+from newscrawl.storage.writing import BUSY_BATCH, LONG_PAUSE, MAX_PARTS, Batches, Writer
 
 
 def fail(error: Exception) -> Never:
@@ -188,7 +188,7 @@ def test_batch_wait_adapts_to_the_load() -> None:
     async def scenario() -> list[float]:
         writer = Writer(fail)
         batches: Batches[int, int] = Batches(writer, list)
-        took = [await seconds(batches, parts) for parts in (CROWD, 1, 1, 1, 1)]
+        took = [await seconds(batches, parts) for parts in (BUSY_BATCH, 1, 1, 1, 1)]
         writer.close()
         return took
 

@@ -4,12 +4,12 @@ import argparse
 
 from scrapy.commands import bench
 
-from newscrawl.crawl.commandline import look_only
+from newscrawl.crawl.commandline import disable_storage
 
 # Where Scrapy's own server for it listens (scrapy.utils.benchserver).
 _SERVER = "http://localhost:8998/"
 # What makes crawls of others' sites polite; this server is ours.
-_IMPATIENT = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
+_NO_DELAYS = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
 
 
 class Command(bench.Command):
@@ -19,5 +19,5 @@ class Command(bench.Command):
         """Read the options, and allow the server."""
         super().process_options(args, opts)
         if self.settings is not None:
-            look_only(self.settings, [_SERVER])
-            self.settings.setdict(_IMPATIENT, priority="cmdline")
+            disable_storage(self.settings, [_SERVER])
+            self.settings.setdict(_NO_DELAYS, priority="cmdline")

@@ -9,7 +9,7 @@ from scrapy.commands import check
 from scrapy.contracts import Contract
 from scrapy.exceptions import ContractFail
 
-from newscrawl.crawl.commandline import complain, refusal
+from newscrawl.crawl.commandline import argument_error, print_error
 
 
 class Command(check.Command):
@@ -19,8 +19,8 @@ class Command(check.Command):
         """Check them, live: without a network each is an error."""
         loader = self.crawler_process.spider_loader if self.crawler_process else None
         for name in args:
-            if told := refusal(loader, name, opts.spargs):
-                complain(told)
+            if told := argument_error(loader, name, opts.spargs):
+                print_error(told)
                 self.exitcode = 2
                 return
         super().run(args, opts)

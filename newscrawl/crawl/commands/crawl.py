@@ -14,7 +14,7 @@ from scrapy.crawler import AsyncCrawlerProcess, Crawler
 from scrapy.exceptions import UsageError
 
 from newscrawl.config import SettingError
-from newscrawl.crawl.commandline import log_less, unknown_source
+from newscrawl.crawl.commandline import reduce_logging, unknown_source
 from newscrawl.crawl.exports import ExportError, exports_failed
 from newscrawl.storage.leases import SourceBusyError
 
@@ -41,7 +41,7 @@ class Command(crawl.Command):
         if len(args) != 1:
             raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
         if self.settings:
-            log_less(self.settings)
+            reduce_logging(self.settings)
         process = self.crawler_process
         if not isinstance(process, AsyncCrawlerProcess):
             raise TypeError("newscrawl needs Scrapy's asyncio reactor (TWISTED_REACTOR)")
@@ -49,7 +49,7 @@ class Command(crawl.Command):
             self._refuse(unknown_source(args[0], process.spider_loader.list()))
             return
         crawler = self._create_crawler(args[0])
-        crawler.signals.connect(_keep_what_is_loaded, signal=signals.engine_started)
+        crawler.signals.connect(_freeze_loaded_objects, signal=signals.engine_started)
         handlers = HandlerErrors()
         task = process.crawl(crawler, **opts.spargs)
         process.start()
@@ -88,7 +88,7 @@ class HandlerErrors(logging.Handler):
         self.seen = True
 
 
-def _keep_what_is_loaded() -> None:
+def _freeze_loaded_objects() -> None:
     """Leave modules, registries and the like out of each search for garbage."""
     gc.freeze()
 
@@ -96,9 +96,9 @@ def _keep_what_is_loaded() -> None:
 def _failed(crawler: Crawler) -> bool:
     """Whether the crawl was broken off, could read no page of the source or export not all."""
     reason: str = crawler.stats.get_value("finish_reason", "")
-    broken_off = reason != "finished" and not reason.startswith("closespider")
+    abort_note = reason != "finished" and not reason.startswith("closespider")
     return (
-        broken_off
+        abort_note
         or exports_failed(crawler)
         or crawler.stats.get_value("newscrawl/state") == "failed"
     )

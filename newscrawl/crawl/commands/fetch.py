@@ -2,8 +2,8 @@
 
 from scrapy.commands import fetch
 
-from newscrawl.crawl.commandline import LookingCommand
+from newscrawl.crawl.commandline import StoragelessCommand
 
 
-class Command(LookingCommand, fetch.Command):
+class Command(StoragelessCommand, fetch.Command):
     """Scrapy's, that stores nothing."""

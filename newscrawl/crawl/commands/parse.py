@@ -11,7 +11,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.python.failure import Failure
 
 from newscrawl.archive.page_processor import OriginFinder
-from newscrawl.crawl.commandline import complain, log_less, look_only, refusal
+from newscrawl.crawl.commandline import argument_error, disable_storage, print_error, reduce_logging
 from newscrawl.crawl.errors import cause_of
 from newscrawl.crawl.items import REFUSALS
 
@@ -27,12 +27,12 @@ class Command(parse.Command):
         super().process_options(args, opts)
         opts.output = opts.output or opts.overwrite_output
         if self.settings is not None:
-            look_only(self.settings, args, with_pipelines=opts.pipelines)
+            disable_storage(self.settings, args, with_pipelines=opts.pipelines)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Ask for the address; exit code 1 where nothing comes of it."""
         if self.settings is not None:
-            log_less(self.settings)
+            reduce_logging(self.settings)
         # Of the Deferred that Scrapy's own command returns.
         warnings.filterwarnings("ignore", ".* returned", ScrapyDeprecationWarning)
         super().run(args, opts)
@@ -46,9 +46,9 @@ class Command(parse.Command):
         name = opts.spider or self._source_of(url)
         told: str | None = f"no source of the registry covers {url}: name one, as in --spider=ft"
         if name:
-            told = refusal(self.crawler_process.spider_loader, name, opts.spargs)
+            told = argument_error(self.crawler_process.spider_loader, name, opts.spargs)
         if told:
-            complain(told)
+            print_error(told)
             self.exitcode = 2
             return
         opts.spider = name
@@ -78,7 +78,7 @@ class Command(parse.Command):
 
     def _fetch_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
-        complain(f"can't fetch {request.url}: {cause_of(failure).reason}")
+        print_error(f"can't fetch {request.url}: {cause_of(failure).reason}")
         self.exitcode = 1
 
     def scraped_data(self, args: Any) -> Any:
@@ -94,7 +94,7 @@ class Command(parse.Command):
                 try:
                     done.append(await scraper.itemproc.process_item_async(item))
                 except DropItem as error:
-                    complain(f"dropped ({type(error).__name__}): {error}")
+                    print_error(f"dropped ({type(error).__name__}): {error}")
             opts.pipelines = False  # they are done
             result = super(Command, self).scraped_data(
                 (done, requests, opts, depth, spider, callback)

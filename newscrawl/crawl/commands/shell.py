@@ -2,8 +2,8 @@
 
 from scrapy.commands import shell
 
-from newscrawl.crawl.commandline import LookingCommand
+from newscrawl.crawl.commandline import StoragelessCommand
 
 
-class Command(LookingCommand, shell.Command):
+class Command(StoragelessCommand, shell.Command):
     """Scrapy's, that stores nothing."""

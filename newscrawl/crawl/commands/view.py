@@ -2,8 +2,8 @@
 
 from scrapy.commands import view
 
-from newscrawl.crawl.commandline import LookingCommand
+from newscrawl.crawl.commandline import StoragelessCommand
 
 
-class Command(LookingCommand, view.Command):
+class Command(StoragelessCommand, view.Command):
     """Scrapy's, that stores nothing."""

@@ -16,9 +16,9 @@ from datetime import datetime, timedelta
 
 # Ours, all four. The rate of publication is that of the last articles, up to this number: enough to
 # be steady, few enough to follow a day's course.
-_TELLING = 20
+_MAX_RECENT = 20
 # Where neither dates nor earlier readings tell a rate.
-_UNTOLD = timedelta(hours=1)
+_DEFAULT_INTERVAL = timedelta(hours=1)
 # Each reading that brings nothing makes the next interval so much longer, each failure so much.
 _QUIET_FACTOR = 1.5
 _FAILURE_FACTOR = 2.0
@@ -78,7 +78,7 @@ def interval_by_history(
     `fresh` articles came since the reading before, which was `passed` ago; `before` is what was
     thought then. A new figure counts as much as all older ones.
     """
-    usual = before or _UNTOLD
+    usual = before or _DEFAULT_INTERVAL
     return (usual + passed / fresh) / 2 if fresh and passed else usual
 
 
@@ -93,7 +93,7 @@ def publishing_interval(
     dated = sorted((moment for moment in moments if moment <= now), reverse=True)
     if len(dated) < 2:
         return told
-    newest = dated[:_TELLING]
+    newest = dated[:_MAX_RECENT]
     gap = (newest[0] - newest[-1]) / (len(newest) - 1)
     if told is None or told <= gap:
         return gap
