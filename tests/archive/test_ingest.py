@@ -93,7 +93,7 @@ def rows(newscrawl: Newscrawl, *arguments: object) -> list[dict[str, object]]:
 # The command -----------------------------------------------------------------------------------
 
 
-def test_articles_of_a_file_come_into_the_database(
+def test_articles_of_a_warc_file_are_stored(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(30)))
@@ -109,7 +109,7 @@ def test_articles_of_a_file_come_into_the_database(
     assert found == {"news.example": 10, "daily.example": 10, "ft": 10}
 
 
-def test_a_second_run_adds_nothing(newscrawl: Newscrawl, tmp_path: Path, companies: Path) -> None:
+def test_second_run_adds_nothing(newscrawl: Newscrawl, tmp_path: Path, companies: Path) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
     (first,) = rows(newscrawl, path, "--companies", companies)
     (second,) = rows(newscrawl, path, "--companies", companies)
@@ -118,7 +118,7 @@ def test_a_second_run_adds_nothing(newscrawl: Newscrawl, tmp_path: Path, compani
     assert stored(newscrawl)["articles"] == 6
 
 
-def test_the_same_file_elsewhere_is_known(
+def test_moved_file_is_not_ingested_again(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(3)))
@@ -144,7 +144,7 @@ def test_the_same_file_elsewhere_is_known(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_filters(
+def test_filters_select_pages(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path, options: Sequence[str], expected: int
 ) -> None:
     days = ["2026-11-12T10:00:00Z", "2026-11-15T10:00:00Z"]
@@ -155,7 +155,7 @@ def test_filters(
     assert stored(newscrawl)["articles"] == expected
 
 
-def test_other_filters_take_in_the_rest(
+def test_other_filters_ingest_the_rest(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
@@ -164,7 +164,7 @@ def test_other_filters_take_in_the_rest(
     assert (rest["new"], rest["unchanged"]) == (4, 2)
 
 
-def test_what_a_limit_left_is_taken_in_later(
+def test_pages_beyond_the_limit_are_ingested_later(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path, small_parts: None
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(20)))
@@ -176,7 +176,7 @@ def test_what_a_limit_left_is_taken_in_later(
     assert stored(newscrawl)["articles"] == 20
 
 
-def test_damage_is_counted_and_passed_over(
+def test_damaged_records_are_counted_and_skipped(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     cut = bytearray(page(50))
@@ -198,7 +198,7 @@ def test_damage_is_counted_and_passed_over(
     assert row["state"] == "done"
 
 
-def test_files_that_cannot_be_read_fail_and_the_others_do_not(
+def test_unreadable_file_does_not_fail_the_others(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     good = warc(tmp_path / "good.warc.gz", page(1))
@@ -218,7 +218,7 @@ def test_files_that_cannot_be_read_fail_and_the_others_do_not(
     assert stored(newscrawl)["articles"] == 1
 
 
-def test_a_file_that_is_not_there_stops_all_before_a_database_is_made(
+def test_missing_file_is_refused_before_a_database_is_created(
     newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
     ran = newscrawl("ingest", tmp_path / "nowhere.warc.gz")
@@ -227,7 +227,7 @@ def test_a_file_that_is_not_there_stops_all_before_a_database_is_made(
     assert list(tmp_path.glob("*.sqlite*")) == []
 
 
-def test_bad_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_invalid_input_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
     empty = newscrawl("ingest", tmp_path)
     assert (empty.code, empty.err.count("\n")) == (2, 1)
     assert "no WARC file" in empty.err
@@ -246,7 +246,7 @@ class BrokenOffError(Exception):
 
 
 @pytest.mark.parametrize("after", [1, 3, 6])
-def test_a_run_that_was_broken_off_goes_on_exactly(
+def test_interrupted_ingest_resumes_without_duplicates(
     database: Database, tmp_path: Path, small_parts: None, after: int
 ) -> None:
     path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(24)))
@@ -267,7 +267,7 @@ def test_a_run_that_was_broken_off_goes_on_exactly(
     assert state.counts["records"] == 24
 
 
-def test_a_page_cannot_pass_itself_off_as_another(
+def test_body_that_looks_like_a_record_is_not_ingested(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A body may hold what looks like a record, and a part may happen to begin right there."""
@@ -297,7 +297,7 @@ def test_articles_of_one_host_share_a_source_and_a_run(database: Database, tmp_p
     assert (found["sources"], found["runs"], found["articles"]) == (3, 3, 9)
 
 
-def test_a_source_is_registered_as_its_first_page_shows_it(
+def test_source_is_registered_as_its_first_page_shows_it(
     database: Database, tmp_path: Path
 ) -> None:
     hosts = ("www.town.example", "town.example")
@@ -315,7 +315,7 @@ def test_a_source_is_registered_as_its_first_page_shows_it(
 # Worker pool --------------------------------------------------------------------------------------
 
 
-def test_workers_have_read_what_all_of_them_need() -> None:
+def test_workers_preload_shared_modules() -> None:
     warm = "newscrawl.archive.worker_preload"
     assert dict(WorkerPool(is_imported, 2).results([warm, "newscrawl.cli"])) == {
         warm: True,
@@ -324,7 +324,7 @@ def test_workers_have_read_what_all_of_them_need() -> None:
     assert warm not in sys.modules
 
 
-def test_a_part_that_kills_its_worker_is_lost_alone() -> None:
+def test_part_that_crashes_its_worker_loses_no_other_part() -> None:
     results = dict(WorkerPool(square_or_die, 2).results(range(20)))
     assert results.pop(7) is None
     assert results == {number: number * number for number in range(20) if number != 7}
@@ -335,7 +335,7 @@ def test_results_come_in_order() -> None:
     assert list(WorkerPool(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
 
 
-def test_archived_pages_are_read_like_crawled_ones() -> None:
+def test_archived_and_crawled_pages_give_equal_documents() -> None:
     line = PageProcessor(RECIPE)
     document = line.document(line.page(capture(body=story("About cranes", "Siemens"))))
     assert isinstance(document, Document)
@@ -344,7 +344,7 @@ def test_archived_pages_are_read_like_crawled_ones() -> None:
     assert {mention.company for mention in document.mentions} == {"Siemens"}
 
 
-def test_a_file_error_is_a_result(tmp_path: Path) -> None:
+def test_unreadable_file_returns_an_archive_error(tmp_path: Path) -> None:
     error = process_part(RECIPE, Part(tmp_path / "none.warc.gz", 0, 10))
     assert isinstance(error, ArchiveError)
 
@@ -363,7 +363,7 @@ def test_a_file_error_is_a_result(tmp_path: Path) -> None:
         ("http://127.0.0.1:8000/a", "127.0.0.1"),
     ],
 )
-def test_the_source_of_an_address(url: str, slug: str) -> None:
+def test_source_is_found_by_url(url: str, slug: str) -> None:
     assert OriginFinder(load_sources()).origin(url).slug == slug
 
 
@@ -384,13 +384,13 @@ def test_the_source_of_an_address(url: str, slug: str) -> None:
         ),
     ],
 )
-def test_a_host_that_is_none_makes_no_source(host: str) -> None:
+def test_invalid_host_has_no_source(host: str) -> None:
     with pytest.raises(UrlError, match="has an invalid host"):
         OriginFinder(()).origin(f"http://{host}/a")
 
 
 @given(st.text(max_size=12) | st.text("./\\-%2e:@a0", max_size=12))
-def test_a_slug_is_one_safe_word_whatever_the_host(host: str) -> None:
+def test_slug_of_any_host_is_one_safe_word(host: str) -> None:
     try:
         slug = OriginFinder(()).origin(f"http://{host}/a").slug
     except UrlError:
@@ -400,7 +400,7 @@ def test_a_slug_is_one_safe_word_whatever_the_host(host: str) -> None:
     assert not slug.startswith(("-", "."))
 
 
-def test_pages_of_hosts_that_are_none_are_counted_and_the_rest_is_stored(
+def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     hosts = ("..", "-", "%2e%2e", "a.example")
@@ -413,13 +413,13 @@ def test_pages_of_hosts_that_are_none_are_counted_and_the_rest_is_stored(
     connection.close()
 
 
-def test_an_unknown_source_says_what_it_does_not_know() -> None:
+def test_unknown_source_is_named() -> None:
     origin = OriginFinder(()).origin("https://www.a.example/x")
     assert (origin.country, origin.language) == ("zz", "und")
     assert origin.home == "https://www.a.example/"
 
 
-def test_equal_selections_are_one_task() -> None:
+def test_equal_selections_have_one_identity() -> None:
     one = PageFilter(languages=frozenset({"de", "en"}), hosts=frozenset({"a", "b"}))
     other = PageFilter(languages=frozenset({"en", "de"}), hosts=frozenset({"b", "a"}))
     assert one.as_json() == other.as_json()

@@ -91,7 +91,7 @@ def test_changed_articles_become_revisions(
     assert (facts["articles"], facts["revisions"]) == (8, 8)
 
 
-def test_all_that_is_counted_follows(database: Database, tmp_path: Path, companies: Path) -> None:
+def test_rollups_follow_reextraction(database: Database, tmp_path: Path, companies: Path) -> None:
     pages = [page(url) for url in PATHS]
     written(tmp_path / "archive", *pages)
     store(database, pages, companies)
@@ -101,7 +101,7 @@ def test_all_that_is_counted_follows(database: Database, tmp_path: Path, compani
     assert queries.company_ranking(database, stories=True) == before
 
 
-def test_a_second_run_changes_nothing(database: Database, tmp_path: Path, companies: Path) -> None:
+def test_second_run_changes_nothing(database: Database, tmp_path: Path, companies: Path) -> None:
     pages = [page(url) for url in PATHS]
     written(tmp_path / "archive", *pages)
     store(database, pages, companies)
@@ -111,7 +111,7 @@ def test_a_second_run_changes_nothing(database: Database, tmp_path: Path, compan
     assert all(change.before == change.after for change in again.values())
 
 
-def test_what_crawls_have_learned_of_a_source_is_left_out(
+def test_template_memory_of_crawls_is_used(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     pages = [page(url) for url in PATHS]
@@ -128,7 +128,7 @@ def test_what_crawls_have_learned_of_a_source_is_left_out(
     assert 0 < again[PATHS[0]].after < again[PATHS[0]].before
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(
+def test_dry_run_reports_the_same_changes_and_writes_nothing(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     pages = [page(url) for url in PATHS]
@@ -140,7 +140,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(
     assert told == run(database, tmp_path / "archive", companies)
 
 
-def test_an_older_capture_does_not_replace_a_newer_article(
+def test_older_capture_does_not_replace_a_newer_article(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     written(tmp_path / "archive", page(PATHS[0], "Nokia"), page(PATHS[1], minutes=9))
@@ -148,7 +148,7 @@ def test_an_older_capture_does_not_replace_a_newer_article(
     assert set(run(database, tmp_path / "archive", companies)) == {PATHS[1]}
 
 
-def test_of_several_captures_the_newest_counts(
+def test_newest_of_several_captures_is_used(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     captures = [page(PATHS[0]), page(PATHS[0], "Nokia", minutes=9)]
@@ -158,7 +158,7 @@ def test_of_several_captures_the_newest_counts(
     assert "Siemens" in change.lost
 
 
-def test_pages_that_are_no_articles_any_more_stay(
+def test_article_is_kept_when_its_page_is_not_an_article_any_more(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     store(database, [page(PATHS[0])], companies)
@@ -169,7 +169,7 @@ def test_pages_that_are_no_articles_any_more_stay(
     assert queries.facts(database).rows["revisions"] == before.rows["revisions"] == 0
 
 
-def test_what_no_listing_told_of_is_not_looked_at(
+def test_captures_of_unknown_pages_are_ignored(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     written(tmp_path / "archive", page(PATHS[0]))
@@ -179,7 +179,7 @@ def test_what_no_listing_told_of_is_not_looked_at(
 @pytest.mark.parametrize(
     ("since", "outcomes"), [(None, ["new"]), (NOON.date() + timedelta(days=1), [])]
 )
-def test_pages_that_a_feed_told_of_become_articles(
+def test_listed_page_without_an_article_becomes_one(
     database: Database,
     tmp_path: Path,
     companies: Path,
@@ -199,7 +199,7 @@ def test_pages_that_a_feed_told_of_become_articles(
     assert known_urls(database, PATHS) == set(PATHS[: len(outcomes)])
 
 
-def test_only_the_source_that_is_asked_for(
+def test_only_the_requested_source_is_reextracted(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     pages = [page(PATHS[0]), page("https://other.example/story/1")]
@@ -214,7 +214,7 @@ class BrokenOffError(Exception):
     """The run ends here."""
 
 
-def test_a_run_that_was_broken_off_goes_on(
+def test_interrupted_reextraction_resumes(
     database: Database, tmp_path: Path, companies: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("newscrawl.archive.reextract.AT_ONCE", 3)
@@ -240,7 +240,7 @@ def test_a_run_that_was_broken_off_goes_on(
 # The command -------------------------------------------------------------------------------------
 
 
-def test_the_command_reports_and_stores(
+def test_command_reports_and_stores_changes(
     newscrawl: Newscrawl, tmp_path: Path, companies: Path
 ) -> None:
     pages = [page(url) for url in PATHS]
@@ -268,7 +268,7 @@ def test_the_command_reports_and_stores(
     ],
     ids=["none", "missing"],
 )
-def test_bad_input_is_one_line(
+def test_invalid_input_is_one_line(
     newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
 ) -> None:
     monkeypatch.setattr("newscrawl.config.NEWSCRAWL_ARCHIVE", "")
@@ -278,14 +278,14 @@ def test_bad_input_is_one_line(
     assert message in done.err
 
 
-def test_documents_are_read_like_those_of_a_crawl(companies: Path) -> None:
+def test_reextracted_document_has_its_mentions(companies: Path) -> None:
     line = PageProcessor(reading(companies))
     document = line.document(line.page(page(PATHS[0])))
     assert isinstance(document, Document)
     assert [mention.company for mention in document.mentions] == ["Siemens"] * 3
 
 
-def test_what_today_finds_too_little_of_is_lost_and_quarantined(
+def test_reextraction_that_loses_text_is_quarantined(
     database: Database, tmp_path: Path, companies: Path
 ) -> None:
     store(database, [page(url) for url in PATHS[:2]], companies)

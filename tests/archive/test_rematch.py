@@ -70,7 +70,7 @@ def counted(database: Database) -> dict[str, object]:
     }
 
 
-def test_mentions_are_those_of_the_new_registry(database: Database, old: Path, new: Path) -> None:
+def test_mentions_follow_the_new_registry(database: Database, old: Path, new: Path) -> None:
     fill(database, old)
     found = Rematch(database, new, Scope()).run()
     assert (found.articles, found.changed) == (24, 12)
@@ -81,7 +81,7 @@ def test_mentions_are_those_of_the_new_registry(database: Database, old: Path, n
     assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
 
 
-def test_all_that_is_counted_follows(database: Database, old: Path, new: Path) -> None:
+def test_rollups_follow_rematching(database: Database, old: Path, new: Path) -> None:
     fill(database, old)
     Rematch(database, new, Scope()).run()
     kept = counted(database)
@@ -89,7 +89,9 @@ def test_all_that_is_counted_follows(database: Database, old: Path, new: Path) -
     assert kept == counted(database)
 
 
-def test_there_and_back_changes_nothing(database: Database, old: Path, new: Path) -> None:
+def test_rematching_with_the_old_registry_restores_the_mentions(
+    database: Database, old: Path, new: Path
+) -> None:
     fill(database, old)
     before = counted(database)
     Rematch(database, new, Scope()).run()
@@ -98,13 +100,13 @@ def test_there_and_back_changes_nothing(database: Database, old: Path, new: Path
     assert counted(database) == before
 
 
-def test_the_same_registry_changes_nothing(database: Database, old: Path) -> None:
+def test_same_registry_changes_nothing(database: Database, old: Path) -> None:
     fill(database, old)
     found = Rematch(database, old, Scope()).run()
     assert (found.articles, found.changed, found.companies) == (24, 0, ())
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(
+def test_dry_run_reports_the_same_changes_and_writes_nothing(
     database: Database, old: Path, new: Path
 ) -> None:
     fill(database, old)
@@ -123,7 +125,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(
     ],
     ids=["source", "since", "both"],
 )
-def test_only_what_is_asked_for_is_counted_anew(
+def test_only_selected_articles_are_rematched(
     database: Database, old: Path, new: Path, scope: Scope, articles: int
 ) -> None:
     fill(database, old)
@@ -134,7 +136,7 @@ class BrokenOffError(Exception):
     """The run ends here."""
 
 
-def test_a_run_that_was_broken_off_goes_on(
+def test_interrupted_rematching_resumes(
     database: Database, old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("newscrawl.storage.mentions.AT_ONCE", 5)
@@ -159,7 +161,7 @@ def test_a_run_that_was_broken_off_goes_on(
     assert [row.company for row in queries.company_ranking(database)] == ["Nokia"]
 
 
-def test_an_article_that_changes_meanwhile_is_left_alone(
+def test_article_revised_meanwhile_is_not_rematched(
     database: Database, old: Path, new: Path
 ) -> None:
     fill(database, old, number=1)
@@ -180,7 +182,7 @@ def test_an_article_that_changes_meanwhile_is_left_alone(
 # The command -------------------------------------------------------------------------------------
 
 
-def test_the_command_tells_the_difference(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Path) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         fill(database, old)
     dry = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
@@ -198,7 +200,7 @@ def test_the_command_tells_the_difference(newscrawl: Newscrawl, old: Path, new: 
     assert "0 of 24 articles changed, 0 companies" in again.out
 
 
-def test_two_processes_find_the_same(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+def test_two_processes_find_equal_mentions(newscrawl: Newscrawl, old: Path, new: Path) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         fill(database, old)
     one = newscrawl("rematch", "--companies", new, "--dry-run", "--workers", 1)
@@ -206,13 +208,13 @@ def test_two_processes_find_the_same(newscrawl: Newscrawl, old: Path, new: Path)
     assert one.out == two.out
 
 
-def test_nothing_to_look_at_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None:
+def test_empty_selection_is_exit_code_1(newscrawl: Newscrawl, old: Path) -> None:
     open_database("sqlite:///newscrawl.sqlite").close()
     done = newscrawl("rematch", "--companies", old, "--workers", 1)
     assert (done.code, "There was no article to read" in done.err) == (1, True)
 
 
-def test_a_bad_registry_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_invalid_registry_is_refused_in_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
     open_database("sqlite:///newscrawl.sqlite").close()
     bad = tmp_path / "bad.toml"
     bad.write_text("[[company]]\n")

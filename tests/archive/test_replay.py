@@ -76,40 +76,40 @@ def mentions(done: Crawl) -> list[dict[str, object]]:
     )
 
 
-def test_the_crawl_was_archived_without_an_error(world: World) -> None:
+def test_archived_crawl_has_no_errors(world: World) -> None:
     assert world.crawled.code == 0, world.crawled.output
     assert world.crawled.errors == []
     assert world.crawled.counts["newscrawl/responses_archived"] == len(world.visited)
 
 
-def test_a_replay_without_a_server_gives_the_same_articles(world: World) -> None:
+def test_replay_without_a_server_stores_equal_articles(world: World) -> None:
     assert world.replayed.code == 0, world.replayed.output
     assert world.replayed.errors == []
     assert len(articles(world.crawled)) > 10
     assert articles(world.replayed) == articles(world.crawled)
 
 
-def test_a_replay_finds_the_same_mentions(world: World) -> None:
+def test_replay_finds_equal_mentions(world: World) -> None:
     assert mentions(world.replayed) == mentions(world.crawled) != []
 
 
-def test_pages_that_were_fetched_have_the_time_of_their_fetch(world: World) -> None:
+def test_replayed_pages_have_their_fetch_time(world: World) -> None:
     query = "SELECT url, first_seen_at FROM articles WHERE access != 'disallowed' ORDER BY url"
     assert world.replayed.rows(query) == world.crawled.rows(query)
 
 
-def test_coverage_is_that_of_the_day_of_the_archive(world: World) -> None:
+def test_replay_records_coverage_for_the_day_of_the_archive(world: World) -> None:
     query = "SELECT day, state, found, stored FROM coverage"
     assert world.replayed.rows(query) == world.crawled.rows(query) != []
 
 
-def test_everything_that_was_asked_for_is_in_the_archive(world: World) -> None:
+def test_every_request_is_in_the_archive(world: World) -> None:
     archive = Archive(world.archive)
     for path in set(world.visited):
         assert archive.find(world.url + path).status in {200, 301, 302, 404}
 
 
-def test_a_page_that_is_missing_is_a_plain_failure(world: World, tmp_path: Path) -> None:
+def test_page_missing_in_the_archive_is_a_failed_page(world: World, tmp_path: Path) -> None:
     settings = {"NEWSCRAWL_REPLAY": str(world.archive)}
     arguments = f"feeds={world.url}/feed.xml,{world.url}/elsewhere.xml"
     done = crawl(
@@ -144,7 +144,7 @@ def test_a_page_that_is_missing_is_a_plain_failure(world: World, tmp_path: Path)
     ],
     ids=["archive", "nothing to replay", "nowhere", "size"],
 )
-def test_a_wrong_folder_ends_the_crawl_in_one_line(
+def test_invalid_archive_folder_is_refused_in_one_line(
     tmp_path: Path, settings: dict[str, str], message: str
 ) -> None:
     places = {"file": str(tmp_path / "file"), "empty": str(tmp_path / "empty")}
@@ -160,7 +160,7 @@ def test_a_wrong_folder_ends_the_crawl_in_one_line(
     assert "Traceback" not in done.output
 
 
-def test_an_archive_that_fails_ends_the_crawl(tmp_path: Path) -> None:
+def test_failing_archive_ends_the_crawl(tmp_path: Path) -> None:
     """A folder goes away while the crawl writes files of a megabyte into it."""
     archive = tmp_path / "archive"
 
@@ -185,7 +185,7 @@ def test_an_archive_that_fails_ends_the_crawl(tmp_path: Path) -> None:
     assert "Traceback" not in done.output
 
 
-def test_the_archive_of_a_killed_crawl_holds_all_that_was_stored(tmp_path: Path) -> None:
+def test_archive_of_a_killed_crawl_has_all_stored_pages(tmp_path: Path) -> None:
     database, archive = tmp_path / "news.sqlite", tmp_path / "archive"
     environment = crawl_environment(database) | {"NEWSCRAWL_ARCHIVE": str(archive)}
     with twelve_stories() as site:
@@ -205,7 +205,7 @@ def test_the_archive_of_a_killed_crawl_holds_all_that_was_stored(tmp_path: Path)
         assert b"Siemens" in found.find(url + path).body
 
 
-def test_pages_of_a_crawl_are_extracted_anew_as_they_were(world: World) -> None:
+def test_reextraction_of_an_archived_crawl_changes_nothing(world: World) -> None:
     """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
     with open_database(f"sqlite:///{world.crawled.database}") as database:
         reading = ReadingConfig(

@@ -34,7 +34,7 @@ PAGES = [capture(f"https://news.example/{n}", b"<p>%d</p>" % n * 50, minutes=n) 
 # Writing -----------------------------------------------------------------------------------------
 
 
-def test_warcio_reads_what_is_written(tmp_path: Path) -> None:
+def test_warcio_reads_our_files(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     with path.open("rb") as stream:
         kinds, bodies = [], []
@@ -46,7 +46,7 @@ def test_warcio_reads_what_is_written(tmp_path: Path) -> None:
     assert bodies == [page.body for page in PAGES]
 
 
-def test_fastwarc_reads_what_is_written(tmp_path: Path) -> None:
+def test_fastwarc_reads_our_files(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     with path.open("rb") as stream:
         found = [
@@ -56,7 +56,7 @@ def test_fastwarc_reads_what_is_written(tmp_path: Path) -> None:
     assert found == [(page.url, page.fetched_at, True) for page in PAGES]
 
 
-def test_lines_of_the_index_point_at_their_records(tmp_path: Path) -> None:
+def test_index_lines_point_at_their_records(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     lines = index_path(path).read_text("ascii").splitlines()
     assert len(lines) == len(PAGES)
@@ -75,7 +75,7 @@ def test_lines_of_the_index_point_at_their_records(tmp_path: Path) -> None:
         assert told["mime"] == "text/html"
 
 
-def test_a_capture_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_capture_is_read_unchanged(tmp_path: Path) -> None:
     headers = (("Content-Type", "text/html"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=\xfc"))
     page = capture(headers=headers, body=bytes(range(256)), status=404)
     (path,) = written(tmp_path, page)
@@ -96,7 +96,7 @@ def test_secrets_of_a_request_are_not_written(tmp_path: Path) -> None:
     assert b"c2VjcmV0" not in text
 
 
-def test_a_file_that_is_full_is_followed_by_another(tmp_path: Path) -> None:
+def test_full_file_is_followed_by_another(tmp_path: Path) -> None:
     noise = random.Random(1)  # noqa: S311 - a body that can't be packed
     pages = [capture(f"https://a.example/{n}", noise.randbytes(4000)) for n in range(10)]
     files = written(tmp_path, *pages, max_bytes=10_000)
@@ -106,7 +106,7 @@ def test_a_file_that_is_full_is_followed_by_another(tmp_path: Path) -> None:
     assert [archive.find(page.url).body for page in pages] == [page.body for page in pages]
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_is_named(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(ArchiveError, match=r"can't write to .*file: "):
@@ -119,7 +119,7 @@ def _write_some(folder: Path, name: str) -> None:
             writer.write(capture(f"https://{name}.example/{number}", minutes=number))
 
 
-def test_crawls_share_a_folder(tmp_path: Path) -> None:
+def test_several_crawls_share_a_folder(tmp_path: Path) -> None:
     context = get_context("spawn")
     names = ["ft", "ft", "bbc"]
     crawls = [context.Process(target=_write_some, args=(tmp_path, name)) for name in names]
@@ -135,7 +135,7 @@ def test_crawls_share_a_folder(tmp_path: Path) -> None:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def test_a_cut_file_gives_what_is_whole(tmp_path: Path) -> None:
+def test_truncated_file_is_read_up_to_its_last_whole_record(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     whole = path.read_bytes()
     lines = [parse_line(text) for text in index_path(path).read_text().splitlines(keepends=True)]
@@ -147,7 +147,7 @@ def test_a_cut_file_gives_what_is_whole(tmp_path: Path) -> None:
     assert Archive(tmp_path).find(PAGES[2].url).body == PAGES[2].body
 
 
-def test_what_a_killed_crawl_left_unindexed_is_found(tmp_path: Path) -> None:
+def test_records_missing_in_the_index_of_a_killed_crawl_are_found(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     index = index_path(path)
     lines = index.read_text().splitlines(keepends=True)
@@ -158,7 +158,7 @@ def test_what_a_killed_crawl_left_unindexed_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", range(0, 1500, 130))
-def test_a_file_cut_anywhere_is_read_up_to_there(tmp_path: Path, cut: int) -> None:
+def test_file_truncated_anywhere_is_read(tmp_path: Path, cut: int) -> None:
     (path,) = written(tmp_path, *PAGES)
     path.write_bytes(path.read_bytes()[:-cut] if cut else path.read_bytes())
     found = [place.capture.url for place in WarcReader(path)]
@@ -178,7 +178,7 @@ def test_records_after_a_damaged_one_are_read(tmp_path: Path) -> None:
     assert reader.damaged == 1
 
 
-def test_parts_of_a_file_are_the_whole_of_it(tmp_path: Path) -> None:
+def test_parts_of_a_file_cover_it_exactly(tmp_path: Path) -> None:
     (path,) = written(tmp_path, *PAGES)
     size = path.stat().st_size
     found, position = [], 0
@@ -201,7 +201,7 @@ def test_files_of_other_tools_are_read(tmp_path: Path) -> None:
         assert [read_at(path, place.offset).body for place in WarcReader(path)] == [b"<p>x</p>"] * 2
 
 
-def test_a_revisit_of_another_tool_is_passed_over_for_what_it_refers_to(tmp_path: Path) -> None:
+def test_revisit_record_is_skipped_for_its_original(tmp_path: Path) -> None:
     url, path = "https://a.example/1", tmp_path / "a.warc.gz"
     path.write_bytes(record(url, answer(b"<p>x</p>"), packed=True))
     with path.open("ab") as stream:
@@ -228,7 +228,7 @@ def test_a_revisit_of_another_tool_is_passed_over_for_what_it_refers_to(tmp_path
     ],
     ids=["empty", "no http", "status", "headers", "date", "url", "cut", "no gzip", "noise"],
 )
-def test_bad_records_are_passed_over(tmp_path: Path, bad: bytes) -> None:
+def test_invalid_records_are_skipped(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "a.warc.gz"
     first = record("https://a.example/1", answer(b"one"))
     path.write_bytes(first + bad + record("https://a.example/2", answer(b"two")))
@@ -237,7 +237,7 @@ def test_bad_records_are_passed_over(tmp_path: Path, bad: bytes) -> None:
     assert reader.damaged == 1
 
 
-def test_records_of_too_many_bytes_are_passed_over(tmp_path: Path) -> None:
+def test_oversized_records_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     large = record("https://a.example/x", answer(bytes(200_000)))
     path.write_bytes(large + record("https://a.example/2", answer(b"two")))
@@ -246,7 +246,7 @@ def test_records_of_too_many_bytes_are_passed_over(tmp_path: Path) -> None:
     assert reader.too_large == 1
 
 
-def test_a_file_packed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None:
+def test_file_compressed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "a.warc.gz"
     pages = [record(f"https://a.example/{n}", answer(b"x"), packed=False) for n in range(3)]
     path.write_bytes(gzip.compress(b"".join(pages)))
@@ -255,7 +255,7 @@ def test_a_file_packed_as_a_whole_is_refused_with_advice(tmp_path: Path) -> None
 
 
 @given(st.binary(max_size=3000))
-def test_any_bytes_are_read_without_an_error(
+def test_random_bytes_are_read_without_an_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("noise") / "a.warc.gz"
@@ -278,7 +278,7 @@ def test_any_bytes_are_read_without_an_error(
     ],
     ids=["gzip", "brotli", "said to be gzip", "identity", "unknown", "twice"],
 )
-def test_contents_are_unpacked(coding: str, packed: bytes) -> None:
+def test_content_encodings_are_decoded(coding: str, packed: bytes) -> None:
     page = capture(body=packed, headers=(("content-encoding", coding),))
     assert decoded_body(page) == b"<p>text</p>"
 
@@ -289,12 +289,12 @@ def _bomb(coding: str) -> Capture:
 
 
 @pytest.mark.parametrize("coding", ["gzip", "br"])
-def test_bombs_do_not_go_off(coding: str) -> None:
+def test_decompression_bombs_are_refused(coding: str) -> None:
     with pytest.raises(ContentError, match="holds more than 1000000 bytes"):
         decoded_body(_bomb(coding), limit=1_000_000)
 
 
-def test_what_is_packed_too_often_is_refused() -> None:
+def test_too_many_content_encodings_are_refused() -> None:
     with pytest.raises(ContentError, match="compressed 3 times"):
         decoded_body(capture(headers=(("Content-Encoding", "gzip, gzip, gzip"),)))
 
@@ -302,7 +302,7 @@ def test_what_is_packed_too_often_is_refused() -> None:
 # Index and lookup --------------------------------------------------------------------------------
 
 
-def test_an_url_is_answered_by_the_newest_capture_that_succeeded(tmp_path: Path) -> None:
+def test_newest_successful_capture_of_a_url_is_returned(tmp_path: Path) -> None:
     captures = [
         capture(body=b"old", minutes=0),
         capture(body=b"new", minutes=10),
@@ -318,13 +318,13 @@ def test_an_url_is_answered_by_the_newest_capture_that_succeeded(tmp_path: Path)
     assert [spot.url for spot in archive.pages()] == ["https://news.example/a"]
 
 
-def test_an_url_that_is_not_there_is_named_so(tmp_path: Path) -> None:
+def test_missing_url_is_named(tmp_path: Path) -> None:
     written(tmp_path, capture())
     with pytest.raises(NotArchivedError, match="not in the archive"):
         Archive(tmp_path).find("https://news.example/other")
 
 
-def test_the_newest_capture_of_some_hosts(tmp_path: Path) -> None:
+def test_newest_capture_is_that_of_the_hosts(tmp_path: Path) -> None:
     other = capture("https://other.example/", minutes=90)
     written(tmp_path, capture(), capture("https://news.example/b", minutes=7), other)
     archive = Archive(tmp_path)
@@ -334,7 +334,7 @@ def test_the_newest_capture_of_some_hosts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["no folder", "no files"])
-def test_an_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
+def test_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
     folder = tmp_path / "archive"
     if there:
         folder.mkdir()
@@ -350,7 +350,7 @@ def test_an_empty_archive_is_refused(tmp_path: Path, *, there: bool) -> None:
         ("https://news.bbc.co.uk/a b", "uk,co,bbc,news)/a%20b"),
     ],
 )
-def test_sort_keys(url: str, key: str) -> None:
+def test_sort_key_of_a_url(url: str, key: str) -> None:
     assert sort_key(url) == key
 
 
@@ -359,7 +359,7 @@ def test_sort_keys(url: str, key: str) -> None:
     offset=st.integers(0, 2**40),
     status=st.integers(100, 599),
 )
-def test_lines_of_the_index_come_back(url: str, offset: int, status: int) -> None:
+def test_index_lines_are_parsed_unchanged(url: str, offset: int, status: int) -> None:
     line = IndexLine(
         url=f"https://a.example/{url}",
         timestamp=f"{datetime(2026, 1, 2, tzinfo=UTC):%Y%m%d%H%M%S}",
@@ -373,6 +373,6 @@ def test_lines_of_the_index_come_back(url: str, offset: int, status: int) -> Non
 
 
 @given(st.text(max_size=200))
-def test_no_line_of_an_index_raises(text: str) -> None:
+def test_random_index_line_does_not_raise(text: str) -> None:
     assert parse_line(text) is None or text.endswith("\n")
     assert parse_line(f"a 20260101000000 {text}") is None

@@ -57,9 +57,7 @@ def read(path: Path) -> tuple[list[Capture], WarcReader]:
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("packed", [True, False], ids=["packed", "plain"])
-def test_what_is_good_around_a_hostile_record_is_read(
-    tmp_path: Path, name: str, packed: bool
-) -> None:
+def test_records_around_a_hostile_one_are_read(tmp_path: Path, name: str, packed: bool) -> None:
     # Behind damage that fills a file, a part of what follows may be passed over, too.
     records = [good(0), HOSTILE[name], *(good(number) for number in range(1, 7_000))]
     path = tmp_path / ("x.warc.gz" if packed else "x.warc")
@@ -75,7 +73,7 @@ def test_what_is_good_around_a_hostile_record_is_read(
 
 
 @pytest.mark.parametrize("kind", ["revisit", "request", "metadata", "warcinfo", "conversion", "?"])
-def test_records_of_another_kind_are_passed_over(tmp_path: Path, kind: str) -> None:
+def test_other_kinds_of_records_are_skipped(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.warc.gz"
     other = record(BAD, answer(b""), kind=kind)
     path.write_bytes(gzip.compress(good(0)) + other + gzip.compress(good(1)))
@@ -84,7 +82,7 @@ def test_records_of_another_kind_are_passed_over(tmp_path: Path, kind: str) -> N
     assert (reader.records, reader.damaged) == (3, 0)
 
 
-def test_damaged_beginnings_that_are_packed_are_not_tried_one_by_one(tmp_path: Path) -> None:
+def test_compressed_damaged_records_are_skipped_together(tmp_path: Path) -> None:
     path = tmp_path / "x.warc.gz"
     begun = gzip.compress(b"WARC/1.0\r\n") * 30_000
     goods = b"".join(gzip.compress(good(number), 1) for number in range(3_000))
@@ -95,6 +93,6 @@ def test_damaged_beginnings_that_are_packed_are_not_tried_one_by_one(tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["..", ".", "-", "a/b", "../a", "", "a\0b", "A", "/etc"])
-def test_no_archive_is_named_for_what_is_no_source(tmp_path: Path, name: str) -> None:
+def test_invalid_archive_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ArchiveError, match="can't name the files"):
         ArchiveWriter(tmp_path, name, max_bytes=1_000)

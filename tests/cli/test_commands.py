@@ -106,7 +106,7 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
     assert fits(ran)
 
 
-def test_mentions_as_csv_leave_gaps_empty(world: Newscrawl) -> None:
+def test_mentions_as_csv_have_empty_gaps(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "csv")
     rows = list(csv.DictReader(StringIO(ran.out)))
     assert [(row["day"], row["articles"], row["coverage"]) for row in rows] == [
@@ -118,7 +118,7 @@ def test_mentions_as_csv_leave_gaps_empty(world: Newscrawl) -> None:
     ]
 
 
-def test_mentions_as_json_make_gaps_null(world: Newscrawl) -> None:
+def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--since", FROM, "--until", TO, "-f", "json")
     rows = json.loads(ran.out)
     assert [row["articles"] for row in rows] == [None, None, None, 2, 0]
@@ -145,7 +145,7 @@ def test_mentions_as_json_make_gaps_null(world: Newscrawl) -> None:
         ("company", ["Siemens"]),
     ],
 )
-def test_mentions_by_anything(world: Newscrawl, by: str, keys: list[str]) -> None:
+def test_mentions_can_be_grouped_by_every_field(world: Newscrawl, by: str, keys: list[str]) -> None:
     ran = world("mentions", "-c", "siemens", "--by", by, "--until", TO, "-f", "json")
     assert [row[by] for row in json.loads(ran.out)] == keys
 
@@ -159,17 +159,17 @@ def test_mentions_without_a_company_are_a_ranking(world: Newscrawl) -> None:
     ]
 
 
-def test_the_ranking_can_be_cut(world: Newscrawl) -> None:
+def test_ranking_can_be_limited(world: Newscrawl) -> None:
     ran = world("mentions", "--limit", 1, "-f", "json")
     assert [row["company"] for row in json.loads(ran.out)] == ["Siemens"]
 
 
-def test_an_alias_names_its_company(world: Newscrawl) -> None:
+def test_company_can_be_named_by_an_alias(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "vw", "--by", "company", "-f", "json")
     assert [row["company"] for row in json.loads(ran.out)] == ["Volkswagen"]
 
 
-def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
+def test_no_mentions_and_no_coverage_are_reported_differently(world: Newscrawl) -> None:
     nothing = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", TO)
     unknown = world("mentions", "-c", "Zeiss", "--since", FROM, "--until", day(-2).isoformat())
     assert (nothing.code, nothing.err) == (
@@ -202,7 +202,7 @@ def test_no_mention_is_told_from_no_coverage(world: Newscrawl) -> None:
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) else "",
 )
-def test_bad_input_is_one_line_that_says_what_to_do(
+def test_invalid_input_is_one_line_with_advice(
     world: Newscrawl, arguments: list[str], says: str
 ) -> None:
     ran = world("mentions", "-c", "Siemens", *arguments)
@@ -213,7 +213,7 @@ def test_bad_input_is_one_line_that_says_what_to_do(
     assert "secret" not in ran.err
 
 
-def test_a_companies_file_is_read_even_where_no_company_is_named(world: Newscrawl) -> None:
+def test_companies_file_is_read_without_a_named_company(world: Newscrawl) -> None:
     ran = world("mentions", "--companies", "nowhere.toml")
     assert ran.code == 2
     assert "nowhere.toml: no such file" in ran.err
@@ -221,7 +221,7 @@ def test_a_companies_file_is_read_even_where_no_company_is_named(world: Newscraw
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_a_full_disk_is_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
+def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form],
@@ -236,9 +236,7 @@ def test_a_full_disk_is_one_line(world: Newscrawl, tmp_path: Path, form: str) ->
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
-def test_a_reader_that_leaves_is_met_with_silence(
-    world: Newscrawl, tmp_path: Path, form: str
-) -> None:
+def test_closed_pipe_ends_the_command_silently(world: Newscrawl, tmp_path: Path, form: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "newscrawl.cli", "companies", "list", "--format", form]
@@ -249,7 +247,7 @@ def test_a_reader_that_leaves_is_met_with_silence(
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
-def test_days_to_come_are_not_told_as_missing(world: Newscrawl, tmp_path: Path) -> None:
+def test_future_days_are_not_reported_as_missing(world: Newscrawl, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         for slug in ("ft", "faz"):
@@ -261,19 +259,19 @@ def test_days_to_come_are_not_told_as_missing(world: Newscrawl, tmp_path: Path) 
     assert "Source-days read: 2 of 2" in world("mentions", "--by", "source", *span).out
 
 
-def test_the_version_can_be_asked_for(newscrawl: Newscrawl) -> None:
+def test_version_option_prints_the_version(newscrawl: Newscrawl) -> None:
     ran = newscrawl("--version")
     assert (ran.code, ran.out) == (0, f"newscrawl {__version__}\n")
 
 
-def test_without_a_database_the_reader_is_told_to_crawl(newscrawl: Newscrawl) -> None:
+def test_missing_database_is_reported_with_the_advice_to_crawl(newscrawl: Newscrawl) -> None:
     ran = newscrawl("mentions")
     assert ran.code == 2
     assert "no database at newscrawl.sqlite: crawl first (scrapy crawl ft)" in ran.err
     assert not Path("newscrawl.sqlite").exists()
 
 
-def test_the_environment_names_the_database(
+def test_environment_variable_names_the_database(
     world: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved = Path("newscrawl.sqlite").rename(tmp_path / "other.sqlite")
@@ -281,7 +279,7 @@ def test_the_environment_names_the_database(
     assert world("mentions").code == 0
 
 
-def test_a_narrow_terminal_cuts_off_no_digits(
+def test_narrow_terminal_truncates_no_digits(
     world: Newscrawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wide = world("mentions", "-c", "Siemens", "--until", TO)
@@ -292,7 +290,7 @@ def test_a_narrow_terminal_cuts_off_no_digits(
 # --- articles ---
 
 
-def test_articles_in_a_table(world: Newscrawl) -> None:
+def test_articles_are_shown_in_a_table(world: Newscrawl) -> None:
     ran = world("articles", "--company", "Siemens")
     assert cells(ran) == [
         ["day", "article", "head", "body"],
@@ -306,7 +304,7 @@ def test_articles_in_a_table(world: Newscrawl) -> None:
     assert fits(ran)
 
 
-def test_articles_as_json(world: Newscrawl) -> None:
+def test_articles_are_printed_as_json(world: Newscrawl) -> None:
     ran = world("articles", "--limit", 1, "-f", "json")
     assert json.loads(ran.out) == [
         {
@@ -326,13 +324,13 @@ def test_articles_as_json(world: Newscrawl) -> None:
     ]
 
 
-def test_no_article_is_exit_code_1(world: Newscrawl) -> None:
+def test_no_articles_are_exit_code_1(world: Newscrawl) -> None:
     ran = world("articles", "--language", "fr")
     assert (ran.code, ran.err) == (1, "No such article.\n")
 
 
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_what_strangers_wrote_can_steer_neither_terminal_nor_spreadsheet(
+def test_fetched_text_cannot_control_terminal_or_spreadsheet(
     newscrawl: Newscrawl, tmp_path: Path, form: str
 ) -> None:
     title = "=HYPERLINK(1)\x1b[31m\u202e\x9b2J [bold]raw[/bold]"
@@ -355,24 +353,24 @@ def test_sources_are_listed_by_country(newscrawl: Newscrawl) -> None:
     assert {row["country"] for row in rows} == {"gb"}
 
 
-def test_no_source_is_exit_code_1(newscrawl: Newscrawl) -> None:
+def test_no_sources_are_exit_code_1(newscrawl: Newscrawl) -> None:
     assert newscrawl("sources", "list", "--country", "xx").code == 1
 
 
-def test_a_source_is_shown_with_its_feeds(newscrawl: Newscrawl) -> None:
+def test_source_is_shown_with_its_feeds(newscrawl: Newscrawl) -> None:
     ran = newscrawl("sources", "show", "FT", "-f", "json")
     shown = json.loads(ran.out)
     assert (shown["slug"], shown["name"]) == ("ft", "Financial Times")
     assert shown["feeds"]
 
 
-def test_an_unknown_source_gets_suggestions(newscrawl: Newscrawl) -> None:
+def test_unknown_source_is_answered_with_similar_names(newscrawl: Newscrawl) -> None:
     ran = newscrawl("sources", "show", "guardain")
     assert ran.code == 2
     assert "did you mean guardian" in ran.err
 
 
-def test_coverage_shows_what_became_of_each_day(world: Newscrawl) -> None:
+def test_coverage_shows_the_state_of_each_day(world: Newscrawl) -> None:
     ran = world("sources", "coverage", "--until", day(2).isoformat())
     assert cells(ran) == [
         ["source", "day", "state", "found", "stored", "note"],
@@ -425,11 +423,11 @@ def test_companies_are_found_in_a_text(newscrawl: Newscrawl, companies: Path) ->
     )
 
 
-def test_no_company_in_a_text_is_exit_code_1(newscrawl: Newscrawl, companies: Path) -> None:
+def test_text_without_a_company_is_exit_code_1(newscrawl: Newscrawl, companies: Path) -> None:
     assert newscrawl("companies", "find", "Nobody.", "--companies", companies).code == 1
 
 
-def test_a_companies_file_is_checked(newscrawl: Newscrawl, companies: Path) -> None:
+def test_companies_check_accepts_a_valid_file(newscrawl: Newscrawl, companies: Path) -> None:
     ran = newscrawl("companies", "check", companies)
     assert ran.code == 0
     assert ran.err == (
@@ -437,7 +435,7 @@ def test_a_companies_file_is_checked(newscrawl: Newscrawl, companies: Path) -> N
     )
 
 
-def test_a_faulty_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_invalid_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Path) -> None:
     file = tmp_path / "broken.toml"
     file.write_text("[[company]]\nname = 7\n")
     ran = newscrawl("companies", "check", file)
@@ -449,14 +447,14 @@ def test_a_faulty_companies_file_is_one_line(newscrawl: Newscrawl, tmp_path: Pat
 # --- db ---
 
 
-def test_upgrade_makes_a_database_and_finds_it_up_to_date(newscrawl: Newscrawl) -> None:
+def test_upgrade_creates_a_database_and_then_finds_it_up_to_date(newscrawl: Newscrawl) -> None:
     first, second = newscrawl("db", "upgrade"), newscrawl("db", "upgrade")
     assert first.err.startswith("The database went from empty to schema ")
     assert second.err.startswith("The database is up to date")
     assert (first.code, second.code) == (0, 0)
 
 
-def test_info_counts_what_is_there(world: Newscrawl) -> None:
+def test_info_counts_the_rows(world: Newscrawl) -> None:
     facts = {row["fact"]: row["value"] for row in json.loads(world("db", "info", "-f", "json").out)}
     assert (facts["articles"], facts["mentions"], facts["last day"]) == (3, 5, "2026-11-21")
 
@@ -473,7 +471,7 @@ def test_help_names_the_commands(newscrawl: Newscrawl) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["foo"], ["mentions", "--foo"], ["sources", "show"]])
-def test_bad_usage_is_one_line_and_names_the_help(
+def test_invalid_usage_is_one_line_that_names_the_help(
     newscrawl: Newscrawl, arguments: list[str]
 ) -> None:
     ran = newscrawl(*arguments)
@@ -482,15 +480,15 @@ def test_bad_usage_is_one_line_and_names_the_help(
     assert "--help)" in ran.err
 
 
-def test_a_bug_keeps_its_traceback(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unexpected_error_shows_its_traceback(
+    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("newscrawl.storage.open_database", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         newscrawl("mentions")
 
 
-def test_an_error_with_a_name_of_ours_is_one_line(
-    newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_newscrawl_error_is_one_line(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise StorageError("the disk\nis full")
 
@@ -499,7 +497,7 @@ def test_an_error_with_a_name_of_ours_is_one_line(
     assert (ran.code, ran.err) == (2, "newscrawl: the disk is full\n")
 
 
-def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
+def test_command_runs_as_a_program(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("newscrawl")
     ran = subprocess.run(
         [program, "db", "info", "--database", f"sqlite:///{tmp_path}/none.sqlite"],
@@ -518,29 +516,29 @@ def test_the_command_runs_as_a_program(tmp_path: Path) -> None:
     ("text", "means"),
     [("2026-11-01", day(-19)), ("1d", day(0)), ("7d", day(-6)), (" 30d ", day(-29))],
 )
-def test_days(text: str, means: object) -> None:
+def test_dates_are_parsed(text: str, means: object) -> None:
     assert parse_day(text, option="--since", today=day(0)) == means
 
 
 @pytest.mark.parametrize("text", ["7", "d", "-3d", "20261301", "yesterday", ""])
-def test_what_is_no_day(text: str) -> None:
+def test_invalid_date_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="is not a day"):
         parse_day(text, option="--since", today=day(0))
 
 
-def test_days_before_the_calendar_are_refused() -> None:
+def test_dates_before_the_calendar_are_refused() -> None:
     with pytest.raises(InputError, match="is not a day"):
         parse_day("99999999d", option="--since", today=day(0))
 
 
-def test_a_name_is_found_whatever_its_case() -> None:
+def test_company_names_ignore_case() -> None:
     assert one_of(" SIEMENS ", ["Siemens", "Bosch"], "company", "see") == "Siemens"
 
 
 # --- Columns ---
 
 
-def test_columns_are_a_rows_fields_and_those_of_the_rows_in_it() -> None:
+def test_columns_are_the_fields_of_a_row_and_its_nested_rows() -> None:
     versions = [column.key for column in columns_of(queries.Version)]
     assert versions == ["number", "seen_at", "replaced_at", "title", "text", "access", "mentions"]
     counts = [column.key for column in columns_of(queries.CompanyCount, without=("stories",))]

@@ -26,7 +26,7 @@ def test_mentions_are_scored_by_language(newscrawl: Newscrawl) -> None:
     assert all(0.9 <= row[key] <= 1 for row in rows.values() for key in ("precision", "recall"))
 
 
-def test_real_news_is_scored_apart_where_its_corpus_is(
+def test_real_news_is_scored_separately_if_its_corpus_is_present(
     newscrawl: Newscrawl, tmp_path: Path
 ) -> None:
     (labels, *_) = [one for one in read_labels() if one.part == "development"]
@@ -92,7 +92,7 @@ def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
     ],
     ids=["what", "set", "sealed", "text", "method", "language", "worst", "no corpus"],
 )
-def test_what_has_no_meaning_is_refused(
+def test_meaningless_options_are_refused(
     newscrawl: Newscrawl, arguments: list[str], message: str
 ) -> None:
     ran = newscrawl("evaluate", *arguments)
@@ -101,9 +101,7 @@ def test_what_has_no_meaning_is_refused(
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_a_corpus_without_gold_metadata_has_nothing_to_score(
-    newscrawl: Newscrawl, tmp_path: Path
-) -> None:
+def test_corpus_without_gold_metadata_is_refused(newscrawl: Newscrawl, tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<p>Rain.</p>", "utf-8")
     gold = {"id": "a", "lang": "en", "site": "rain.example", "text": "Rain."}

@@ -104,14 +104,14 @@ def page(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_file_gives_headline_and_text(newscrawl: Newscrawl, page: Path) -> None:
+def test_extract_prints_headline_and_text_of_a_file(newscrawl: Newscrawl, page: Path) -> None:
     ran = newscrawl("extract", page)
     assert ran.code == 0
     assert ran.out.startswith(f"Crane to be mended\n\n{SENTENCE.strip()}")
     assert "Imprint" not in ran.out
 
 
-def test_json_gives_all_that_was_found(newscrawl: Newscrawl, page: Path) -> None:
+def test_json_has_every_field(newscrawl: Newscrawl, page: Path) -> None:
     ran = newscrawl("extract", page, "--format", "json", "--method", "FE", "--url", "http://x.org/")
     found = json.loads(ran.out)
     assert found["title"] == "Crane to be mended"
@@ -119,12 +119,12 @@ def test_json_gives_all_that_was_found(newscrawl: Newscrawl, page: Path) -> None
     assert len(found["paragraphs"]) == 4
 
 
-def test_a_dash_is_standard_input(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dash_reads_standard_input(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode())))
     assert "the old crane" in newscrawl("extract", "-").out
 
 
-def test_a_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Path) -> None:
+def test_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Path) -> None:
     page.write_text("")
     ran = newscrawl("extract", page)
     assert ran.code == 1
@@ -142,7 +142,7 @@ def test_a_page_without_an_article_is_exit_code_1(newscrawl: Newscrawl, page: Pa
     ],
     ids=["no file", "folder", "no name", "other protocol", "method"],
 )
-def test_bad_input_is_one_line(
+def test_invalid_input_is_one_line(
     newscrawl: Newscrawl, page: Path, arguments: list[str], says: str
 ) -> None:
     ran = newscrawl("extract", *arguments)
@@ -162,7 +162,7 @@ def test_bad_input_is_one_line(
     ],
     ids=["PDF", "picture", "program", "zeros"],
 )
-def test_what_is_no_text_is_refused(
+def test_binary_file_is_refused(
     newscrawl: Newscrawl, page: Path, command: str, binary: bytes
 ) -> None:
     page.write_bytes(binary)
@@ -172,14 +172,12 @@ def test_what_is_no_text_is_refused(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "iso2022_jp"])
-def test_text_in_odd_charsets_is_no_binary_file(
-    newscrawl: Newscrawl, page: Path, encoding: str
-) -> None:
+def test_text_in_a_rare_charset_is_read(newscrawl: Newscrawl, page: Path, encoding: str) -> None:
     page.write_bytes(PAGE.replace("Sport", "スポーツ").encode(encoding))
     assert newscrawl("extract", page, "--encoding", encoding).code == 0
 
 
-def test_a_file_too_large_for_a_page_is_refused(
+def test_oversized_file_is_refused(
     newscrawl: Newscrawl, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("newscrawl.settings.DOWNLOAD_MAXSIZE", 1000)
@@ -189,7 +187,7 @@ def test_a_file_too_large_for_a_page_is_refused(
 # --- Servers ---
 
 
-def test_a_url_is_fetched_by_a_crawler_that_says_who_it_is(newscrawl: Newscrawl) -> None:
+def test_url_is_fetched_with_our_user_agent(newscrawl: Newscrawl) -> None:
     with serving({"/a": answer()}) as site:
         ran = newscrawl("extract", f"{site.url}/a", "--allow-private")
     assert ran.code == 0
@@ -222,16 +220,16 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl) -> None:
         "2002:7f00:1::",
     ],
 )
-def test_addresses_that_are_not_public(address: str) -> None:
+def test_private_address_is_not_public(address: str) -> None:
     assert not fetcher._is_allowed(address, PUBLIC)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700:4700::1111"])
-def test_addresses_that_are_public(address: str) -> None:
+def test_public_address_is_public(address: str) -> None:
     assert fetcher._is_allowed(address, PUBLIC)
 
 
-def test_a_redirect_into_the_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redirect_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up = socket.getaddrinfo
 
     def resolve(host: str, *rest: object, **more: object) -> object:
@@ -269,7 +267,7 @@ def test_robots_txt_is_obeyed(robots: str) -> None:
     assert said.startswith("robots.txt forbids http://127.0.0.1")
 
 
-def test_robots_txt_out_of_order_forbids_all() -> None:
+def test_unreadable_robots_txt_forbids_the_page() -> None:
     assert "out of order (the server answered 503)" in failure(
         {"/robots.txt": answer("", 503), "/a": answer()}
     )
@@ -280,7 +278,7 @@ def test_robots_txt_out_of_order_forbids_all() -> None:
     ["User-agent: *\nDisallow: /b", "User-agent: other\nDisallow: /", "\x00\x01<html>"],
     ids=["other page", "other crawler", "garbage"],
 )
-def test_robots_txt_that_allows_the_page(robots: str) -> None:
+def test_page_allowed_by_robots_txt_is_fetched(robots: str) -> None:
     with serving({"/robots.txt": answer(robots, kind="text/plain"), "/a": answer()}) as site:
         assert fetch(f"{site.url}/a", POLICY).body == PAGE.encode()
 
@@ -293,12 +291,12 @@ def test_redirects_are_followed_to_the_page() -> None:
         )
 
 
-def test_the_charset_of_the_header_is_kept() -> None:
+def test_charset_of_the_header_is_used() -> None:
     with serving({"/a": answer(kind="text/html; charset=windows-1251")}) as site:
         assert fetch(f"{site.url}/a", POLICY).encoding == "windows-1251"
 
 
-def test_a_packed_page_is_unpacked() -> None:
+def test_compressed_page_is_decompressed() -> None:
     packed = answer(gzip.compress(PAGE.encode()), Content_Encoding="gzip")
     with serving({"/a": packed}) as site:
         assert fetch(f"{site.url}/a", POLICY).body == PAGE.encode()
@@ -352,13 +350,13 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
         "no HTTP",
     ],
 )
-def test_a_page_that_cannot_be_had(page: Answer, says: str) -> None:
+def test_failed_request_is_one_line(page: Answer, says: str) -> None:
     said = failure({"/a": page})
     assert says in said
     assert "secret" not in said
 
 
-def test_a_dripping_server_is_left_in_time() -> None:
+def test_slow_response_is_aborted_in_time() -> None:
     hasty = replace(POLICY, timeout=0.4)
     assert "no whole answer in 0.4 seconds" in failure({"/a": drip}, hasty)
 
@@ -373,7 +371,7 @@ def test_a_dripping_server_is_left_in_time() -> None:
         ("http://[::1/", "not a URL"),
     ],
 )
-def test_a_url_that_leads_nowhere(newscrawl: Newscrawl, url: str, says: str) -> None:
+def test_unresolvable_url_is_one_line(newscrawl: Newscrawl, url: str, says: str) -> None:
     ran = newscrawl("extract", url, "--allow-private")
     assert ran.code == 2
     assert says in ran.err

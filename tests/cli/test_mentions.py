@@ -86,17 +86,19 @@ def fits(ran: Ran) -> bool:
         ("year", "UTC", "2026"),
     ],
 )
-def test_mentions_over_time_in_a_zone(world: Newscrawl, by: str, zone: str, keys: str) -> None:
+def test_mentions_are_counted_in_the_time_zone(
+    world: Newscrawl, by: str, zone: str, keys: str
+) -> None:
     ran = world("mentions", "-c", "Siemens", "--by", by, "--zone", zone, *SPAN, "-f", "json")
     assert [row[by] for row in rows(ran) if row["articles"]] == [keys]
 
 
-def test_mentions_by_country(world: Newscrawl) -> None:
+def test_mentions_are_counted_by_country(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--by", "country", *SPAN, "-f", "json")
     assert [(row["country"], row["articles"]) for row in rows(ran)] == [("gb", 2)]
 
 
-def test_stories_stand_beside_articles(world: Newscrawl) -> None:
+def test_stories_are_counted_beside_articles(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--stories", *SPAN)
     assert re.search(r"day +articles +stories +headline", ran.out)
     assert re.search(r"2026-11-20 +2 +2 +1", ran.out)
@@ -111,7 +113,7 @@ def test_hours_fit_a_terminal(world: Newscrawl, more: list[str]) -> None:
     assert "no coverage" in world("mentions", "--by", "hour", "--since", day(-2).isoformat()).out
 
 
-def test_hours_to_come_are_no_zeros(world: Newscrawl, tmp_path: Path) -> None:
+def test_future_hours_are_not_listed(world: Newscrawl, tmp_path: Path) -> None:
     today = datetime.now(UTC).date()
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
         database.record_coverage("ft", today, "ok", 0, 0)
@@ -120,19 +122,19 @@ def test_hours_to_come_are_no_zeros(world: Newscrawl, tmp_path: Path) -> None:
     assert timedelta() <= datetime.now(UTC) - last < timedelta(hours=2)
 
 
-def test_what_stood_in_boilerplate_is_told(world: Newscrawl) -> None:
+def test_names_in_boilerplate_are_reported(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", *SPAN)
     assert "Not counted, in menus and teasers: 47." in " ".join(ran.out.split())
 
 
-def test_shares_of_voice(world: Newscrawl) -> None:
+def test_share_of_voice_is_computed(world: Newscrawl) -> None:
     ran = world("mentions", "--share", "Siemens", "--share", "bosch", *SPAN)
     assert re.search(r"Siemens +2 +66\.7%", ran.out)
     assert re.search(r"Bosch +1 +33\.3%", ran.out)
     assert fits(ran)
 
 
-def test_shares_by_month_of_mentions(world: Newscrawl) -> None:
+def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
     ran = world(
         *("mentions", "--share", "Siemens", "--share", "Bosch", "--by", "month"),
         *("--measure", "mentions", *SPAN, "-f", "json"),
@@ -143,7 +145,7 @@ def test_shares_by_month_of_mentions(world: Newscrawl) -> None:
     ]
 
 
-def test_companions(world: Newscrawl) -> None:
+def test_companies_mentioned_together_are_listed(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--with", *SPAN, "-f", "json")
     assert rows(ran) == [{"company": "Bosch", "articles": 1, "stories": 1, "share": 0.5}]
 
@@ -161,7 +163,7 @@ def test_companions(world: Newscrawl) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_bad_input_is_one_line(world: Newscrawl, arguments: list[str], says: str) -> None:
+def test_invalid_input_is_one_line(world: Newscrawl, arguments: list[str], says: str) -> None:
     ran = world("mentions", *arguments)
     assert ran.code == 2
     assert says in ran.err
@@ -177,12 +179,12 @@ def test_articles_show_their_sentences(world: Newscrawl) -> None:
     assert fits(ran)
 
 
-def test_sentences_need_a_company(world: Newscrawl) -> None:
+def test_sentences_require_a_company(world: Newscrawl) -> None:
     ran = world("articles", "--sentences")
     assert (ran.code, "add --company NAME" in ran.err) == (2, True)
 
 
-def test_search_shows_where_the_words_stand(world: Newscrawl) -> None:
+def test_search_shows_snippets_with_the_words(world: Newscrawl) -> None:
     ran = world("search", "plant new")
     assert "The [bold]plant[/bold] is new." in ran.out
     assert fits(ran)
@@ -192,17 +194,17 @@ def test_search_shows_where_the_words_stand(world: Newscrawl) -> None:
     ("query", "found"),
     [("苹果", ["c"]), ("北京", ["c"]), ('"again"', ["b"]), ("siemens -again", ["a"])],
 )
-def test_search(world: Newscrawl, query: str, found: list[str]) -> None:
+def test_search_finds_the_expected_articles(world: Newscrawl, query: str, found: list[str]) -> None:
     ran = world("search", query, "-f", "json")
     assert [str(row["url"])[-1] for row in rows(ran)] == found
 
 
-def test_nothing_found_is_exit_code_1(world: Newscrawl) -> None:
+def test_search_without_results_is_exit_code_1(world: Newscrawl) -> None:
     ran = world("search", "unheard")
     assert (ran.code, ran.err) == (1, "No such article.\n")
 
 
-def test_a_search_without_words_is_bad_input(world: Newscrawl) -> None:
+def test_search_without_words_is_refused(world: Newscrawl) -> None:
     ran = world("search", "!?")
     assert ran.code == 2
     assert ran.err.startswith("newscrawl: nothing to search for in '!?'")
@@ -211,17 +213,17 @@ def test_a_search_without_words_is_bad_input(world: Newscrawl) -> None:
 # --- Exports ---
 
 
-def test_json_lines_are_a_row_each(world: Newscrawl) -> None:
+def test_json_lines_have_one_row_per_line(world: Newscrawl) -> None:
     ran = world("mentions", *SPAN, "-f", "jsonl")
     assert [json.loads(line)["company"] for line in ran.out.splitlines()] == ["Siemens", "Bosch"]
 
 
-def test_csv_of_shares(world: Newscrawl) -> None:
+def test_shares_are_printed_as_csv(world: Newscrawl) -> None:
     ran = world("mentions", "--share", "Siemens", "--share", "Bosch", *SPAN, "-f", "csv")
     assert [row["articles"] for row in csv.DictReader(StringIO(ran.out))] == ["2", "1"]
 
 
-def test_parquet_goes_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
+def test_parquet_is_written_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
     file = tmp_path / "mentions.parquet"
     program = Path(sys.executable).with_name("newscrawl")
     with file.open("wb") as out:
@@ -243,7 +245,7 @@ def test_parquet_goes_to_a_file(world: Newscrawl, tmp_path: Path) -> None:
 # --- db rebuild ---
 
 
-def test_counts_are_made_anew(world: Newscrawl) -> None:
+def test_rebuild_recomputes_the_rollups(world: Newscrawl) -> None:
     before = world("mentions", *SPAN, "-f", "json").out
     ran = world("db", "rebuild", "--stories")
     assert ran.code == 0
@@ -252,13 +254,13 @@ def test_counts_are_made_anew(world: Newscrawl) -> None:
 
 
 @pytest.mark.parametrize("words", [["-Bosch"], ["plant", "-Bosch"]], ids=" ".join)
-def test_a_word_that_is_read_as_an_option_is_told(world: Newscrawl, words: list[str]) -> None:
+def test_search_word_read_as_an_option_is_explained(world: Newscrawl, words: list[str]) -> None:
     ran = world("search", *words)
     said = "-Bosch is read as an option: quote all words together, as in 'bank -Bosch', or write --"
     assert ran.code == 2
     assert said in ran.err
 
 
-def test_an_unwanted_word_may_stand_first_after_two_hyphens(world: Newscrawl) -> None:
+def test_excluded_word_can_come_first_after_two_hyphens(world: Newscrawl) -> None:
     ran = world("search", "-f", "json", "--", "-Bosch Siemens")
     assert [row["url"] for row in rows(ran)] == ["https://ft.example/b"]

@@ -66,7 +66,7 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
         ("newscrawl_incidents", ("stale", "a"), 1),
     ],
 )
-def test_metrics_say_what_is_in_the_database(
+def test_metrics_have_the_figures_of_the_database(
     store: Database, newscrawl: Newscrawl, name: str, labels: tuple[str, ...], value: float
 ) -> None:
     ran = newscrawl("metrics")
@@ -74,14 +74,14 @@ def test_metrics_say_what_is_in_the_database(
     assert samples(ran.out)[name, labels] == value
 
 
-def test_the_last_success_is_a_moment(store: Database, newscrawl: Newscrawl) -> None:
+def test_last_success_is_a_timestamp(store: Database, newscrawl: Newscrawl) -> None:
     found = samples(newscrawl("metrics").out)
     moment = found["newscrawl_last_success_timestamp_seconds", ("a",)]
     assert STARTED.timestamp() - 1 < moment < datetime.now(UTC).timestamp() + 1
     assert ("newscrawl_last_success_timestamp_seconds", ("c",)) not in found
 
 
-def test_a_database_that_fails_is_told_as_down(tmp_path: Path) -> None:
+def test_failing_database_is_reported_as_down(tmp_path: Path) -> None:
     database = open_database(f"sqlite:///{tmp_path}/news.sqlite")
     database.close()
     (tmp_path / "news.sqlite").write_bytes(b"no database at all" * 100)
@@ -111,7 +111,7 @@ def scrape(url: str) -> dict[tuple[str, tuple[str, ...]], float]:
         return samples(answer.read().decode())
 
 
-def test_metrics_are_served_anew_at_each_scrape(store: Database, tmp_path: Path) -> None:
+def test_metrics_are_computed_at_each_scrape(store: Database, tmp_path: Path) -> None:
     with served(tmp_path) as url:
         before = scrape(url)
         record_incidents(store, [Incident(kind="blocked", source="b", note="x")], set())

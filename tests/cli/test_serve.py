@@ -53,14 +53,14 @@ def asked(url: str, **headers: str) -> bytes:
     return content
 
 
-def test_it_serves_the_database_that_is_named(tmp_path: Path) -> None:
+def test_named_database_is_served(tmp_path: Path) -> None:
     open_database(f"sqlite:///{tmp_path}/news.sqlite").close()
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         assert b"Who was in the news" in asked(url)
         assert json.loads(asked(f"{url}api/facts"))["rows"]["articles"] == 0
 
 
-def test_without_a_database_it_waits_for_one(tmp_path: Path) -> None:
+def test_missing_database_is_served_once_it_exists(tmp_path: Path) -> None:
     with served(tmp_path, "--database", "sqlite:///news.sqlite") as url:
         with pytest.raises(HTTPError) as refused:
             asked(url)
@@ -71,7 +71,7 @@ def test_without_a_database_it_waits_for_one(tmp_path: Path) -> None:
         assert b"Who was in the news" in asked(url)
 
 
-def test_with_a_token_it_asks_for_it(tmp_path: Path) -> None:
+def test_token_is_required_if_it_is_set(tmp_path: Path) -> None:
     open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
     with served(tmp_path, "--host", "0.0.0.0", NEWSCRAWL_SERVE_TOKEN=TOKEN) as url:  # noqa: S104
         at = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - the one that was asked for
@@ -94,7 +94,7 @@ def test_with_a_token_it_asks_for_it(tmp_path: Path) -> None:
         (["--host", "no such host", "--token", TOKEN], "can't listen on no such host"),
     ],
 )
-def test_what_can_not_be_is_refused_in_one_line(
+def test_invalid_options_are_refused_in_one_line(
     newscrawl: Newscrawl, options: list[str], message: str
 ) -> None:
     ran = newscrawl("serve", *options)
@@ -103,14 +103,14 @@ def test_what_can_not_be_is_refused_in_one_line(
     assert ran.err.count("\n") == 1
 
 
-def test_a_port_that_is_taken_is_named(newscrawl: Newscrawl) -> None:
+def test_used_port_is_named(newscrawl: Newscrawl) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = newscrawl("serve", "--port", taken.getsockname()[1])
     assert ran.code == 2
     assert "Address already in use. --port 0" in ran.err
 
 
-def test_it_says_what_is_not_installed(
+def test_missing_library_is_named_with_its_extra(
     newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serve, "NEEDS", ("fastapi", "no_such_library"))
@@ -119,5 +119,5 @@ def test_it_says_what_is_not_installed(
     assert "the dashboard needs no_such_library: pip install 'newscrawl[dashboard]'" in ran.err
 
 
-def test_what_it_needs_is_what_it_looks_for() -> None:
+def test_required_libraries_can_be_imported() -> None:
     assert [name for name in serve.NEEDS if find_spec(name) is None] == []

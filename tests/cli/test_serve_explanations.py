@@ -26,14 +26,16 @@ def store(folder: Path, url: str, name: str = "crawl") -> None:
         writer.write(capture(url, PAGE.encode("latin-1"), headers=LATIN))
 
 
-def test_a_page_is_found_by_any_of_its_addresses_and_read_in_its_charset(tmp_path: Path) -> None:
+def test_archived_page_is_found_by_any_of_its_urls_and_decoded(tmp_path: Path) -> None:
     store(tmp_path, f"{URL}?print=1")
     found = Explainer(tmp_path)([URL, f"{URL}?print=1"], False)
     assert "The council of Zürich voted" in found.document
     assert "kept" in found.document
 
 
-def test_what_a_crawl_adds_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_archived_by_a_later_crawl_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(explainer, "READ_AGAIN", 0.0)
     store(tmp_path, "https://news.example/other")
     explain = Explainer(tmp_path)
@@ -44,12 +46,12 @@ def test_what_a_crawl_adds_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("folder", [None, Path("nowhere")], ids=["none", "missing"])
-def test_without_an_archive_it_says_so(folder: Path | None) -> None:
+def test_missing_archive_is_reported(folder: Path | None) -> None:
     with pytest.raises(UnexplainedError, match=r"archive|no folder nowhere"):
         Explainer(folder)([URL], False)
 
 
-def test_a_page_is_fetched_as_a_crawl_would(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_is_fetched_under_the_rules_of_a_crawl(monkeypatch: pytest.MonkeyPatch) -> None:
     with SiteServer() as site:
         url = f"{site.url}/en/harbour-software.html"
         with pytest.raises(UnexplainedError, match="private address"):
@@ -58,7 +60,7 @@ def test_a_page_is_fetched_as_a_crawl_would(monkeypatch: pytest.MonkeyPatch) -> 
         assert "Saltmere" in Explainer(None)([url], True).document
 
 
-def test_a_page_that_is_forbidden_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disallowed_page_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config, "NEWSCRAWL_ALLOW_PRIVATE", "127.0.0.1")
     with SiteServer() as site, pytest.raises(UnexplainedError, match=r"robots\.txt forbids"):
         Explainer(None)([f"{site.url}/members/x.html"], True)

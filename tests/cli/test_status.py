@@ -62,7 +62,7 @@ def record_of(ran: Any, slug: str) -> dict[str, Any]:
     return next(one for one in json.loads(ran.out)["sources"] if one["source"] == slug)
 
 
-def test_a_person_sees_what_needs_attention(store: Database, newscrawl: Newscrawl) -> None:
+def test_table_shows_sources_that_need_attention(store: Database, newscrawl: Newscrawl) -> None:
     ran = newscrawl("status")
     assert ran.code == 0
     lines = ran.out.splitlines()
@@ -75,7 +75,7 @@ def test_a_person_sees_what_needs_attention(store: Database, newscrawl: Newscraw
     assert max(map(len, lines)) <= 80
 
 
-def test_a_source_that_is_named_is_shown(store: Database, newscrawl: Newscrawl) -> None:
+def test_named_source_is_shown(store: Database, newscrawl: Newscrawl) -> None:
     store.close()
     ran = newscrawl("status", "--source", "ft")
     assert re.search(r"^ ?ft +never ", ran.out, re.MULTILINE)
@@ -91,7 +91,7 @@ def test_a_source_that_is_named_is_shown(store: Database, newscrawl: Newscrawl) 
         ("ft", "never", {"runs_day": 0, "last_success": None}),
     ],
 )
-def test_a_program_gets_each_source(
+def test_json_lists_each_source(
     store: Database, newscrawl: Newscrawl, slug: str, state: str, facts: dict[str, object]
 ) -> None:
     record = record_of(newscrawl("status", "--format", "json"), slug)
@@ -99,18 +99,18 @@ def test_a_program_gets_each_source(
     assert {name: record[name] for name in facts} == facts
 
 
-def test_a_gap_is_named_by_its_day(store: Database, newscrawl: Newscrawl) -> None:
+def test_gap_is_named_by_its_day(store: Database, newscrawl: Newscrawl) -> None:
     record = record_of(newscrawl("status", "--format", "json"), "a")
     assert record["gaps"] == [(TODAY - timedelta(days=1)).isoformat()]
 
 
-def test_csv_has_a_row_for_each_source(store: Database, newscrawl: Newscrawl) -> None:
+def test_csv_has_one_row_per_source(store: Database, newscrawl: Newscrawl) -> None:
     ran = newscrawl("status", "--source", "a", "--source", "c", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     assert [(row["source"], row["state"]) for row in rows] == [("a", "ok"), ("c", "failing")]
 
 
-def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
+def test_running_crawl_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
     Leases(store, "host:1:x", LeaseTerms(length=timedelta(minutes=2))).take("b")
     ran = newscrawl("status", "--format", "json")
     assert record_of(ran, "b")["state"] == "running"
@@ -118,16 +118,14 @@ def test_what_runs_is_shown_with_its_worker(store: Database, newscrawl: Newscraw
     assert (worker["slots"], worker["running"], worker["silent"]) == (4, 1, False)
 
 
-def test_a_database_without_a_crawl_is_told_by_the_exit_code(
-    tmp_path: Path, newscrawl: Newscrawl
-) -> None:
+def test_database_without_a_crawl_is_exit_code_1(tmp_path: Path, newscrawl: Newscrawl) -> None:
     open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
     ran = newscrawl("status")
     assert ran.code == 1
     assert "No worker is up: newscrawl monitor starts one." in ran.out
 
 
-def test_check_is_for_programs_that_watch_the_watch(store: Database, newscrawl: Newscrawl) -> None:
+def test_check_fails_when_no_monitor_runs(store: Database, newscrawl: Newscrawl) -> None:
     assert newscrawl("status", "--check").code == 0
     from newscrawl.storage.leases import record_heartbeat  # noqa: PLC0415
 
@@ -135,13 +133,13 @@ def test_check_is_for_programs_that_watch_the_watch(store: Database, newscrawl: 
     assert newscrawl("status", "--check").code == 1
 
 
-def test_watching_and_programs_do_not_go_together(store: Database, newscrawl: Newscrawl) -> None:
+def test_watch_option_is_refused_with_json(store: Database, newscrawl: Newscrawl) -> None:
     ran = newscrawl("status", "--watch", "--format", "json")
     assert ran.code == 2
     assert "--watch shows a table" in ran.err
 
 
-def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
+def test_watch_option_refreshes_the_terminal(store: Database, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "newscrawl.cli", "status", "--watch", "--every", "0.2"]
     environment = {**os.environ, "NEWSCRAWL_DATABASE_URL": f"sqlite:///{tmp_path}/newscrawl.sqlite"}
@@ -166,7 +164,7 @@ def test_a_terminal_is_refreshed(store: Database, tmp_path: Path) -> None:
     ],
     ids=["by the site", "by this machine", "killed"],
 )
-def test_a_failure_is_told_by_what_brought_it_about(
+def test_failure_is_shown_with_its_cause(
     newscrawl: Newscrawl, store: Database, note: str, remark: str
 ) -> None:
     leases = Leases(

@@ -29,7 +29,7 @@ def named(text: str, **more: str | None) -> list[str]:
         pytest.param("Siemens grows, Wire News reported.", id="reported"),
     ],
 )
-def test_a_credit_is_no_mention(text):
+def test_photo_or_agency_credit_is_not_a_mention(text):
     assert named(text) == ["Siemens"]
 
 
@@ -41,7 +41,7 @@ def test_a_credit_is_no_mention(text):
         pytest.param("Siemens buys Wire News.", id="as a target"),
     ],
 )
-def test_a_publisher_as_a_company_is_one(text):
+def test_publisher_as_a_company_is_mentioned(text):
     assert "Thomson Wire" in named(text)
 
 
@@ -57,23 +57,23 @@ OWN = "Siemens grew. Subscribe now: 2026 Daily Paper Company. All rights reserve
         "The Daily Paper",
     ],
 )
-def test_a_newspaper_does_not_count_in_its_own_boilerplate(source):
+def test_newspaper_is_not_counted_in_its_own_boilerplate(source):
     assert named(OWN, source=source) == ["Siemens"]
 
 
 @pytest.mark.parametrize(
     "source", [None, "", "https://other.example/", "notpaper.example", "http://["]
 )
-def test_another_newspaper_that_names_it_counts(source):
+def test_newspaper_is_counted_in_another_newspaper(source):
     assert named(OWN, source=source) == ["Siemens", "Daily Paper Company"]
 
 
-def test_news_about_a_newspaper_counts_on_its_own_site():
+def test_newspaper_is_counted_in_news_about_it_on_its_own_site():
     text = "The Daily Paper Company lost readers. Subscribe to read more."
     assert named(text, source="paper.example") == ["Daily Paper Company"]
 
 
-def test_a_document_tells_the_matcher_its_source():
+def test_matcher_receives_the_source_of_a_document():
     article = Article(title="Growth", text=OWN, language="en")
     page = Page(
         url="https://www.paper.example/a", source="paper", html=b"", fetched_at=datetime.now(UTC)
@@ -100,6 +100,6 @@ def test_a_document_tells_the_matcher_its_source():
         pytest.param("TF1", None, "Le ministre l'a dit sur TF1 jeudi.", id="TF1"),
     ],
 )
-def test_the_bundled_registry_knows_publishers(company, source, text):
+def test_bundled_registry_has_publishers(company, source, text):
     found = load_companies().find(text, source=source)
     assert company not in {mention.company for mention in found}

@@ -20,17 +20,17 @@ SCORES = re.findall(
 )
 
 
-def test_the_page_has_both_tables():
+def test_document_has_both_tables():
     assert len(CONSTANTS) >= 6
     assert len(SCORES) >= 13
 
 
 @pytest.mark.parametrize(("module", "name", "value"), CONSTANTS)
-def test_a_constant_is_as_documented(module, name, value):
+def test_documented_constant_equals_the_code(module, name, value):
     assert getattr(import_module(f"newscrawl.mentions.{module}"), name) == int(value)
 
 
-def test_the_registry_is_as_documented():
+def test_documented_registry_figures_are_right():
     total = [0] * 5
     for file in sorted(BUNDLED.glob("*.toml")):
         entries = tomllib.loads(file.read_text(encoding="utf-8"))["company"]
@@ -49,7 +49,7 @@ def test_the_registry_is_as_documented():
     assert f"| all | {' | '.join(map(str, total))} |" in PAGE
 
 
-def test_the_scores_are_as_documented():
+def test_documented_scores_are_right():
     companies, texts = load_companies(), read_labelled()
     scores = {score.group: score for score in score_mentions(companies, texts)}
     for part in {text.part for text in texts}:

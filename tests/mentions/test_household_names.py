@@ -24,7 +24,7 @@ def names_of(language: str) -> dict[str, str]:
     return dict(zip(COMPANIES, names, strict=True)) if names else LATIN
 
 
-def test_there_are_25_companies_in_25_languages():
+def test_household_names_are_25_companies_in_25_languages():
     assert (len(COMPANIES), len(NEWS["languages"])) == (25, 25)
 
 

@@ -48,7 +48,7 @@ def named(companies: Companies, text: str, **more) -> list[tuple[str, str]]:
         pytest.param("米マイクロソフトは", "ja", [("Microsoft", "マイクロソフト")], id="Japanese"),
     ],
 )
-def test_a_name_counts_as_a_word_of_its_own(companies, text, language, expected):
+def test_name_must_be_a_whole_word(companies, text, language, expected):
     assert named(companies, text, language=language) == expected
 
 
@@ -63,27 +63,27 @@ def test_a_name_counts_as_a_word_of_its_own(companies, text, language, expected)
         pytest.param("Apple (AAPL.O) fell.", True, id="ticker"),
     ],
 )
-def test_an_ambiguous_name_needs_support(companies, text, counts):
+def test_ambiguous_name_requires_context(companies, text, counts):
     assert bool(companies.find(text, language="en")) is counts
 
 
-def test_a_person_keeps_the_surname_for_the_whole_article(companies):
+def test_surname_of_a_person_is_excluded_in_the_whole_article(companies):
     text = "Doug Ford praised the auto industry. Ford's truck is old. Ford likes cars."
     assert named(companies, text, language="en") == []
     assert named(companies, f"Ford Motor grew. {text}", language="en") != []
 
 
-def test_repetition_does_not_multiply_one_supported_word(companies):
+def test_one_context_word_does_not_support_every_repetition(companies):
     text = "Mars, the maker of Snickers. " + "Nothing of note was seen on Mars, they said. " * 30
     assert len(companies.find(text, language="en")) <= 1
 
 
-def test_a_rival_spun_off_or_listed_is_a_company_of_its_own(companies):
+def test_spun_off_company_is_a_separate_company(companies):
     text = "Sandoz, flydubai, Volaris, Polestar, SpiceJet, Gazprom Neft, SK Telecom"
     assert [name for name, _ in named(companies, text)] == text.split(", ")
 
 
-def test_every_parent_is_an_entry_or_named_in_full(companies):
+def test_every_parent_is_an_entry_or_a_full_name(companies):
     kinds = {company.facts["kind"] for company in companies if "kind" in company.facts}
     assert kinds == {"brand", "subsidiary", "joint venture"}
     parents = {c.facts["parent"] for c in companies if "parent" in c.facts}
@@ -104,7 +104,7 @@ def test_one_supported_occurrence_supports_the_others(companies):
     "text",
     ["Tickers: NYSE: MSFT rose", "It (MSFT.O) rose", "It (NASDAQ: MSFT) rose", "It ($MSFT) rose"],
 )
-def test_a_ticker_counts_in_ticker_form(companies, text):
+def test_ticker_counts_in_ticker_form(companies, text):
     assert named(companies, text) == [("Microsoft", "MSFT")]
 
 
@@ -140,7 +140,7 @@ def test_excluded_phrases_are_found_as_phrases(text, excluded):
     assert phrases.hold(text, start, start + len("Apple")) is excluded
 
 
-def test_context_far_away_supports_nothing(companies):
+def test_distant_context_does_not_count(companies):
     far = "The weather stayed fine. " * 20
     near = "The iPhone was shown, and Apple said nothing more of it."
     assert named(companies, f"{near} {far}") == [("Apple", "Apple")]
@@ -202,7 +202,7 @@ def test_offsets_refer_to_the_original_text(companies):
         pytest.param("腾讯财经讯 今日消息", "zh", [], id="Chinese byline"),
     ],
 )
-def test_what_only_looks_like_a_company_is_left_out(companies, text, language, expected):
+def test_text_that_resembles_a_company_is_not_a_mention(companies, text, language, expected):
     assert named(companies, text, language=language) == expected
 
 
@@ -270,34 +270,34 @@ def test_what_only_looks_like_a_company_is_left_out(companies, text, language, e
         pytest.param("Ｓｏｎｙは", "ja", "Sony", "Ｓｏｎｙ", "name", id="full width"),
     ],
 )
-def test_a_rule_finds_a_form(companies, text, language, company, surface, rule):
+def test_mention_has_the_rule_that_found_it(companies, text, language, company, surface, rule):
     found = [(m.company, m.surface, m.rule) for m in companies.find(text, language=language)]
     assert found == [(company, surface, rule)]
 
 
-def test_a_name_listed_beside_a_company_is_one(companies):
+def test_ambiguous_name_beside_a_company_is_a_mention(companies):
     text = "Rossmann und Zalando wachsen."
     assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]
 
 
-def test_a_hyphen_joins_two_companies(companies):
+def test_hyphen_joins_two_companies(companies):
     found = named(companies, "il dossier Mediobanca-Generali", language="it")
     assert found == [("Mediobanca", "Mediobanca"), ("Generali", "Generali")]
 
 
-def test_one_name_supported_supports_another(companies):
+def test_supported_name_supports_another(companies):
     text = "Campari ha annunciato un calo. " + "Null'altro si sa. " * 20 + "Aperol scende."
     found = companies.find(text, language="it")
     assert [(m.company, m.rule) for m in found] == [("Campari", "cue"), ("Campari", "other name")]
 
 
-def test_two_companies_of_one_name_are_told_apart_by_context(companies):
+def test_companies_with_equal_names_are_distinguished_by_context(companies):
     assert named(companies, "Merck in Darmstadt", language="de") == [("Merck KGaA", "Merck")]
     assert named(companies, "Merck's Keytruda", language="en") == [("Merck & Co.", "Merck")]
     assert named(companies, "Merck spoke", language="en") == []
 
 
-def test_a_short_form_counts_once_the_full_name_is_in(companies):
+def test_short_form_counts_after_the_full_name(companies):
     text = "General Motors grew. GM hired."
     assert named(companies, text, language="en") == [
         ("General Motors", "General Motors"),
@@ -305,7 +305,7 @@ def test_a_short_form_counts_once_the_full_name_is_in(companies):
     ]
 
 
-def test_the_title_comes_first_and_has_offsets_of_its_own(companies):
+def test_title_mentions_come_first_with_offsets_in_the_title(companies):
     found = companies.find("Boeing agreed.", title="Airbus sues Boeing")
     assert [(m.section, m.start, m.surface) for m in found] == [
         ("title", 0, "Airbus"),
@@ -314,7 +314,7 @@ def test_the_title_comes_first_and_has_offsets_of_its_own(companies):
     ]
 
 
-def test_a_mention_knows_its_sentence_and_its_position(companies):
+def test_mention_has_its_sentence_and_position(companies):
     text = "Dr. Ada Lo left. She joined Siemens AG. Why?\n\nBosch is next."
     first, second = companies.find(text, language="en")
     start, end = sentence_span(text, first)
@@ -328,13 +328,13 @@ PIECES = st.sampled_from(NAMES) | st.sampled_from(JOINTS)
 TEXTS = st.lists(PIECES | st.text(max_size=5), max_size=25).map("".join)
 
 
-def test_accents_are_composed_beside_blanks_too_many(companies):
+def test_decomposed_accents_are_matched_beside_extra_spaces(companies):
     text = "Nestle\u0301  und  Citroe\u0308n, dann  ホンタ\u3099."
     assert [name for name, _ in named(companies, text)] == ["Nestlé", "Stellantis", "Honda"]
 
 
 @given(text=TEXTS, title=TEXTS, language=st.sampled_from([None, "de", "pl", "zz"]))
-def test_offsets_always_point_at_the_surface(text, title, language):
+def test_offsets_point_at_the_surface(text, title, language):
     for mention in REGISTRY.find(text, title=title, language=language):
         section = title if mention.section == "title" else text
         assert section[mention.start : mention.end] == mention.surface != ""

@@ -78,7 +78,9 @@ def judged(
     return judge(companies, texts), skipped
 
 
-def test_pairs_are_counted_once_a_text_and_by_language(companies: Companies, corpus: Path) -> None:
+def test_pairs_are_counted_once_per_text_and_by_language(
+    companies: Companies, corpus: Path
+) -> None:
     found, skipped = judged(
         companies,
         corpus,
@@ -94,7 +96,7 @@ def test_pairs_are_counted_once_a_text_and_by_language(companies: Companies, cor
     assert (both.group, both.texts, both.pairs) == ("all", 3, 4)
 
 
-def test_a_missed_company_costs_recall(companies: Companies, corpus: Path) -> None:
+def test_missed_company_lowers_recall(companies: Companies, corpus: Path) -> None:
     row = labels_of("boats", "Airbus")
     row["in_text"] = [*row["in_text"], [4, 8, "Bosch"]]  # type: ignore[misc]
     found, _ = judged(companies, corpus, row)
@@ -104,20 +106,20 @@ def test_a_missed_company_costs_recall(companies: Companies, corpus: Path) -> No
     assert made.wrong == (("Boeing", "Boeing", "name"),)
 
 
-def test_a_company_in_doubt_is_neither_wanted_nor_wrong(companies: Companies, corpus: Path) -> None:
+def test_doubtful_company_is_not_scored(companies: Companies, corpus: Path) -> None:
     found, _ = judged(companies, corpus, labels_of("boats", "Airbus", doubt="Boeing"))
     score = score_languages(found)[-1]
     assert (score.pairs, score.overlap.precision, score.overlap.recall) == (1, 1.0, 1.0)
     assert pair_mistakes(found) == []
 
 
-def test_precision_is_told_by_rule(companies: Companies, corpus: Path) -> None:
+def test_precision_is_reported_by_rule(companies: Companies, corpus: Path) -> None:
     found, _ = judged(companies, corpus, labels_of("boats", "Airbus"))
     (rule,) = score_rules(found)
     assert (rule.rule, rule.pairs, rule.precision) == ("name", 2, 0.5)
 
 
-def test_texts_that_are_missing_or_changed_are_skipped_with_the_reason(
+def test_missing_or_changed_texts_are_skipped_with_the_reason(
     companies: Companies, corpus: Path
 ) -> None:
     changed = labels_of("boats", "Airbus") | {"sha256": "0" * 64}
@@ -133,9 +135,7 @@ def test_texts_that_are_missing_or_changed_are_skipped_with_the_reason(
 @pytest.mark.parametrize(
     "change", [{"part": "both"}, {"in_text": [[1, 2]]}, {"doubt": None}, {"sha256": None}]
 )
-def test_labels_that_cannot_be_used_are_named_with_their_line(
-    corpus: Path, change: dict[str, object]
-) -> None:
+def test_invalid_labels_are_named_with_their_line(corpus: Path, change: dict[str, object]) -> None:
     row = labels_of("boats", "Airbus") | change
     if change == {"sha256": None}:
         del row["sha256"]
@@ -145,7 +145,7 @@ def test_labels_that_cannot_be_used_are_named_with_their_line(
         read_labels(file)
 
 
-def test_bundled_labels_seal_a_fifth_of_the_sites_and_hold_no_text() -> None:
+def test_bundled_labels_seal_a_fifth_of_the_sites_and_contain_no_text() -> None:
     labels = read_labels()
     assert len(labels) >= 300
     assert len({one.language for one in labels}) >= 10

@@ -37,7 +37,7 @@ def files(cache: Path) -> list[Path]:
     return sorted(cache.glob("companies-*.json"))
 
 
-def test_the_kept_registry_is_the_same(tmp_path):
+def test_cached_registry_equals_the_loaded_one(tmp_path):
     fresh = load_companies(cache=tmp_path)
     assert len(files(tmp_path)) == 1
     kept = load_companies(cache=tmp_path)
@@ -47,7 +47,7 @@ def test_the_kept_registry_is_the_same(tmp_path):
     assert kept.named("VW") == fresh.named("VW") is not None
 
 
-def test_the_kept_registry_loads_faster(tmp_path, capsys):
+def test_cached_registry_loads_faster(tmp_path, capsys):
     def seconds(cache: Path) -> float:
         start = time.process_time()
         load_companies(cache=cache)
@@ -60,14 +60,14 @@ def test_the_kept_registry_loads_faster(tmp_path, capsys):
     assert again < first
 
 
-def test_a_change_is_seen_at_once(registry, tmp_path):
+def test_changed_file_replaces_the_cached_registry(registry, tmp_path):
     assert not load_companies(registry, alone=True, cache=tmp_path).find("Acme Rockets")
     with (registry / "a.toml").open("a", encoding="utf-8") as file:
         file.write('[[company]]\nname = "Acme Rockets"\n')
     assert load_companies(registry, alone=True, cache=tmp_path).find("Acme Rockets")
 
 
-def test_a_fault_is_named_though_the_registry_was_kept(registry, tmp_path):
+def test_error_in_a_changed_file_is_named_despite_the_cache(registry, tmp_path):
     load_companies(registry, alone=True, cache=tmp_path)
     before = files(tmp_path)
     with (registry / "b.toml").open("a", encoding="utf-8") as file:
@@ -90,7 +90,7 @@ def test_a_fault_is_named_though_the_registry_was_kept(registry, tmp_path):
         pytest.param(b'{"companies": [1], "forms": [], "spellings": {}}', id="no company"),
     ],
 )
-def test_a_spoilt_file_is_made_anew(registry, tmp_path, content):
+def test_damaged_cache_file_is_replaced(registry, tmp_path, content):
     load_companies(registry, alone=True, cache=tmp_path)
     (kept,) = files(tmp_path)
     kept.write_bytes(content)
@@ -98,13 +98,13 @@ def test_a_spoilt_file_is_made_anew(registry, tmp_path, content):
     assert json.loads(kept.read_bytes())["companies"]
 
 
-def test_a_folder_that_can_not_be_written_is_no_fault(registry, tmp_path):
+def test_unwritable_cache_folder_is_ignored(registry, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     assert load_companies(registry, alone=True, cache=blocked / "cache").find("Qu7ix Werke")
 
 
-def test_small_registries_are_not_kept(tmp_path):
+def test_small_registries_are_not_cached(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text(entry(1), encoding="utf-8")
     load_companies(file, alone=True, cache=tmp_path / "cache")
@@ -122,21 +122,21 @@ def test_own_and_bundled_companies_are_kept_together(tmp_path):
     assert len(files(tmp_path / "cache")) == 2
 
 
-def test_only_the_newest_are_kept(registry, tmp_path):
+def test_only_the_newest_cache_files_are_kept(registry, tmp_path):
     for number in range(MAX_KEPT_FILES + 2):
         (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
         load_companies(registry, alone=True, cache=tmp_path)
     assert len(files(tmp_path)) == MAX_KEPT_FILES
 
 
-def test_the_cache_is_the_users_own(monkeypatch, tmp_path):
+def test_cache_folder_is_private_to_the_user(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "newscrawl"
     assert len(load_companies()) >= 1000
     assert files(tmp_path / "newscrawl")
 
 
-def test_a_fault_travels_between_processes(tmp_path):
+def test_registry_error_can_be_pickled(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('[[company]]\nname = "You"\n', encoding="utf-8")
     with ProcessPoolExecutor(1) as pool:

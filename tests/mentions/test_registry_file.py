@@ -25,14 +25,14 @@ def entry(**keys):
     return "\n".join(lines)
 
 
-def test_the_bundled_registry_has_over_a_thousand_companies():
+def test_bundled_registry_has_over_a_thousand_companies():
     companies = load_companies()
     assert len(companies) >= 1000
     countries = {company.facts["country"] for company in companies}
     assert {"US", "GB", "DE", "FR", "ES", "IT", "PL", "RU", "GR", "CN", "JP"} <= countries
 
 
-def test_a_company_is_known_by_name_and_alias_in_any_case():
+def test_company_is_found_by_name_and_alias_in_any_case():
     companies = load_companies()
     assert companies.named("volkswagen") is companies.named("VW")
     assert companies.named("nobody of that name") is None
@@ -47,7 +47,7 @@ def test_facts_and_tickers_are_kept(tmp_path):
     assert company.facts == {"country": "US", "founded": "1949"}
 
 
-def test_a_csv_file_is_read_alike(tmp_path):
+def test_csv_file_is_read_like_toml(tmp_path):
     table = (
         "name,aliases,ambiguous,context,country\nAcme Rockets,Acme|ACR,Acme,rocket*|launch*,US\n"
     )
@@ -57,20 +57,20 @@ def test_a_csv_file_is_read_alike(tmp_path):
     assert companies.find("Acme built a rocket.")[0].company == "Acme Rockets"
 
 
-def test_a_folder_is_read_file_by_file(tmp_path):
+def test_folder_is_read_file_by_file(tmp_path):
     write(tmp_path, entry(name="Acme Rockets"), "a.toml")
     write(tmp_path, entry(name="Bolt Works"), "b.toml")
     companies = load_companies(tmp_path, alone=True)
     assert [company.name for company in companies] == ["Acme Rockets", "Bolt Works"]
 
 
-def test_a_common_word_with_a_capital_may_be_a_name_without_doubt(tmp_path):
+def test_capitalized_common_word_can_be_an_unambiguous_name(tmp_path):
     file = write(tmp_path, entry(name="Apple", exclude=["Apple pie*"]))
     companies = load_companies(file, alone=True)
     assert [m.surface for m in companies.find("Apple ate an apple and Apple pies.")] == ["Apple"]
 
 
-def test_doubt_may_be_limited_to_languages(tmp_path):
+def test_ambiguity_can_be_limited_to_languages(tmp_path):
     file = write(
         tmp_path, entry(name="Gatto", ambiguous=["Gatto"], ambiguous_in=["it"], context=["x"])
     )
@@ -129,7 +129,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("text", "line", "fault"), FAULTS)
-def test_a_fault_is_named_in_one_line_with_its_place(tmp_path, text, line, fault):
+def test_error_is_one_line_with_its_place(tmp_path, text, line, fault):
     file = write(tmp_path, text)
     with pytest.raises(CompaniesError) as caught:
         load_companies(file, alone=True)
@@ -151,20 +151,20 @@ def test_a_fault_is_named_in_one_line_with_its_place(tmp_path, text, line, fault
         pytest.param("bad.csv", b'name\n"Acme\n', "not CSV", id="open quote"),
     ],
 )
-def test_an_unreadable_file_is_named(tmp_path, name, content, fault):
+def test_unreadable_file_is_named(tmp_path, name, content, fault):
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(CompaniesError, match=fault):
         load_companies(file, alone=True)
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_missing_file_is_named(tmp_path):
     with pytest.raises(CompaniesError, match="no such file"):
         load_companies(tmp_path / "nowhere.toml", alone=True)
 
 
 @pytest.mark.parametrize("name", ["USB", "Paris", "Peter", "Next"])
-def test_what_many_bear_may_be_a_name_in_doubt(tmp_path, name):
+def test_common_name_can_be_an_ambiguous_name(tmp_path, name):
     file = write(tmp_path, entry(name=name, ambiguous=[name], context=["rocket*"]))
     companies = load_companies(file, alone=True)
     assert not companies.find(f"They spoke of {name} for days.", language="en")
@@ -174,7 +174,7 @@ def test_what_many_bear_may_be_a_name_in_doubt(tmp_path, name):
 BROKEN = '[[company]]\nname = "Acme Rockets"\n\n[[company]]\nname = "Acme\n'
 
 
-def test_a_crawl_with_an_unreadable_registry_does_not_begin(tmp_path):
+def test_crawl_with_an_unreadable_registry_is_refused(tmp_path):
     file = write(tmp_path, BROKEN)
     crawler = Crawler(Spider, Settings({"NEWSCRAWL_COMPANIES": str(file)}))
     with pytest.raises(SettingError) as caught:
@@ -182,7 +182,7 @@ def test_a_crawl_with_an_unreadable_registry_does_not_begin(tmp_path):
     assert str(caught.value).startswith(f"NEWSCRAWL_COMPANIES: {file}, line 5: not TOML")
 
 
-def test_an_unreadable_registry_is_named_on_the_command_line(newscrawl, tmp_path):
+def test_command_names_an_unreadable_registry(newscrawl, tmp_path):
     file = write(tmp_path, BROKEN)
     for arguments in (("check", file), ("find", "Siemens", "--companies", file)):
         ran = newscrawl("companies", *arguments)
@@ -191,7 +191,7 @@ def test_an_unreadable_registry_is_named_on_the_command_line(newscrawl, tmp_path
         assert f"{file}, line 5: not TOML" in ran.err
 
 
-def test_an_unreadable_registry_changes_nothing(newscrawl, tmp_path):
+def test_unreadable_registry_changes_nothing_in_the_database(newscrawl, tmp_path):
     file = write(tmp_path, BROKEN)
     with open_database("sqlite:///newscrawl.sqlite") as database:
         save_document(database, document(mentions=[body("Siemens")]), register(database))

@@ -23,7 +23,7 @@ def labelled():
     return read_labelled()
 
 
-def test_every_label_names_a_known_company_and_stands_in_its_text(companies, labelled):
+def test_every_label_is_a_known_company_and_occurs_in_its_text(companies, labelled):
     assert len(labelled) >= 400
     for text in labelled:
         for company, surface in text.mentions:
@@ -45,13 +45,13 @@ def test_mentions_are_found_in_each_language(companies, labelled, language):
     ("language", "least"),
     [("all", 0.97), ("en", 0.95), ("de", 0.95), ("fr", 0.95), ("es", 0.95), ("it", 0.95)],
 )
-def test_texts_whose_mistakes_nobody_has_seen_score_alike(companies, labelled, language, least):
+def test_held_out_texts_reach_their_minimum_score(companies, labelled, language, least):
     unseen = [text for text in labelled if text.part.startswith("held-out")]
     scores = {score.group: score for score in score_mentions(companies, unseen)}
     assert scores[language].overlap.f1 >= least
 
 
-def test_a_score_counts_what_was_missed_and_what_was_made_up(companies, tmp_path):
+def test_score_counts_missed_and_false_mentions(companies, tmp_path):
     labels = [("Siemens", []), ("Boeing", ["Boeing"]), ("nobody", ["Bosch"])]
     rows = [
         {
@@ -76,7 +76,7 @@ def test_a_score_counts_what_was_missed_and_what_was_made_up(companies, tmp_path
     ]
 
 
-def test_a_broken_label_is_named_with_its_line(tmp_path):
+def test_invalid_label_is_named_with_its_line(tmp_path):
     file = tmp_path / "labels.jsonl"
     file.write_text('{"id": "1"}\n', encoding="utf-8")
     with pytest.raises(LabelsError, match="line 1"):

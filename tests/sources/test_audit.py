@@ -70,7 +70,7 @@ def purge(database: Database, *policies: RobotsPolicy) -> None:
 # --- What is forbidden ------------------------------------------------------------------------
 
 
-def test_a_forbidden_article_is_told_with_its_rule(database: Database) -> None:
+def test_disallowed_article_is_listed_with_its_rule(database: Database) -> None:
     run = register(database)
     save_document(database, document("closed/a"), run)
     save_document(database, document("open/b", text=f"Another text. {LONG}"), run)
@@ -81,7 +81,7 @@ def test_a_forbidden_article_is_told_with_its_rule(database: Database) -> None:
     assert (found.articles, found.unknown) == (2, 0)
 
 
-def test_an_article_is_allowed_where_one_of_its_addresses_is(database: Database) -> None:
+def test_article_is_allowed_if_one_of_its_urls_is(database: Database) -> None:
     run = register(database)
     save_document(database, document("closed/a", fetched_from="https://m.ft.example/a"), run)
     closed = policy(CLOSED)
@@ -89,7 +89,7 @@ def test_an_article_is_allowed_where_one_of_its_addresses_is(database: Database)
     assert audited(database, closed, policy(b"", "https://m.ft.example", 404)).forbidden == ()
 
 
-def test_where_no_robots_txt_is_known_nobody_judges(database: Database) -> None:
+def test_article_without_a_known_robots_txt_is_not_checked(database: Database) -> None:
     save_document(database, document("closed/a"), register(database))
     assert audited(database) == Audit(forbidden=(), articles=1, unknown=1)
 
@@ -118,7 +118,7 @@ Allow: /a/b
         ("/every", None),
     ],
 )
-def test_the_line_that_forbids_is_found(path: str, line: str | None) -> None:
+def test_disallowing_line_is_found(path: str, line: str | None) -> None:
     rules = RobotsRules(policy(RULES.encode()), "newscrawl")
     assert rules.line_against(f"https://ft.example{path}") == line
 
@@ -161,7 +161,7 @@ def rows(database: Database, table: type[Any]) -> int:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
 
-def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
+def test_purged_article_has_the_text_of_its_feed(database: Database) -> None:
     number = stored(database)
     save_document(database, document("closed/a", title="Siemens", text="Wait."), register(database))
     assert (rows(database, Revision), rows(database, QuarantinedRevision)) == (1, 1)
@@ -178,7 +178,7 @@ def test_a_purged_article_says_what_its_feed_said(database: Database) -> None:
     assert audited(database, policy(CLOSED)).articles == 0
 
 
-def test_all_that_is_counted_follows_a_purge(database: Database) -> None:
+def test_rollups_follow_a_purge(database: Database) -> None:
     stored(database)
     other = document("open/b", text=f"Bosch. {LONG}", mentions=[body("Bosch")])
     save_document(database, other, register(database))
@@ -195,7 +195,7 @@ def test_all_that_is_counted_follows_a_purge(database: Database) -> None:
     assert counted(database) == before
 
 
-def test_where_the_feeds_words_are_gone_the_headline_stays(database: Database) -> None:
+def test_purged_article_without_a_feed_text_keeps_its_headline(database: Database) -> None:
     number = stored(database, waits=False)
     purge(database, policy(CLOSED))
     with database.reading() as session:
@@ -204,7 +204,7 @@ def test_where_the_feeds_words_are_gone_the_headline_stays(database: Database) -
         assert (article.title, article.text) == ("Siemens, as the page has it", "")
 
 
-def test_what_the_feed_said_before_the_page_could_be_read_comes_back(database: Database) -> None:
+def test_purge_restores_an_earlier_text_of_the_feed(database: Database) -> None:
     run = register(database)
     first = document("closed/a", title="Told", text="By the feed.", access="paywalled")
     save_document(database, first, run)
@@ -215,7 +215,7 @@ def test_what_the_feed_said_before_the_page_could_be_read_comes_back(database: D
         assert (article.title, article.text) == ("Told", "By the feed.")
 
 
-def test_an_article_that_is_allowed_again_is_read_again(database: Database) -> None:
+def test_article_allowed_again_is_read_again(database: Database) -> None:
     number = stored(database)
     purge(database, policy(CLOSED))
     again = document("closed/a", title="Back", text=LONG)
@@ -253,7 +253,7 @@ def site(newscrawl: Newscrawl) -> SiteServer:
 AUDIT = ("sources", "audit", "--allow-private")
 
 
-def test_the_command_asks_for_robots_txt_alone(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_command_requests_only_robots_txt(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         ran = newscrawl(*AUDIT, "--format", "json")
         assert site.paths() == ["/robots.txt"]
@@ -267,7 +267,7 @@ def test_the_command_asks_for_robots_txt_alone(newscrawl: Newscrawl, site: SiteS
     assert kept.rules == CLOSED
 
 
-def test_the_stored_copy_is_taken_on_demand_or_where_nothing_else_is(
+def test_stored_robots_txt_is_used_on_request_or_as_a_fallback(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
@@ -282,7 +282,7 @@ def test_the_stored_copy_is_taken_on_demand_or_where_nothing_else_is(
         assert set(site.paths()) == {"/robots.txt"}
 
 
-def test_what_nobody_can_judge_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_unchecked_articles_are_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/robots.txt"] = instead(reset)
     with site:
         ran = newscrawl(*AUDIT)
@@ -290,14 +290,14 @@ def test_what_nobody_can_judge_is_told(newscrawl: Newscrawl, site: SiteServer) -
     assert f"Not checked: 2 articles, since the robots.txt of {site.url} can't be read" in ran.err
 
 
-def test_nothing_forbidden_is_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_no_disallowed_article_is_exit_code_0(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/robots.txt"] = always(status=404)
     with site:
         ran = newscrawl(*AUDIT, "ft")
     assert (ran.code, "0 of 2 articles are forbidden" in ran.out) == (0, True)
 
 
-def test_a_purge_is_asked_for_and_done_once(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_purge_is_confirmed_and_done_once(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         refused = newscrawl(*AUDIT, "--purge")
         assert (refused.code, "add --yes" in refused.err) == (2, True)
@@ -311,7 +311,7 @@ def test_a_purge_is_asked_for_and_done_once(newscrawl: Newscrawl, site: SiteServ
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 1), ("n", 2)])
-def test_a_person_is_asked_before_a_purge(
+def test_purge_asks_for_confirmation(
     newscrawl: Newscrawl,
     site: SiteServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -329,7 +329,7 @@ def test_a_person_is_asked_before_a_purge(
         assert audited(database).articles == left
 
 
-def test_an_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_unknown_source_is_named(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         ran = newscrawl(*AUDIT, "fft")
     assert (ran.code, "did you mean ft" in ran.err) == (2, True)

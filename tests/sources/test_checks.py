@@ -76,27 +76,27 @@ def checked(newscrawl: Newscrawl, file: Path, code: int = 0) -> dict[str, object
 # --- States -------------------------------------------------------------------------------------
 
 
-def test_a_site_in_order_is_reachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_working_site_is_reachable(newscrawl: Newscrawl, site: SiteServer) -> None:
     health = checked(newscrawl, registered(site))
     assert (health["state"], health["listings"], health["working"]) == ("reachable", 1, 1)
     assert str(health["newest"]).startswith(f"{datetime.now(UTC):%Y-%m-%d}")
 
 
-def test_a_feed_without_news_is_stale(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feed_without_new_entries_is_stale(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/feed.xml"] = feed(site.url, days_old=30)
     health = checked(newscrawl, registered(site), code=1)
     assert health["state"] == "stale"
     assert "nothing newer than" in str(health["note"])
 
 
-def test_a_home_page_that_moved_for_good_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_permanently_moved_home_page_is_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/"] = away(f"{site.url}/new/")
     site.routes["/new/"] = always("<title>Home</title>")
     health = checked(newscrawl, registered(site))
     assert (health["state"], health["moved_to"]) == ("moved", f"{site.url}/new/")
 
 
-def test_a_feed_that_moved_for_good_is_told(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_permanently_moved_feed_is_reported(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/rss.xml"] = site.routes["/feed.xml"]
     site.routes["/feed.xml"] = away(f"{site.url}/rss.xml", status=308)
     health = checked(newscrawl, registered(site))
@@ -104,14 +104,14 @@ def test_a_feed_that_moved_for_good_is_told(newscrawl: Newscrawl, site: SiteServ
     assert f"{site.url}/rss.xml" in str(health["note"])
 
 
-def test_a_passing_redirect_is_no_move(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_temporary_redirect_is_not_a_move(newscrawl: Newscrawl, site: SiteServer) -> None:
     site.routes["/"] = away(f"{site.url}/today/", status=302)
     site.routes["/today/"] = always("<title>Home</title>")
     assert checked(newscrawl, registered(site))["state"] == "reachable"
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 451])
-def test_a_server_that_refuses_us_blocks(
+def test_refusing_server_is_reported_as_blocking(
     newscrawl: Newscrawl, site: SiteServer, status: int
 ) -> None:
     site.routes |= {"/": always(status=status), "/feed.xml": always(status=status)}
@@ -120,7 +120,9 @@ def test_a_server_that_refuses_us_blocks(
     assert f"answered {status}" in str(health["note"])
 
 
-def test_a_robots_txt_that_closes_the_site_blocks(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_closed_by_robots_txt_is_reported_as_blocking(
+    newscrawl: Newscrawl, site: SiteServer
+) -> None:
     site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /\n")
     health = checked(newscrawl, registered(site), code=1)
     assert health["state"] == "blocked"
@@ -132,35 +134,33 @@ def test_a_robots_txt_that_closes_the_site_blocks(newscrawl: Newscrawl, site: Si
     [always(status=404), always("<html>no feed</html>"), always("<urlset></urlset>", kind=XML)],
     ids=["404", "HTML", "empty"],
 )
-def test_a_site_without_a_feed_that_can_be_read(
+def test_site_without_a_readable_feed_is_reported(
     newscrawl: Newscrawl, site: SiteServer, broken: Callable[[int], Answer]
 ) -> None:
     site.routes["/feed.xml"] = broken
     assert checked(newscrawl, registered(site), code=1)["state"] == "no feed"
 
 
-def test_a_site_that_does_not_answer_is_unreachable(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_without_a_response_is_unreachable(newscrawl: Newscrawl, site: SiteServer) -> None:
     gone = {"home": "http://127.0.0.1:1/", "feeds": ("http://127.0.0.1:1/feed.xml",)}
     health = checked(newscrawl, registered(site, **gone), code=1)
     assert (health["state"], health["working"]) == ("unreachable", 0)
     assert "Connection refused" in str(health["note"])
 
 
-def test_one_feed_of_two_is_enough(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_one_working_feed_of_two_is_enough(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site, feeds=(f"{site.url}/gone.xml", f"{site.url}/feed.xml"))
     health = checked(newscrawl, file)
     assert (health["state"], health["listings"], health["working"]) == ("reachable", 2, 1)
     assert "gone.xml" in str(health["note"])
 
 
-def test_a_site_of_sections_needs_its_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_site_of_sections_requires_its_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site, feeds=(), sections=(f"{site.url}/politics/",))
     assert checked(newscrawl, file)["state"] == "reachable"
 
 
-def test_dated_sitemaps_are_asked_for_by_todays_date(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_dated_sitemaps_are_requested_for_today(newscrawl: Newscrawl, site: SiteServer) -> None:
     today = datetime.now(UTC)
     site.routes[f"/{today:%Y-%m-%d}.xml"] = always(
         f"<urlset><url><loc>{site.url}/a</loc><lastmod>{today:%Y-%m-%d}</lastmod></url></urlset>",
@@ -173,7 +173,7 @@ def test_dated_sitemaps_are_asked_for_by_todays_date(
 # --- The command --------------------------------------------------------------------------------
 
 
-def test_private_addresses_of_the_bundled_registry_are_not_asked(
+def test_private_addresses_of_the_bundled_registry_are_not_requested(
     newscrawl: Newscrawl, site: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bundled = (Source(slug="pier", name="P", country="gb", languages=("en",), home=f"{site.url}/"),)
@@ -183,7 +183,7 @@ def test_private_addresses_of_the_bundled_registry_are_not_asked(
     assert site.visits == []
 
 
-def test_a_table_fits_the_terminal_and_the_exit_code_tells(
+def test_table_fits_the_terminal_and_exit_code_shows_failures(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     registered(site)
@@ -199,7 +199,7 @@ def test_a_table_fits_the_terminal_and_the_exit_code_tells(
     ("arguments", "says"),
     [(["piers"], "did you mean pier"), (["pier", "--country", "xx"], "no site matches")],
 )
-def test_a_site_that_is_not_there_is_bad_usage(
+def test_unknown_source_is_invalid_usage(
     newscrawl: Newscrawl, site: SiteServer, arguments: list[str], says: str
 ) -> None:
     file = registered(site)
@@ -209,7 +209,7 @@ def test_a_site_that_is_not_there_is_bad_usage(
     assert site.visits == []
 
 
-def test_list_and_show_tell_of_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_list_and_show_include_the_last_check(newscrawl: Newscrawl, site: SiteServer) -> None:
     file = registered(site)
     checked(newscrawl, file)
     site.routes["/feed.xml"] = always(status=404)
@@ -224,7 +224,7 @@ def test_list_and_show_tell_of_the_last_check(newscrawl: Newscrawl, site: SiteSe
     assert all(len(line) <= 80 for line in ran.out.splitlines())
 
 
-def test_many_sites_are_visited_at_once(newscrawl: Newscrawl) -> None:
+def test_sites_are_checked_concurrently(newscrawl: Newscrawl) -> None:
     all_visited = Barrier(6, timeout=60)
 
     def home(_visit: int) -> Answer:
@@ -247,7 +247,7 @@ def test_many_sites_are_visited_at_once(newscrawl: Newscrawl) -> None:
 # --- What is kept -------------------------------------------------------------------------------
 
 
-def test_the_last_visit_in_order_is_remembered(database: Database) -> None:
+def test_last_successful_check_is_stored(database: Database) -> None:
     register(database, "pier")
     good = Checkup(slug="pier", state="reachable", in_order=True, listings=2, working=2)
     record_checkups(database, [good], at=moment(0))
@@ -258,7 +258,7 @@ def test_the_last_visit_in_order_is_remembered(database: Database) -> None:
     assert (last.checked_at, last.last_ok) == (moment(1), moment(0))
 
 
-def test_a_source_that_is_not_registered_is_refused(tmp_path: Path) -> None:
+def test_unregistered_source_is_refused(tmp_path: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/n.sqlite") as database:
         with pytest.raises(StorageError, match="no source 'pier'"):
             record_checkups(database, [Checkup(slug="pier", state="reachable", in_order=True)])

@@ -69,7 +69,7 @@ def add(newscrawl: Newscrawl, site: SiteServer, *more: str) -> dict[str, object]
 # --- What is found ------------------------------------------------------------------------------
 
 
-def test_feeds_are_found_by_the_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feeds_are_found_on_the_home_page(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         head = FEED_LINK.format("/nachrichten.rss", "Alles") + FEED_LINK.format(
             "/comments/feed", "Comments"
@@ -84,7 +84,7 @@ def test_feeds_are_found_by_the_home_page(newscrawl: Newscrawl, site: SiteServer
     assert found["name"] == "Salzmeerer Bote"
 
 
-def test_sitemaps_are_found_by_robots_txt_and_read_as_what_they_are(
+def test_sitemaps_are_found_in_robots_txt_and_classified(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     with site:
@@ -103,7 +103,7 @@ def test_sitemaps_are_found_by_robots_txt_and_read_as_what_they_are(
     assert found["news_sitemaps"] == [f"{at}/news.xml.gz"]
 
 
-def test_the_usual_places_are_looked_into_last(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
         site.routes["/sitemap.xml"] = always(news_sitemap(site.url), kind=XML)
@@ -115,7 +115,7 @@ def test_the_usual_places_are_looked_into_last(newscrawl: Newscrawl, site: SiteS
         assert "/feeds" not in paths  # found before
 
 
-def test_a_feed_of_other_sites_pages_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         head = FEED_LINK.format("/other.rss", "Partner")
         site.routes["/"] = always(HOME.format(head=head))
@@ -127,7 +127,7 @@ def test_a_feed_of_other_sites_pages_is_refused(newscrawl: Newscrawl, site: Site
     assert "other sites' pages" in str(found["refused"])
 
 
-def test_what_robots_txt_forbids_is_not_visited(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_disallowed_urls_are_not_requested(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/robots.txt"] = always("User-agent: *\nDisallow: /feed\nDisallow: /rss\n")
         site.routes["/feed"] = always(listing(site.url, ("/a",)), kind=XML)
@@ -136,9 +136,7 @@ def test_what_robots_txt_forbids_is_not_visited(newscrawl: Newscrawl, site: Site
     assert found["feeds"] == []
 
 
-def test_a_site_without_feeds_is_read_from_its_sections(
-    newscrawl: Newscrawl, site: SiteServer
-) -> None:
+def test_site_without_feeds_gets_its_sections(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         found = add(newscrawl, site)
     assert found["sections"] == [f"{site.url}/politik/", f"{site.url}/wirtschaft/"]
@@ -146,7 +144,7 @@ def test_a_site_without_feeds_is_read_from_its_sections(
     assert source.sections == (f"{site.url}/politik/", f"{site.url}/wirtschaft/")
 
 
-def test_the_server_hears_who_we_are(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_requests_have_our_user_agent(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         add(newscrawl, site)
         assert {visit.user_agent.partition("/")[0] for visit in site.visits} == {"newscrawl"}
@@ -160,7 +158,7 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl, site: SiteServer) -
     assert "private address" in ran.err
 
 
-def test_a_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_table_fits_the_terminal(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/rss.xml"] = always(listing(site.url, ("/a",)), kind=XML)
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
@@ -194,7 +192,7 @@ def test_name_and_language_are_read(html: str, name: str | None, language: str |
     assert (home.name, home.language) == (name, language)
 
 
-def test_a_legacy_charset_is_read() -> None:
+def test_legacy_charset_is_read() -> None:
     html = '<html lang="ru"><title>Портовый вестник</title>'.encode("windows-1251")
     home = read_home(html, "https://pier.example/", "text/html; charset=windows-1251")
     assert home.name == "Портовый вестник"
@@ -211,11 +209,11 @@ def test_a_legacy_charset_is_read() -> None:
         ("http://127.0.0.1/", None),
     ],
 )
-def test_a_country_is_told_by_its_domain(url: str, country: str | None) -> None:
+def test_country_follows_from_the_domain(url: str, country: str | None) -> None:
     assert country_of(url) == country
 
 
-def test_a_country_that_nobody_tells_is_asked_for(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_unknown_country_is_asked_for(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         site.routes["/"] = always(HOME.format(head="").replace("de-AT", "de"))
         ran = newscrawl("sources", "add", site.url, "--allow-private")
@@ -224,7 +222,7 @@ def test_a_country_that_nobody_tells_is_asked_for(newscrawl: Newscrawl, site: Si
     assert not Path("sources.csv").exists()
 
 
-def test_a_language_that_nobody_tells_is_read_off_the_text(
+def test_undeclared_language_is_detected_in_the_text(
     newscrawl: Newscrawl, site: SiteServer
 ) -> None:
     text = "Der Hafen war am Morgen leer, und die Leute warteten auf das Schiff. " * 8
@@ -242,14 +240,14 @@ def source(slug: str, **more: object) -> Source:
     return Source(slug=slug, **(facts | more))  # type: ignore[arg-type]
 
 
-def test_a_new_file_begins_with_its_columns(tmp_path: Path) -> None:
+def test_new_file_begins_with_its_columns(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     add_source(file, source("pier"))
     assert load_sources(file) == (source("pier"),)
     assert S_IMODE(file.stat().st_mode) == 0o644
 
 
-def test_a_row_is_added_and_the_rest_stays_as_it_was(tmp_path: Path) -> None:
+def test_added_row_changes_no_other_row(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     add_source(file, source("pier", name='The "Pier", daily'))
     before = file.read_bytes().removesuffix(b"\n")
@@ -259,7 +257,7 @@ def test_a_row_is_added_and_the_rest_stays_as_it_was(tmp_path: Path) -> None:
     assert [one.slug for one in load_sources(file)] == ["pier", "quay"]
 
 
-def test_columns_in_an_order_of_their_own_are_kept(tmp_path: Path) -> None:
+def test_order_of_columns_is_kept(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     columns = [
         "name", "slug", "status", "country", "languages", "home", "feeds", "sitemaps",
@@ -280,9 +278,7 @@ def test_columns_in_an_order_of_their_own_are_kept(tmp_path: Path) -> None:
     [(source("pier"), source("pier")), (source("pier"), source("quay", country="uk!"))],
     ids=["slug taken", "bad field"],
 )
-def test_a_row_that_does_not_fit_changes_nothing(
-    tmp_path: Path, first: Source, second: Source
-) -> None:
+def test_invalid_row_changes_nothing(tmp_path: Path, first: Source, second: Source) -> None:
     file = tmp_path / "own.csv"
     add_source(file, first)
     before = file.read_bytes()
@@ -292,18 +288,18 @@ def test_a_row_that_does_not_fit_changes_nothing(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_unwritable_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere/own\.csv: can't be written"):
         add_source(tmp_path / "nowhere" / "own.csv", source("pier"))
 
 
-def test_a_dry_run_writes_nothing(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_dry_run_writes_nothing(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         add(newscrawl, site, "--dry-run")
     assert not Path("sources.csv").exists()
 
 
-def test_a_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer) -> None:
+def test_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         add(newscrawl, site)
         ran = newscrawl("sources", "add", site.url, "--allow-private", "--country", "at")
@@ -311,7 +307,7 @@ def test_a_known_site_is_not_added_again(newscrawl: Newscrawl, site: SiteServer)
     assert "is registered already as 'salzmeerer-bote'" in ran.err
 
 
-def test_a_persons_rows_extend_the_registry_and_take_precedence(tmp_path: Path) -> None:
+def test_rows_of_the_user_extend_the_registry_and_have_precedence(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     add_source(file, source("pier"))
     add_source(file, source("ft", name="My FT"))

@@ -69,7 +69,7 @@ def canonical_scheme(url: str) -> str:
     return web_url(url)
 
 
-def test_the_registry_holds_all_sites_of_the_list() -> None:
+def test_registry_has_all_sites_of_the_list() -> None:
     assert len(REGISTRY) == 407
     assert len({source.home for source in REGISTRY}) == 407
     assert len({source.country for source in REGISTRY}) == 54
@@ -80,7 +80,7 @@ def test_well_known_sites_have_their_name(slug: str) -> None:
     assert slug in {source.slug for source in REGISTRY}
 
 
-def test_dated_urls_are_written_out_once_each() -> None:
+def test_dated_urls_are_expanded_once_per_day() -> None:
     source = Source(
         slug="s",
         name="S",
@@ -111,7 +111,7 @@ def test_dated_urls_are_written_out_once_each() -> None:
         ("status", "asleep", "use active or deprecated"),
     ],
 )
-def test_a_bad_field_is_named_with_its_row_and_remedy(
+def test_invalid_field_is_named_with_its_row_and_remedy(
     tmp_path: Path, column: str, value: str, advice: str
 ) -> None:
     file = write(tmp_path / "own.csv", GOOD, GOOD | {"slug": "other", column: value})
@@ -124,13 +124,13 @@ def test_a_bad_field_is_named_with_its_row_and_remedy(
     assert "secret" not in message
 
 
-def test_a_slug_is_given_once(tmp_path: Path) -> None:
+def test_duplicate_slug_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "own.csv", GOOD, GOOD)
     with pytest.raises(SourceError, match=r"row 3, column slug: 'harbour' is taken"):
         load_sources(file)
 
 
-def test_a_source_needs_something_to_read(tmp_path: Path) -> None:
+def test_source_without_listings_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path / "own.csv", GOOD | {"feeds": ""})
     with pytest.raises(SourceError, match="at least one feed"):
         load_sources(file)
@@ -141,25 +141,25 @@ def test_a_source_needs_something_to_read(tmp_path: Path) -> None:
     [b"slug,name\nx,y\n", b"", b"\xff\xfe\x00", b'slug,"name', b"slug,name\nx\n"],
     ids=["columns missing", "empty", "not UTF-8", "quote open", "short"],
 )
-def test_a_file_that_is_no_registry_is_named(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_a_registry_is_named(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "own.csv"
     file.write_bytes(content)
     with pytest.raises(SourceError, match=r"own\.csv"):
         load_sources(file)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere\.csv: No such file or directory; check the"):
         load_sources(tmp_path / "nowhere.csv")
 
 
-def test_a_file_in_another_charset_is_told_what_to_be_saved_as(tmp_path: Path) -> None:
+def test_file_in_another_charset_is_refused_with_advice(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_bytes("slug,name\nx,Zürich\n".encode("latin-1"))
     with pytest.raises(SourceError, match=r"own\.csv: not UTF-8; save it as CSV in UTF-8$"):
         load_sources(tmp_path / "own.csv")
 
 
-def test_a_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
+def test_row_with_too_many_fields_is_named(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text(",".join(COLUMNS) + "\n" + ",".join([*GOOD.values(), "x"]) + "\n")
     with pytest.raises(SourceError, match="row 2: has not 9 fields"):
@@ -198,7 +198,7 @@ def test_one_article_has_one_canonical_url(variant: str) -> None:
         "/world/a-story.amp",
     ],
 )
-def test_a_view_of_an_article_has_its_canonical_url(view: str) -> None:
+def test_print_and_mobile_views_have_the_canonical_url(view: str) -> None:
     once = canonical_url(f"https://news.example{view}")
     assert once == "https://news.example/world/a-story"
     assert canonical_url(once) == once
@@ -214,21 +214,21 @@ def test_a_view_of_an_article_has_its_canonical_url(view: str) -> None:
         "https://news.example/a-story?printer=1",
     ],
 )
-def test_what_only_resembles_a_view_keeps_its_url(url: str) -> None:
+def test_url_that_resembles_a_view_is_kept(url: str) -> None:
     assert canonical_url(url) == url
 
 
-def test_articles_that_differ_by_a_parameter_stay_apart() -> None:
+def test_articles_that_differ_by_a_parameter_have_different_urls() -> None:
     assert canonical_url("https://n.example/?p=1") != canonical_url("https://n.example/?p=2")
 
 
-def test_a_relative_url_needs_its_page() -> None:
+def test_relative_url_is_resolved_against_its_page() -> None:
     assert canonical_url("../b", "https://n.example/a/c/") == "https://n.example/a/b"
     with pytest.raises(UrlError):
         canonical_url("../b")
 
 
-def test_a_url_within_a_url_keeps_its_host() -> None:
+def test_url_inside_a_url_keeps_its_host() -> None:
     url = canonical_url("https://n.example/go?to=https://evil.example/x")
     assert url.startswith("https://n.example/")
 
@@ -249,7 +249,7 @@ def test_a_url_within_a_url_keeps_its_host() -> None:
         "https://" + "n" * 64 + ".example/a",
     ],
 )
-def test_urls_that_are_never_followed(url: str) -> None:
+def test_unfollowable_urls_are_refused(url: str) -> None:
     with pytest.raises(UrlError) as caught:
         canonical_url(url)
     assert "secret" not in str(caught.value)
@@ -267,7 +267,7 @@ _SEGMENT = st.text("aZ09_.~-", min_size=1, max_size=12) | st.sampled_from(
     st.lists(_SEGMENT, min_size=1, max_size=5),
     st.sampled_from(["", "/"]),
 )
-def test_an_address_with_nothing_to_clean_is_cleaned_all_the_same(
+def test_canonical_url_ignores_the_fragment(
     host: list[str], port: str, path: list[str], end: str
 ) -> None:
     url = f"https://{'.'.join(host)}{port}/{'/'.join(path)}{end}"
@@ -278,7 +278,7 @@ def test_an_address_with_nothing_to_clean_is_cleaned_all_the_same(
 @settings(deadline=None)
 @example("&amp")
 @given(st.text(max_size=80) | st.from_regex(r"[a-z0-9./&?=-]{0,30}(amp|print)[/=&1]{0,3}"))
-def test_a_canonical_url_is_its_own_canonical_url_or_an_error(rest: str) -> None:
+def test_canonicalizing_twice_changes_nothing(rest: str) -> None:
     try:
         once = canonical_url(f"https://n.example/{rest}")
     except UrlError:
@@ -297,7 +297,7 @@ def test_a_canonical_url_is_its_own_canonical_url_or_an_error(rest: str) -> None
         ("javascript:void(0)", None),
     ],
 )
-def test_a_page_may_claim_a_url_of_its_own_site(claim: str, expected: str | None) -> None:
+def test_canonical_link_to_the_same_site_is_used(claim: str, expected: str | None) -> None:
     html = f'<html><head><link rel="canonical" href="{claim}"></head>'.encode()
     assert declared_url(html, "https://n.example/print/story") == expected
 
@@ -312,7 +312,7 @@ def test_a_page_may_claim_a_url_of_its_own_site(claim: str, expected: str | None
         '<link rel="preload" href="/canonical.css"><link rel=canonical href="/story">',
     ],
 )
-def test_the_claim_is_found_however_it_is_written(head: str) -> None:
+def test_canonical_link_is_found_in_any_spelling(head: str) -> None:
     assert declared_url(f"<html><head>{head}".encode(), "https://n.example/x") == (
         "https://n.example/story"
     )
@@ -321,7 +321,7 @@ def test_the_claim_is_found_however_it_is_written(head: str) -> None:
 @pytest.mark.parametrize(
     "junk", ["<link canonical ", "<link rel=canonical>", "<!-- <link rel=canonical href=/a>"]
 )
-def test_a_head_of_nothing_but_links_takes_no_time(junk: str) -> None:
+def test_head_of_many_links_takes_linear_time(junk: str) -> None:
     started = time.process_time()
     declared_url(junk.encode() * 100_000, "https://n.example/x")
     assert time.process_time() - started < 20
@@ -348,7 +348,7 @@ xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
 
 
 @pytest.mark.parametrize("body", [RSS, ATOM, RDF], ids=["RSS", "Atom", "RDF"])
-def test_a_feed_tells_of_its_pages(body: str) -> None:
+def test_feed_lists_its_pages(body: str) -> None:
     (entry,) = parse_feed(body.encode(), "https://n.example/feed").entries
     assert entry.url == "https://n.example/a"
     assert entry.hints.title == "Bank & Post heute"
@@ -372,14 +372,14 @@ def test_a_feed_tells_of_its_pages(body: str) -> None:
         ("", None),
     ],
 )
-def test_a_feed_tells_how_often_it_may_be_polled(told: str, minutes: int | None) -> None:
+def test_feed_declares_its_poll_interval(told: str, minutes: int | None) -> None:
     module = "xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'"
     body = f"<rss version='2.0' {module}><channel><title>F</title>{told}</channel></rss>"
     found = parse_feed(body.encode(), "https://f.example/")
     assert found.interval == (None if minutes is None else timedelta(minutes=minutes))
 
 
-def test_an_unclosed_feed_gives_what_came_before() -> None:
+def test_unclosed_feed_is_read_up_to_its_end() -> None:
     feed = parse_feed(RSS.removesuffix("</channel></rss>").encode(), "https://n.example/feed")
     assert len(feed.entries) == 1
 
@@ -390,7 +390,7 @@ def test_entries_without_a_usable_link_are_counted() -> None:
     assert (feed.entries, feed.unusable) == ((), 1)
 
 
-def test_a_date_from_the_future_is_none() -> None:
+def test_future_date_is_ignored() -> None:
     body = RSS.replace("2026 10:00", "2099 10:00").encode()
     assert parse_feed(body, "https://n.example/feed").entries[0].moment is None
 
@@ -409,12 +409,12 @@ def test_a_date_from_the_future_is_none() -> None:
     ],
     ids=["empty", "HTML", "PNG", "a URL", "a path", "JSON", "entities", "entities in UTF-16"],
 )
-def test_what_is_no_feed_is_refused(body: bytes) -> None:
+def test_document_that_is_not_a_feed_is_refused(body: bytes) -> None:
     with pytest.raises(FeedError):
         parse_feed(body, "https://n.example/feed")
 
 
-def test_no_more_entries_of_a_feed_are_read_than_any_has() -> None:
+def test_entries_of_a_feed_are_limited() -> None:
     items = "".join(f"<item><link>/a{number}</link></item>" for number in range(2_100))
     body = f"<rss><channel>{items}</channel></rss>".encode()
     feed = parse_feed(body, "https://n.example/feed")
@@ -423,7 +423,7 @@ def test_no_more_entries_of_a_feed_are_read_than_any_has() -> None:
 
 @settings(deadline=None)
 @given(st.binary(max_size=300))
-def test_any_bytes_are_a_feed_or_a_feed_error(body: bytes) -> None:
+def test_random_bytes_are_a_feed_or_a_feed_error(body: bytes) -> None:
     try:
         feed = parse_feed(b"<rss><channel><item>" + body, "https://n.example/")
     except FeedError:
@@ -449,7 +449,7 @@ NEWS = (
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_a_news_sitemap_tells_of_its_pages(pack: type[bytes]) -> None:
+def test_news_sitemap_lists_its_pages(pack: type[bytes]) -> None:
     sitemap = parse_sitemap(pack(NEWS.encode()), "https://n.example/s.xml")
     (entry,) = sitemap.entries
     assert entry.url == "https://n.example/a"
@@ -459,20 +459,20 @@ def test_a_news_sitemap_tells_of_its_pages(pack: type[bytes]) -> None:
     assert (sitemap.unusable, sitemap.damage, sitemap.children) == (1, None, ())
 
 
-def test_an_index_names_sitemaps() -> None:
+def test_index_lists_sitemaps() -> None:
     body = b"<sitemapindex><sitemap><loc>/b.xml.gz</loc></sitemap></sitemapindex>"
     sitemap = parse_sitemap(body, "https://n.example/a.xml")
     assert [child.url for child in sitemap.children] == ["https://n.example/b.xml.gz"]
 
 
-def test_what_comes_before_a_break_is_kept() -> None:
+def test_truncated_sitemap_is_read_up_to_its_end() -> None:
     sitemap = parse_sitemap(NEWS.removesuffix("</urlset>").encode(), "https://n.example/")
     assert len(sitemap.entries) == 1
     assert sitemap.damage is not None
     assert "broken XML" in sitemap.damage
 
 
-def test_no_more_entries_are_read_than_the_protocol_allows(
+def test_entries_of_a_sitemap_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert sitemaps.MAX_ENTRIES == 50_000
@@ -495,7 +495,7 @@ def test_no_more_entries_are_read_than_the_protocol_allows(
     ],
     ids=["empty", "HTML", "entities", "document type", "broken gzip", "wide"],
 )
-def test_what_is_no_sitemap_is_refused(body: bytes) -> None:
+def test_document_that_is_not_a_sitemap_is_refused(body: bytes) -> None:
     with pytest.raises(SitemapError):
         parse_sitemap(body, "https://n.example/s.xml")
 
@@ -507,6 +507,6 @@ def test_deep_sitemap_ends_at_the_limit_of_depth() -> None:
     assert "depth" in (sitemap.damage or "")
 
 
-def test_a_gzip_bomb_is_refused() -> None:
+def test_gzip_bomb_is_refused() -> None:
     with pytest.raises(SitemapError, match="unpacks to more than 1000 bytes"):
         decompress(gzip.compress(bytes(100_000)), limit=1000)

@@ -44,7 +44,7 @@ def site(**routes: Callable[[int], Answer]) -> SiteServer:
     return SiteServer(routes=named)
 
 
-def test_robots_txt_is_read_once_for_each_host() -> None:
+def test_robots_txt_is_read_once_per_host() -> None:
     with site(a=always("a"), b=always("b")) as server:
         fetcher = Fetcher(POLICY)
         assert fetcher.fetch(f"{server.url}/a").body == b"a"
@@ -52,7 +52,7 @@ def test_robots_txt_is_read_once_for_each_host() -> None:
         assert server.paths() == ["/robots.txt", "/a", "/b"]
 
 
-def test_a_host_is_asked_no_faster_than_its_crawl_delay() -> None:
+def test_crawl_delay_of_a_host_is_obeyed() -> None:
     robots = always("User-agent: *\nCrawl-delay: 0.3\n")
     with site(robots=robots, a=always("a")) as server:
         fetcher = Fetcher(POLICY)
@@ -68,21 +68,21 @@ def test_a_host_is_asked_no_faster_than_its_crawl_delay() -> None:
     assert [wait >= least for wait, least in zip(waits, (0.0, 0.3, 0.6), strict=True)] == [True] * 3
 
 
-def test_a_host_that_asks_for_too_long_a_pause_is_not_visited() -> None:
+def test_host_with_an_excessive_crawl_delay_is_not_requested() -> None:
     with site(robots=always("User-agent: *\nCrawl-delay: 500\n"), a=always("a")) as server:
         with pytest.raises(DisallowedError, match="asks for 500 seconds"):
             Fetcher(POLICY).fetch(f"{server.url}/a")
         assert server.paths() == ["/robots.txt"]
 
 
-def test_what_robots_txt_forbids_is_not_asked_for() -> None:
+def test_disallowed_url_is_not_requested() -> None:
     with site(robots=always("User-agent: newscrawl\nDisallow: /a\n"), a=always("a")) as server:
         with pytest.raises(DisallowedError):
             Fetcher(POLICY).fetch(f"{server.url}/a")
         assert server.paths() == ["/robots.txt"]
 
 
-def test_a_host_that_does_not_answer_is_asked_once() -> None:
+def test_unresponsive_host_is_requested_once() -> None:
     fetcher = Fetcher(POLICY)
     for _ in range(2):
         with pytest.raises(FetchError, match="Connection refused"):
@@ -106,7 +106,7 @@ def test_a_host_that_does_not_answer_is_asked_once() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_robots_txt_that_cannot_be_read_forbids_all(
+def test_unreadable_robots_txt_forbids_all_pages(
     robots: Callable[[int], Answer], cause: str
 ) -> None:
     with site(robots=robots, a=always("a")) as server:
@@ -118,25 +118,25 @@ def test_a_robots_txt_that_cannot_be_read_forbids_all(
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_where_there_is_no_robots_txt_all_may_be_visited(status: int) -> None:
+def test_missing_robots_txt_allows_all_pages(status: int) -> None:
     with site(robots=always("User-agent: *\nDisallow: /\n", status=status), a=always("a")) as it:
         assert Fetcher(POLICY).fetch(f"{it.url}/a").body == b"a"
 
 
-def test_robots_txt_names_sitemaps() -> None:
+def test_sitemaps_are_read_from_robots_txt() -> None:
     with site(robots=always("Sitemap: https://x.example/s.xml\n")) as server:
         assert Fetcher(POLICY).sitemaps(server.url) == ("https://x.example/s.xml",)
 
 
 @pytest.mark.parametrize(("status", "moved"), [(301, True), (308, True), (302, False)])
-def test_only_redirects_for_good_are_a_move(status: int, moved: bool) -> None:
+def test_only_permanent_redirects_are_a_move(status: int, moved: bool) -> None:
     away = always(status=status, headers=(("Location", "/b"),))
     with site(a=away, b=always("b")) as server:
         visit = Fetcher(POLICY).fetch(f"{server.url}/a")
     assert (visit.url, visit.moved) == (f"{server.url}/b", moved)
 
 
-def test_a_long_page_is_cut_where_that_is_asked_for() -> None:
+def test_long_page_is_truncated_on_request() -> None:
     with site(a=always("x" * 5_000)) as server:
         visit = Fetcher(POLICY).fetch(f"{server.url}/a", max_bytes=1_000, cut=True)
         with pytest.raises(FetchError, match="is larger than"):
@@ -144,7 +144,7 @@ def test_a_long_page_is_cut_where_that_is_asked_for() -> None:
     assert len(visit.body) == 1_000
 
 
-def test_private_addresses_are_asked_where_they_were_named() -> None:
+def test_allowed_private_addresses_are_requested() -> None:
     with site(a=always("a")) as server:
         careful = replace(POLICY, allow_private=False)
         with pytest.raises(PrivateAddressError):
@@ -158,7 +158,7 @@ def test_private_addresses_are_asked_where_they_were_named() -> None:
             assert fetcher.fetch(f"{server.url}/a").status == 200
 
 
-def test_a_redirect_to_a_private_address_is_refused() -> None:
+def test_redirect_to_a_private_address_is_refused() -> None:
     with site(secret=always("s")) as inner:
         away = always(status=302, headers=(("Location", f"{inner.url}/secret"),))
         with site(a=away) as server:
@@ -169,7 +169,7 @@ def test_a_redirect_to_a_private_address_is_refused() -> None:
         assert inner.visits == []
 
 
-def test_a_slow_server_is_left_in_time() -> None:
+def test_slow_response_is_aborted_in_time() -> None:
     over = Event()
 
     def answer(_visit: int) -> Answer:
@@ -182,13 +182,13 @@ def test_a_slow_server_is_left_in_time() -> None:
         over.set()
 
 
-def test_credentials_are_not_sent_and_not_shown() -> None:
+def test_credentials_are_neither_sent_nor_shown() -> None:
     with pytest.raises(FetchError) as caught:
         Fetcher(POLICY).fetch("https://me:secret@news.example/")
     assert "secret" not in str(caught.value)
 
 
-def test_a_server_that_drips_its_handshake_is_left_in_time() -> None:
+def test_slow_tls_handshake_is_aborted_in_time() -> None:
     whole = Event()
 
     def drip(listening: socket.socket) -> None:

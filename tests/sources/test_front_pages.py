@@ -83,16 +83,16 @@ def link(path: str, text: str = "", **facts: bool) -> Link:
 
 
 @pytest.mark.parametrize(("path", "text"), ARTICLES, ids=[path for path, _ in ARTICLES])
-def test_what_leads_to_an_article(path: str, text: str) -> None:
+def test_article_links_are_recognized(path: str, text: str) -> None:
     assert article_points(link(path, text)) >= ARTICLE
 
 
 @pytest.mark.parametrize(("path", "text"), OTHERS, ids=[path for path, _ in OTHERS])
-def test_what_leads_elsewhere(path: str, text: str) -> None:
+def test_other_links_are_not_articles(path: str, text: str) -> None:
     assert article_points(link(path, text)) < ARTICLE
 
 
-def test_a_headline_speaks_for_an_article_and_navigation_against_it() -> None:
+def test_headline_text_supports_an_article_and_navigation_does_not() -> None:
     plain = link("/politics/bridge-vote-1", "Council votes for bridge")
     assert article_points(plain) < article_points(
         link("/politics/bridge-vote-1", "Council votes for bridge", headline=True)
@@ -116,7 +116,7 @@ PAGE = """<html><body><nav><a href="/">Home</a><a href="/politics/">Politics</a>
 <footer><a href="/terms-and-conditions-of-use">LeaseTerms</a></footer></body></html>"""
 
 
-def test_the_links_of_a_page_are_parted() -> None:
+def test_links_are_divided_into_articles_and_sections() -> None:
     judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.url for entry in judged.articles] == [
         f"{AT}/politics/council-votes-for-new-bridge",
@@ -126,7 +126,7 @@ def test_the_links_of_a_page_are_parted() -> None:
     assert judged.sections == (f"{AT}/politics/", f"{AT}/economy/", f"{AT}/culture/")
 
 
-def test_a_headline_travels_as_a_hint() -> None:
+def test_link_text_is_the_headline_hint() -> None:
     judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.hints.title for entry in judged.articles] == [
         "Council votes for new bridge",
@@ -141,14 +141,14 @@ def test_relative_links_are_made_absolute_against_the_page() -> None:
     assert entry.url == f"{AT}/politics/bridge-vote-in-the-council-today"
 
 
-def test_no_more_links_and_sections_are_read_than_a_page_has() -> None:
+def test_links_and_sections_of_a_page_are_limited() -> None:
     many = "".join(f'<a href="/{"x" * (n % 20)}/{"y" * (n // 20)}/">A</a>' for n in range(5_000))
     assert len(list(links(parse(many.encode()), AT))) == MAX_LINKS
     assert len(classify_links(many.encode(), AT).sections) == MAX_SECTIONS
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\xff", b"<a href=", b"<a " * 10_000, b"<div>" * 10_000])
-def test_any_bytes_are_a_page(body: bytes) -> None:
+def test_random_bytes_do_not_raise(body: bytes) -> None:
     assert classify_links(body, AT).articles == ()
 
 
@@ -156,7 +156,7 @@ def test_any_bytes_are_a_page(body: bytes) -> None:
 
 
 @pytest.mark.corpus
-def test_links_of_real_pages_are_judged_well() -> None:
+def test_links_of_labelled_pages_are_classified() -> None:
     """The figures of docs/sources.md: known articles are found by address and headline, links in
     navigation are left, even where nothing tells that they stand there."""
     folder = os.environ.get("NEWSCRAWL_CORPUS")

@@ -58,7 +58,7 @@ def rss(title: str = "One", *, head: str = "", rest: str = "") -> str:
         ("Crane ]]> quay", "Crane ]]> quay"),
     ],
 )
-def test_a_fault_in_a_text_costs_no_entry(title: str, read: str) -> None:
+def test_error_in_a_text_loses_no_entry(title: str, read: str) -> None:
     first, second = parse_feed(rss(title).encode(), URL).entries
     assert first.hints.title == read
     assert first.url == "https://harbour.example/a?x=1&y=2"
@@ -91,7 +91,7 @@ def test_a_fault_in_a_text_costs_no_entry(title: str, read: str) -> None:
     ],
     ids=lambda body: repr(body[:24]),
 )
-def test_a_fault_in_the_markup_costs_no_entry(body: bytes) -> None:
+def test_error_in_the_markup_loses_no_entry(body: bytes) -> None:
     entries = parse_feed(body, URL).entries
     urls = [entry.url.lower() for entry in entries]
     assert urls == ["https://harbour.example/a?x=1&y=2", "https://harbour.example/b"]
@@ -108,13 +108,13 @@ def test_a_fault_in_the_markup_costs_no_entry(body: bytes) -> None:
         ("東京".encode("iso-2022-jp"), "text/xml; charset=iso-2022-jp", "東京"),
     ],
 )
-def test_a_wrong_charset_is_seen_through(body: bytes, content_type: str, title: str | None) -> None:
+def test_wrong_charset_is_corrected(body: bytes, content_type: str, title: str | None) -> None:
     feed = rss("TITLE").encode().replace(b"TITLE", body)
     read = parse_feed(feed, URL, content_type=content_type).entries[0].hints.title
     assert read == (title or "Zürich’s grüne Bank\ufffd")
 
 
-def test_an_undeclared_prefix_means_what_it_usually_means() -> None:
+def test_undeclared_prefix_has_its_usual_namespace() -> None:
     (entry, _) = parse_feed(rss(rest="<dc:creator>Ada Pell</dc:creator>").encode(), URL).entries
     assert entry.hints.authors == ("Ada Pell",)
 
@@ -123,7 +123,7 @@ def test_an_undeclared_prefix_means_what_it_usually_means() -> None:
     "fault",
     ["&nbsp;", "&#xd83d;&#xde00;", "&", "\x0b", "<b>", "</b>", "<", " <a b='1' b='2'/>", "<x:y/>"],
 )
-def test_a_fault_costs_no_entry_of_a_sitemap(fault: str) -> None:
+def test_error_in_a_sitemap_loses_no_entry(fault: str) -> None:
     entry = "<url><loc>https://n.example/{}</loc><lastmod>2026-11-20</lastmod>{}</url>"
     body = f"<urlset>{entry.format(1, fault)}{entry.format(2, '')}</urlset>"
     sitemap = parse_sitemap(body.encode(), URL)
@@ -135,7 +135,7 @@ def test_a_fault_costs_no_entry_of_a_sitemap(fault: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["unicode_escape", "idna", "x-unknown", "utf-16"])
 @pytest.mark.parametrize("real", ["utf-8", "utf-16-be"])
-def test_a_sitemap_in_no_encoding_is_read(encoding: str, real: str) -> None:
+def test_sitemap_in_a_broken_encoding_is_read(encoding: str, real: str) -> None:
     head = f"<?xml version='1.0' encoding='{encoding}'?>"
     body = f"{head}<urlset><url><loc>https://n.example/1</loc></url></urlset>"
     assert len(parse_sitemap(body.encode(real), URL).entries) == 1
@@ -182,14 +182,14 @@ def entry(rest: str) -> bytes:
         "attributes in sitemap",
     ],
 )
-def test_a_bomb_costs_no_more_than_its_length(body: bytes) -> None:
+def test_bomb_is_read_in_linear_time(body: bytes) -> None:
     def work() -> None:
         assert len(read_listing(body, URL).entries) <= 2
 
     assert seconds_of(work) < _CAP
 
 
-def test_a_text_is_cut_before_any_pattern_sees_it() -> None:
+def test_text_is_truncated_before_patterns_are_applied() -> None:
     assert seconds_of(lambda: plain_text("<p " * 80_000, MAX_STANDFIRST)) < 1
     assert seconds_of(lambda: plain_text("x " * 5_000_000, MAX_STANDFIRST)) < 1
     read = plain_text(f"<p>{'word ' * 10_000}</p>", 100)
@@ -206,7 +206,7 @@ def test_entries_before_and_after_a_bomb_are_read() -> None:
 
 
 @pytest.mark.parametrize("dialect", fuzz.SEEDS)
-def test_each_seed_is_read_whole(dialect: str) -> None:
+def test_each_fuzzing_seed_is_read_completely(dialect: str) -> None:
     listing = read_listing(fuzz.SEEDS[dialect].encode(), URL)
     entries = (*listing.entries, *getattr(listing, "children", ()))
     assert len(entries) == fuzz.ENTRIES
@@ -215,7 +215,7 @@ def test_each_seed_is_read_whole(dialect: str) -> None:
 
 
 @pytest.mark.timeout(0)
-def test_no_mutated_listing_raises_anything_but_its_own_error() -> None:
+def test_mutated_listing_raises_only_listing_errors() -> None:
     came = [fuzz.entries_of(example) for example in fuzz.examples(FUZZ, seed=FUZZ)]
     whole = sum(not isinstance(one, str) and len(one) >= fuzz.ENTRIES for one in came)
     refused = sum(isinstance(one, str) for one in came)
@@ -224,7 +224,7 @@ def test_no_mutated_listing_raises_anything_but_its_own_error() -> None:
     assert refused < 0.1 * len(came)
 
 
-def test_what_feedparser_raises_is_a_feed_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exception_of_feedparser_becomes_a_feed_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise AssertionError("declared\nnothing")
 
@@ -233,6 +233,6 @@ def test_what_feedparser_raises_is_a_feed_error(monkeypatch: pytest.MonkeyPatch)
         parse_feed(rss().encode(), URL)
 
 
-def test_broken_gzip_and_none_are_told_apart() -> None:
+def test_broken_gzip_is_reported() -> None:
     with pytest.raises(SitemapError, match="broken gzip"):
         read_listing(b"\x1f\x8b not gzip at all", URL)

@@ -33,29 +33,29 @@ def policy(status: int = 200, rules: bytes = b"", age: timedelta = timedelta()) 
         ("http://[::1]:81/x", "http://[::1]:81"),
     ],
 )
-def test_robots_txt_is_that_of_scheme_host_and_port(url: str, origin: str) -> None:
+def test_robots_txt_belongs_to_scheme_host_and_port(url: str, origin: str) -> None:
     assert robots.origin_of(url) == origin
 
 
 @pytest.mark.parametrize("status", [200, 203, 204])
-def test_a_file_gives_its_rules(status: int) -> None:
+def test_rules_are_read_from_the_file(status: int) -> None:
     assert robots.policy_of(SITE, status, b"Allow: /", NOW) == policy(status, b"Allow: /")
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
-def test_no_file_is_no_rule_whatever_comes_instead(status: int) -> None:
+def test_missing_file_has_no_rules(status: int) -> None:
     body = b"User-agent: *\nDisallow: /\n"
     assert robots.policy_of(SITE, status, body, NOW) == policy(status, b"")
 
 
 @pytest.mark.parametrize("status", [202, 206, 300, 302, 304, 408, 425, 429, 500, 503, 599])
-def test_any_other_answer_is_none(status: int) -> None:
+def test_other_status_is_an_unreachable_robots_txt(status: int) -> None:
     with pytest.raises(UnreachableRobotsError, match=f"answered {status}"):
         robots.policy_of(SITE, status, b"User-agent: *\nAllow: /\n", NOW)
 
 
 @given(st.integers(0, 999), st.binary(max_size=200))
-def test_every_answer_means_something(status: int, body: bytes) -> None:
+def test_every_response_gives_rules_or_an_unreachable_error(status: int, body: bytes) -> None:
     try:
         found = robots.policy_of(SITE, status, body, NOW)
     except UnreachableRobotsError:
@@ -63,7 +63,7 @@ def test_every_answer_means_something(status: int, body: bytes) -> None:
     Protego.parse(robots.rules_for(found, "newscrawl")).can_fetch(f"{SITE}/x", "newscrawl")
 
 
-def test_what_is_cut_off_ends_with_a_whole_line() -> None:
+def test_truncated_file_ends_with_a_whole_line() -> None:
     line = b"Disallow: /0123456789\n"
     found = robots.policy_of(SITE, 200, line * 40_000, NOW).rules
     assert robots.MAX_RULES_BYTES - len(line) <= len(found) <= robots.MAX_RULES_BYTES
@@ -80,7 +80,7 @@ def test_what_is_cut_off_ends_with_a_whole_line() -> None:
         (404, timedelta(), False),
     ],
 )
-def test_a_copy_stands_in_for_a_day(status: int, age: timedelta, stands_in: bool) -> None:
+def test_copy_is_used_for_a_day(status: int, age: timedelta, stands_in: bool) -> None:
     assert robots.is_usable_copy(policy(status, age=age), NOW) is stands_in
 
 
@@ -93,7 +93,7 @@ LINES = st.one_of(
 
 
 @given(st.lists(LINES, max_size=12))
-def test_leaving_out_other_robots_changes_nothing_for_us(lines: list[str]) -> None:
+def test_removing_rules_of_other_robots_keeps_ours(lines: list[str]) -> None:
     whole = Protego.parse("\n".join(lines))
     ours = Protego.parse(robots.rules_for(policy(rules="\n".join(lines).encode()), "newscrawl"))
     for path in ("/", "/a", "/a/b", "/a/b.html", "/c"):
@@ -101,7 +101,7 @@ def test_leaving_out_other_robots_changes_nothing_for_us(lines: list[str]) -> No
         assert ours.can_fetch(url, "newscrawl") == whole.can_fetch(url, "newscrawl"), lines
 
 
-def test_a_file_of_many_robots_and_rules_is_no_bomb() -> None:
+def test_file_of_many_robots_and_rules_is_read_in_limited_time() -> None:
     names = b"".join(b"User-agent: robot%d\n" % number for number in range(10_000))
     hostile = robots.policy_of(SITE, 200, names + b"Disallow: /x\n" * 20_000, NOW)
     began = time.process_time()
@@ -114,7 +114,7 @@ def test_a_file_of_many_robots_and_rules_is_no_bomb() -> None:
 # --- In the database --------------------------------------------------------------------------
 
 
-def test_the_last_policy_of_a_host_is_kept(database: Database) -> None:
+def test_last_policy_of_a_host_is_stored(database: Database) -> None:
     assert robots_policy(database, SITE) is None
     first = policy(rules=b"User-agent: *\nDisallow: /\xff\0\n", age=timedelta(hours=2))
     keep_robots_policy(database, first)
@@ -125,7 +125,7 @@ def test_the_last_policy_of_a_host_is_kept(database: Database) -> None:
     assert robots_policies(database, [SITE, "https://b.example"]) == {SITE: newer}
 
 
-def test_a_policy_that_nobody_reads_any_more_is_forgotten(database: Database) -> None:
+def test_unused_policy_is_pruned(database: Database) -> None:
     keep_robots_policy(database, policy(age=timedelta(days=61)))
     keep = timedelta(days=60)
     assert Pruning(database=database, keep=keep, now=NOW).run().robots_policies == 1

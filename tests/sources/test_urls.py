@@ -27,7 +27,7 @@ from newscrawl.sources.urls import main_addresses
         ("https://m.a.example:8080/b-1", ["https://www.a.example:8080/b-1", "https://a.example:8080/b-1"]),
     ],
 )  # fmt: skip
-def test_a_twin_names_the_addresses_it_may_be_of(url: str, mains: list[str]) -> None:
+def test_mobile_url_has_its_possible_main_urls(url: str, mains: list[str]) -> None:
     assert list(main_addresses(url)) == mains
 
 
@@ -43,7 +43,7 @@ def test_a_twin_names_the_addresses_it_may_be_of(url: str, mains: list[str]) -> 
         "https://m.a.example/",
     ],
 )
-def test_any_other_address_is_nobodys_twin(url: str) -> None:
+def test_other_urls_have_no_main_urls(url: str) -> None:
     assert main_addresses(url) == ()
 
 
@@ -52,6 +52,6 @@ def test_any_other_address_is_nobodys_twin(url: str) -> None:
     st.text("abc/-1", max_size=20),
     st.sampled_from(["", "?id=1"]),
 )
-def test_what_it_names_is_canonical_where_the_twin_is(host: str, path: str, query: str) -> None:
+def test_main_urls_of_a_canonical_url_are_canonical(host: str, path: str, query: str) -> None:
     url = canonical_url(f"https://{host}/amp/{path}{query}")
     assert all(canonical_url(one) == one for one in main_addresses(url))
