@@ -63,7 +63,8 @@ def evaluate(
         ),
     ] = None,
     by: Annotated[
-        Literal["all", "set", "lang", "site", "page_type"], typer.Option(help="Group pages by.")
+        Literal["all", "set", "lang", "site", "page_type", "length"],
+        typer.Option(help="Group pages by; length is that of the gold text."),
     ] = "set",
     unseen: Annotated[
         bool,
@@ -80,7 +81,7 @@ def evaluate(
     ] = 0,
     sealed: Annotated[
         bool,
-        typer.Option("--sealed", help="Mentions in the sealed real news, not in the rest."),
+        typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted."),
     ] = False,
     form: FormatOption = "table",
 ) -> None:
@@ -102,13 +103,17 @@ def evaluate(
         news = corpus_from(corpus) if corpus or sealed else None
         evaluate_mentions(langs or (), form, news, sealed=sealed, worst=worst)
         return
-    refuse_options(context, ("sealed",), f"is not for {what}")
     pages = corpus_from(corpus)
+    if sealed:
+        from newscrawl.training.corpus import SEALED
+
+        pages = pages.part(SEALED)
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
         _evaluate_metadata(chosen, form)
         return
     if unseen:
+        refuse_options(context, ("sealed",), "is not for --unseen")
         pages = unseen_part(pages, split_seed)
     pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
     wanted = _known_measures(measures or SHOWN)

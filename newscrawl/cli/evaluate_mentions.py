@@ -19,7 +19,8 @@ def evaluate_mentions(
     langs: Sequence[str], form: Format, corpus: "Corpus | None", *, sealed: bool, worst: int
 ) -> None:
     """Score the mentions of the bundled texts, and apart from them pairs in a corpus's news."""
-    from newscrawl.training.mention_score import DEVELOPMENT, SEALED, read_labelled, read_labels
+    from newscrawl.training.corpus import DEVELOPMENT, SEALED
+    from newscrawl.training.mention_score import read_labelled, read_labels
 
     texts, labels = read_labelled(), read_labels()
     known = sorted({text.language for text in texts} | {one.language for one in labels})

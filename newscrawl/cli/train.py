@@ -132,6 +132,10 @@ def train(
         int | None,
         typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
     ] = None,
+    include_sealed: Annotated[
+        bool,
+        typer.Option("--include-sealed", help="Network, trees: learn from the sealed sites too."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -147,15 +151,16 @@ def train(
     Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
     keeps the best so far. The same seed gives the same limits to the last digit.
 
-    --model network learns how the combined method weighs its features, on all pages (needs
-    PyTorch: the extra "network"). --model tree and --model boosted learn a decision tree of depth
-    8 or boosted trees over the same features. They are for comparison: no method of newscrawl
-    runs them.
+    --model network learns how the combined method weighs its features, on the pages of all sites
+    but the sealed ones (needs PyTorch: the extra "network"). --model tree and --model boosted
+    learn a decision tree of depth 8 or boosted trees over the same features. They are for
+    comparison: no method of newscrawl runs them.
     """
     if model != "limits":
         refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
     if model != "network":
         refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
+    from newscrawl.training.corpus import DEVELOPMENT
     from newscrawl.training.limits import FIGURE_3, Plan, learnable
     from newscrawl.training.pso import SwarmSettings
 
@@ -167,6 +172,10 @@ def train(
         langs=langs or (),
         page_types=page_types or (() if model == "network" else ("article",)),
     )
+    if model == "limits":
+        refuse_options(context, ("include_sealed",), "is not for limits")
+    elif not include_sealed:
+        pages = pages.part(DEVELOPMENT)
     task = _Task(everything, pages, seed, split_seed, folds, output, form)
     if model == "network":
         _train_network(task, epochs)

@@ -14,6 +14,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,15 +25,32 @@ from typing import Any, TypeVar
 
 from courlan import extract_domain
 
+from newscrawl.training import metrics
+
 GOLD_FILE = "gold.jsonl"
 PAGES_FOLDER = "pages"
 PAGE_ENDINGS = (".html.gz", ".html")
-OPTIONAL_STRINGS = ("url", "title", "date", "text")
-LISTS_OF_STRINGS = ("authors", "with", "without")
+LENGTHS = ((59, "0-59 words"), (120, "60-120 words"), (250, "121-250 words"))
+LONGEST = "251 words and more"
+OPTIONAL_STRINGS = ("url", "title", "date", "text", "gold", "doubt")
+LISTS_OF_STRINGS = ("authors", "with", "without", "optional")
+# A gold text that the page's own JSON-LD holds, which an extractor would read there.
+FROM_PUBLISHER = "publisher"
+_JSON_LD = re.compile(rb"(?is)<script[^>]*application/ld\+json.*?</script\s*>")
 
 
 class CorpusError(Exception):
     """A corpus that can't be used as asked; the message is one line that says what to do."""
+
+
+DEVELOPMENT, SEALED = "development", "sealed"
+SEALED_SITES = 5  # one site in five
+
+
+def part_of(site: str) -> str:
+    """Return the part of a site: rules and models are fitted to pages of "development" only."""
+    digest = hashlib.sha256(site.encode()).hexdigest()
+    return SEALED if int(digest[:8], 16) % SEALED_SITES == 0 else DEVELOPMENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +58,8 @@ class GoldPage:
     """A page and what a careful reader took out of it.
 
     `text` is None where only phrases are given: `with_` must come out, `without` must not.
-    `line` is the gold line as it stands in the file.
+    `optional` are texts that may come out or not. `gold` says who made the text ("hand", "rules",
+    "publisher"), `doubt` why it may be wrong. `line` is the gold line as it stands in the file.
     """
 
     id: str
@@ -57,17 +76,31 @@ class GoldPage:
     text: str | None = None
     with_: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    gold: str | None = None
+    doubt: str | None = None
 
     @property
     def html(self) -> bytes:
-        """The bytes of the page, read from disk at each call."""
+        """The bytes of the page, read from disk at each call.
+
+        Where the publisher's JSON-LD is the gold text, the page comes without it.
+        """
         data = self.path.read_bytes()
-        if self.path.suffix != ".gz":
-            return data
-        try:
-            return gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise CorpusError(f"{self.path}: not a readable gzip file ({error})") from error
+        if self.path.suffix == ".gz":
+            try:
+                data = gzip.decompress(data)
+            except (OSError, EOFError) as error:
+                raise CorpusError(f"{self.path}: not a readable gzip file ({error})") from error
+        return _JSON_LD.sub(b"", data) if self.gold == FROM_PUBLISHER else data
+
+    @property
+    def length(self) -> str:
+        """The length of the gold text in words, as a group; ours, as short texts are the worst."""
+        if self.text is None:
+            return "no text"
+        words = len(metrics.words(self.text))
+        return next((name for most, name in LENGTHS if words <= most), LONGEST)
 
     @property
     def owner(self) -> str:
@@ -123,6 +156,17 @@ class Corpus:
         if not kept:
             raise CorpusError(f"{self.name}: no page left after filtering; loosen the filters")
         return Corpus(self.name, kept)
+
+    def part(self, name: str) -> "Corpus":
+        """Return the pages of the sites of a part (`part_of`).
+
+        Raises:
+            CorpusError: no page is of such a site.
+        """
+        pages = tuple(page for page in self.pages if part_of(page.owner) == name)
+        if not pages:
+            raise CorpusError(f"{self.name}: no page of a site that is {name}; add sites")
+        return Corpus(self.name, pages)
 
     def check_unchanged(self, fingerprint: str, learned: str) -> None:
         """Raise a CorpusError where `learned` was made from other pages than these."""
@@ -232,6 +276,9 @@ def _gold_page(record: Mapping[str, Any], set_name: str, path: Path, line: str) 
         text=record.get("text") or None,
         with_=tuple(record.get("with") or ()),
         without=tuple(record.get("without") or ()),
+        optional=tuple(record.get("optional") or ()),
+        gold=record.get("gold"),
+        doubt=record.get("doubt"),
     )
 
 

@@ -37,6 +37,7 @@ class PageScore:
     lang: str
     site: str
     page_type: str
+    length: str
     path: str
     seconds: float
     values: Mapping[str, float] = field(default_factory=dict)
@@ -82,6 +83,7 @@ def evaluate_page(
                 lang=page.lang,
                 site=page.owner,
                 page_type=page.page_type,
+                length=page.length,
                 path=str(page.path),
                 seconds=seconds,
                 values=values,
@@ -110,7 +112,7 @@ def _companies() -> Companies:
     return load_companies()
 
 
-Grouping = Literal["all", "set", "lang", "site", "page_type", "method"]
+Grouping = Literal["all", "set", "lang", "site", "page_type", "length", "method"]
 Combine = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 RESAMPLES = 1000  # ours: the ends of a 95 % interval no longer change in the third digit
 CONFIDENCE = 0.95

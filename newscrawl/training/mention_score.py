@@ -25,7 +25,7 @@ from typing import Any
 
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies
-from newscrawl.training.corpus import Corpus, GoldPage
+from newscrawl.training.corpus import Corpus, GoldPage, part_of
 from newscrawl.training.metrics import Overlap
 
 Pair = tuple[str, str]
@@ -126,16 +126,6 @@ def mistakes(companies: Companies, texts: Iterable[LabelledText]) -> list[Mistak
 def _found(companies: Companies, text: LabelledText) -> Counter[Pair]:
     mentions = companies.find(text.text, title=text.title, language=text.language)
     return Counter((mention.company, mention.surface) for mention in mentions)
-
-
-DEVELOPMENT, SEALED = "development", "sealed"
-SEALED_SITES = 5  # one site in five
-
-
-def part_of(site: str) -> str:
-    """Return the part of a site: the rules may be changed after a look at "development" only."""
-    digest = hashlib.sha256(site.encode()).hexdigest()
-    return SEALED if int(digest[:8], 16) % SEALED_SITES == 0 else DEVELOPMENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,13 +84,13 @@ def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
         (["mention"], "'mention' is not one of"),
         (["mentions", "--set", "news"], "--set is not for mentions"),
         (["mentions", "--sealed"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
-        (["--sealed"], "--sealed is not for text"),
+        (["--sealed", "--unseen", "--corpus", str(BUNDLED)], "--sealed is not for --unseen"),
         (["mentions", "--method", "fe"], "--method is not for mentions"),
         (["mentions", "--lang", "xx"], "unknown language 'xx'"),
         (["metadata", "--worst", "3"], "--worst is not for metadata"),
         (["metadata"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
     ],
-    ids=["what", "set", "sealed", "text", "method", "language", "worst", "no corpus"],
+    ids=["what", "set", "sealed", "unseen", "method", "language", "worst", "no corpus"],
 )
 def test_meaningless_options_are_refused(
     newscrawl: Newscrawl, arguments: list[str], message: str

@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 
 from newscrawl.mentions import Companies, Company
-from newscrawl.training.corpus import load_corpus
+from newscrawl.training.corpus import load_corpus, part_of
 from newscrawl.training.mention_score import (
     JudgedText,
     LabelsError,
     join_texts,
     judge,
     pair_mistakes,
-    part_of,
     read_labels,
     score_languages,
     score_rules,

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from newscrawl.training.corpus import Corpus, CorpusError, folds_by_site, load_corpus, split_by_site
+from newscrawl.training.corpus import (
+    DEVELOPMENT,
+    SEALED,
+    Corpus,
+    CorpusError,
+    folds_by_site,
+    load_corpus,
+    part_of,
+    split_by_site,
+)
 
 
 def write_set(folder: Path, records: list[dict[str, Any] | str], *, packed: bool = False) -> Path:
@@ -52,6 +61,49 @@ def test_a_set_is_read(tmp_path: Path, packed: bool) -> None:
     assert (page.id, page.set, page.title, page.authors) == ("page1", "news", "Head", ("A. B.",))
     assert (page.with_, page.without, page.page_type) == ((), ("Ad",), "article")
     assert page.html == b"<p>Text 1.</p>"
+
+
+def test_page_comes_without_the_json_ld_that_is_its_gold_text(tmp_path: Path) -> None:
+    data = '<script type="application/ld+json">{"articleBody": "Rain."}</script>'
+    write_set(tmp_path / "news", [record(1, gold="publisher"), record(2, gold="hand")])
+    for number in (1, 2):
+        page = tmp_path / "news" / "pages" / f"page{number}.html"
+        page.write_text(f"<head>{data}<script>1</script></head><p>Rain.</p>", "utf-8")
+    publisher, hand = load_corpus(tmp_path)
+    assert publisher.html == b"<head><script>1</script></head><p>Rain.</p>"
+    assert data.encode() in hand.html
+
+
+@pytest.mark.parametrize(
+    ("words", "group"),
+    [(59, "0-59 words"), (60, "60-120 words"), (250, "121-250 words"), (251, "251 words and more")],
+)
+def test_pages_are_grouped_by_the_length_of_their_gold_text(
+    tmp_path: Path, words: int, group: str
+) -> None:
+    (page,) = load_corpus(write_set(tmp_path / "news", [record(1, text="word " * words)]))
+    assert page.length == group
+
+
+def test_a_fifth_of_the_sites_is_sealed_in_every_set(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        hosts = [f"{name}.paper{number}.com" for number in range(200)]
+        write_set(tmp_path / name, [record(n, host) for n, host in enumerate(hosts)])
+    corpus = load_corpus(tmp_path)
+    sealed, development = corpus.part(SEALED), corpus.part(DEVELOPMENT)
+    assert 0.1 < len(sealed) / len(corpus) < 0.3
+    assert len(sealed) + len(development) == len(corpus)
+    assert not set(sealed.sites) & set(development.sites)
+    for site in sealed.sites:
+        assert part_of(site) == SEALED
+        assert {page.set for page in sealed if page.owner == site} == {"a", "b"}
+
+
+def test_part_without_a_site_is_refused(tmp_path: Path) -> None:
+    corpus = load_corpus(write_set(tmp_path / "news", [record(1)]))
+    (other,) = {SEALED, DEVELOPMENT} - {part_of(corpus.pages[0].owner)}
+    with pytest.raises(CorpusError, match=f"no page of a site that is {other}"):
+        corpus.part(other)
 
 
 def test_a_folder_of_sets_is_read_in_order(tmp_path: Path) -> None:

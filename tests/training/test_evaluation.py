@@ -8,7 +8,7 @@ from shutil import copytree
 import pytest
 
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.corpus import Corpus, load_corpus
+from newscrawl.training.corpus import SEALED, Corpus, load_corpus
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean, worst
 from tests.conftest import Newscrawl
 
@@ -34,6 +34,7 @@ def score(number: int, site: str = "a.com", method: str = "fe", **values: float)
         lang="en",
         site=site,
         page_type="article",
+        length="0-59 words",
         path=f"p{number}.html",
         seconds=0.001,
         values={name.replace("_", ".", 1): value for name, value in values.items()},
@@ -144,6 +145,14 @@ def test_evaluate_writes_json_with_intervals(newscrawl: Newscrawl) -> None:
     assert [row["group"] for row in rows] == sorted(row["group"] for row in rows)
     assert all(row["word.f1.low"] <= row["word.f1"] <= row["word.f1.high"] for row in rows)
     assert {"word.f1_of_means", "similarity", "seconds_per_page"} <= set(rows[0])
+
+
+def test_evaluate_scores_the_sealed_sites_apart(newscrawl: Newscrawl) -> None:
+    command = ("evaluate", "--corpus", str(BUNDLED), "--method", "fe", "--format", "json")
+    rows = json.loads(newscrawl(*command, "--sealed", "--by", "length").out)
+    sealed = load_corpus(BUNDLED).part(SEALED)
+    assert sum(row["pages"] for row in rows) == len(sealed) > 0
+    assert {row["group"] for row in rows} == {page.length for page in sealed}
 
 
 def test_evaluate_lists_the_worst_pages_with_what_explains_them(newscrawl: Newscrawl) -> None:

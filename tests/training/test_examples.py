@@ -1,10 +1,14 @@
 """Blocks are aligned with the gold text in order, so that only one of two twins is content."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.training.examples import COVERED, label
+from newscrawl.training.corpus import GoldPage
+from newscrawl.training.examples import COVERED, label, read_example, read_examples
 
 FIRST = "The old harbour will not be sold, the council said on Monday after a long meeting."
 SECOND = "Boats that lie there now may stay until the end of the year, at the same price."
@@ -78,3 +82,33 @@ def test_page_of_nothing_but_its_gold_text_is_all_content(lengths: list[int]) ->
         for number, length in enumerate(lengths)
     ]
     assert label(texts, "\n\n".join(texts)).matched.tolist() == lengths
+
+
+BYLINE = "By Anna Berg, Monday 3 May"
+PARAGRAPH = f"{FIRST} {SECOND}"
+
+
+def page_of(folder: Path, set_name: str) -> GoldPage:
+    path = folder / "page.html"
+    lines = ("The harbour stays", BYLINE, PARAGRAPH, THIRD)
+    path.write_text("".join(f"<p>{line}</p>" for line in lines), "utf-8")
+    text = "\n\n".join(lines)
+    return GoldPage(id="1", set=set_name, lang="en", site="port.com", path=path, line="", text=text)
+
+
+@pytest.mark.parametrize(("set_name", "counts"), [("dragnet", False), ("daniel", True)])
+def test_byline_counts_for_neither_side_where_only_one_set_has_it(
+    tmp_path: Path, set_name: str, counts: bool
+) -> None:
+    example = read_example(page_of(tmp_path, set_name))
+    assert example is not None
+    at = example.texts.index(BYLINE)
+    assert bool(example.words[at]) == bool(example.matched[at]) == counts
+    assert example.words[at + 1] == example.matched[at + 1] == len(PARAGRAPH.split())
+    assert example.gold_words == example.matched.sum()
+
+
+def test_page_with_a_doubtful_gold_text_is_no_example(tmp_path: Path) -> None:
+    page = page_of(tmp_path, "daniel")
+    assert len(read_examples([page])) == 1
+    assert read_examples([replace(page, doubt="paragraphs left out")]) == []
