@@ -54,12 +54,12 @@ def written(value: str) -> Any:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_documented_value_is_the_codes(row: Row) -> None:
+def test_documented_value_equals_the_code(row: Row) -> None:
     assert written(row.value) == constant(row.name)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_each_constant_tells_what_it_is_and_its_source(row: Row) -> None:
+def test_each_constant_has_a_meaning_and_a_source(row: Row) -> None:
     assert len(row.meaning) > 5
     assert row.source
 
@@ -74,7 +74,7 @@ def _numbers(module: ModuleType) -> set[str]:
 
 
 @pytest.mark.parametrize("module", COMPLETE, ids=[each.__name__ for each in COMPLETE])
-def test_no_number_of_the_module_is_untold(module: ModuleType) -> None:
+def test_every_number_of_the_module_is_documented(module: ModuleType) -> None:
     assert _numbers(module) <= {row.name for row in ROWS}
 
 
@@ -86,11 +86,13 @@ def test_no_number_of_the_module_is_untold(module: ModuleType) -> None:
     ],
     ids=["CETR", "swarm"],
 )
-def test_no_field_of_the_tuning_is_untold(place: str, kind: type, left_out: set[str]) -> None:
+def test_every_field_of_the_tuning_is_documented(
+    place: str, kind: type, left_out: set[str]
+) -> None:
     fields = {field.name for field in dataclasses.fields(kind)} - left_out
     told = {row.name.removeprefix(f"{place}.") for row in ROWS if row.name.startswith(place)}
     assert told == fields
 
 
-def test_there_are_rows_to_compare() -> None:
+def test_tables_of_constants_are_found() -> None:
     assert len(ROWS) > 25

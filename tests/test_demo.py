@@ -32,11 +32,11 @@ def companies() -> Companies:
     return load_companies(None)
 
 
-def test_it_says_what_was_crawled(shown: str) -> None:
+def test_demo_prints_the_summary_of_its_crawl(shown: str) -> None:
     assert f"harbour-courier: {len(content.facts())} found, 0 known before" in shown
 
 
-def test_it_shows_the_companies_that_articles_mention(shown: str) -> None:
+def test_demo_lists_the_mentioned_companies(shown: str) -> None:
     counted = {
         match[1].strip(): int(match[2])
         for match in re.finditer(r"^ (\S.*?) +(\d+) +\d+ +\d+ +\d+ +\d+ *$", shown, re.MULTILINE)
@@ -52,33 +52,33 @@ def test_it_shows_the_companies_that_articles_mention(shown: str) -> None:
     assert counted == expected
 
 
-def test_it_says_where_to_look_next(shown: str) -> None:
+def test_demo_names_the_next_commands(shown: str) -> None:
     assert "scrapy list" in shown
     assert re.search(r"NEWSCRAWL_DATABASE_URL=sqlite:///\S+demo\.sqlite", shown)
 
 
-def test_it_says_how_many_companies_of_the_boilerplate_were_counted(shown: str) -> None:
+def test_demo_reports_the_companies_in_boilerplate(shown: str) -> None:
     assert "other companies stand only in menus, teasers, ads and comments: none counted." in shown
 
 
-def test_a_company_of_the_boilerplate_that_is_counted_is_named() -> None:
+def test_counted_company_of_the_boilerplate_is_named() -> None:
     assert about_boilerplate({"Siemens", "Yahoo"}).endswith("comments: 1 (Yahoo) counted.")
     assert about_boilerplate({"Siemens"}).endswith("comments: none counted.")
 
 
-def test_it_fits_the_screen(shown: str) -> None:
+def test_demo_output_fits_the_screen(shown: str) -> None:
     tables = [line for line in shown.splitlines() if line.startswith(" ")]
     assert max(map(len, tables)) <= 200
 
 
-def test_the_site_speaks_at_least_five_languages() -> None:
+def test_demo_site_has_at_least_five_languages() -> None:
     articles = [page for page in content.facts() if page.outcome == "article"]
     assert len({page.language for page in articles}) >= 5
     assert len(content.facts()) >= 14
 
 
 @pytest.mark.parametrize("page", content.facts(), ids=[page.path for page in content.facts()])
-def test_the_facts_are_true_of_the_page(page: content.Facts) -> None:
+def test_facts_of_a_demo_page_match_its_content(page: content.Facts) -> None:
     text = content.page_bytes(page, "http://site.example").decode(page.charset)
     assert "{{" not in text
     if page.outcome != "dropped":
@@ -87,7 +87,7 @@ def test_the_facts_are_true_of_the_page(page: content.Facts) -> None:
 
 
 @pytest.mark.parametrize("page", content.facts(), ids=[page.path for page in content.facts()])
-def test_what_stands_around_an_article_would_count_within_it(
+def test_companies_of_the_boilerplate_would_count_in_an_article(
     page: content.Facts, companies: Companies
 ) -> None:
     text = ". ".join(f"Yesterday {name} said so" for name in (*page.boilerplate, *page.companies))

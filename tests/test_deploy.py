@@ -31,7 +31,7 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("line", commands())
-def test_command_lines_are_understood(line: str) -> None:
+def test_deployed_command_lines_are_valid(line: str) -> None:
     program, name, *arguments = shlex.split(line.partition("2>>")[0])
     assert program.endswith("/newscrawl")
     command = get_command(app).commands[name]  # type: ignore[attr-defined]
@@ -50,14 +50,14 @@ def test_units_stop_in_order_and_read_the_environment(unit: Path) -> None:
         assert service["KillMode"] == "mixed"
 
 
-def test_the_environment_names_settings() -> None:
+def test_environment_file_names_existing_settings() -> None:
     text = (DEPLOY / "systemd" / "environment").read_text()
     names = set(re.findall(r"\b(NEWSCRAWL_\w+)=", text))
     assert names
     assert {name for name in names if not hasattr(settings, name)} == set()
 
 
-def test_the_egg_for_scrapyd_names_settings_that_can_be_imported() -> None:
+def test_scrapyd_egg_names_importable_settings() -> None:
     call = ast.parse((DEPLOY / "scrapyd" / "setup.py").read_text()).body[-1]
     assert isinstance(call, ast.Expr)
     assert isinstance(call.value, ast.Call)
@@ -69,7 +69,7 @@ def test_the_egg_for_scrapyd_names_settings_that_can_be_imported() -> None:
     assert importlib.import_module(module).BOT_NAME == "newscrawl"
 
 
-def test_rules_for_prometheus_ask_for_metrics_that_exist() -> None:
+def test_prometheus_rules_use_existing_metrics() -> None:
     rules = (DEPLOY / "prometheus-rules.yml").read_text()
     source = (PROJECT / "newscrawl" / "monitoring" / "metrics.py").read_text()
     asked = re.findall(r"newscrawl_(\w+)", " ".join(re.findall(r"expr: (.*)", rules)))
@@ -78,7 +78,7 @@ def test_rules_for_prometheus_ask_for_metrics_that_exist() -> None:
         assert f'"{metric}"' in source or f'"newscrawl_{metric}"' in source
 
 
-def test_the_documented_metrics_are_those_that_exist() -> None:
+def test_documented_metrics_equal_the_existing_ones() -> None:
     documented = (PROJECT / "docs" / "operations.md").read_text()
     source = (PROJECT / "newscrawl" / "monitoring" / "metrics.py").read_text()
     for name in re.findall(r'gauge\(\s*"(\w+)"', source):

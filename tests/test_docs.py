@@ -54,7 +54,7 @@ def anchors(document: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_links_lead_somewhere(document: Path) -> None:
+def test_links_have_targets(document: Path) -> None:
     dead = []
     for link in _LINK.findall(document.read_text("utf-8")):
         path, _, anchor = unquote(link).partition("#")
@@ -112,13 +112,13 @@ WITH_COMMANDS = [path for path in DOCUMENTS if path.name not in ("commands.md", 
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
-def test_commands_exist(document: Path) -> None:
+def test_documented_commands_exist(document: Path) -> None:
     named = [re.match(r"(?:\$ )?(?:\.venv/bin/)?newscrawl (\S+)", x) for x in shell_lines(document)]
     assert {found[1] for found in named if found} - commands() == set()
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
-def test_make_targets_exist(document: Path) -> None:
+def test_documented_make_targets_exist(document: Path) -> None:
     makefile = (PROJECT / "Makefile").read_text("utf-8")
     targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
     named = (re.match(r"(?:\$ )?make ([a-z][\w-]*)", line) for line in shell_lines(document))
@@ -126,13 +126,13 @@ def test_make_targets_exist(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=name_of)
-def test_crawled_sources_exist(document: Path) -> None:
+def test_documented_sources_exist(document: Path) -> None:
     slugs = {source.slug for source in load_sources()}
     named = (re.search(r"scrapy crawl ([a-z0-9-]+)", line) for line in shell_lines(document))
     assert {found[1] for found in named if found} - slugs == set()
 
 
-def test_number_of_sources_is_right() -> None:
+def test_documented_number_of_sources_is_right() -> None:
     told = {int(number) for number in re.findall(r"(\d+) sources of the registry", README)}
     assert told == {len(load_sources())}
 
@@ -151,12 +151,12 @@ def test_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
-def test_nothing_names_a_place_on_our_machines(document: Path) -> None:
+def test_no_file_names_a_path_of_our_machines(document: Path) -> None:
     text = document.read_text("utf-8")
     assert not re.search(r"(?<![\w.:/])/(?:work|root|home)/", text)
 
 
-def test_no_document_has_marks_that_are_never_closed() -> None:
+def test_marks_in_documents_are_closed() -> None:
     for document in DOCUMENTS:
         text = document.read_text("utf-8")
         assert len(re.findall(r"^<!-- end -->$", text, re.MULTILINE)) == len(

@@ -11,5 +11,5 @@ NAMED = sorted(set(re.findall(r"`((?:\w+/)*test_\w+\.py)::(test_\w+)`", DOCUMENT
 
 
 @pytest.mark.parametrize(("file", "test"), NAMED, ids=[test for _, test in NAMED])
-def test_a_named_test_is_there(file: str, test: str) -> None:
+def test_named_test_exists(file: str, test: str) -> None:
     assert f"\ndef {test}(" in (TESTS / file).read_text("utf-8")

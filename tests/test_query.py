@@ -31,7 +31,7 @@ def news(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("by", ["fortnight", "company", ""])
-def test_what_cannot_be_counted_by_is_named(news: Database, by: Any) -> None:
+def test_unknown_grouping_is_named(news: Database, by: Any) -> None:
     says = f"can't count by {by!r}: choose among hour, day, week, month, quarter, year, source"
     with pytest.raises(query.QuestionError, match=re.escape(says)):
         query.mention_counts(news, by)
@@ -39,14 +39,14 @@ def test_what_cannot_be_counted_by_is_named(news: Database, by: Any) -> None:
         query.share_of_voice(news, ["Siemens", "Bosch"], by=by)
 
 
-def test_the_package_opens_its_rooms_by_itself() -> None:
+def test_package_imports_its_modules_on_access() -> None:
     asked = "import newscrawl; print(newscrawl.query.Scope.__name__, newscrawl.mentions.__name__)"
     ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert ran.stdout == "Scope newscrawl.mentions\n"
     assert {"extract", "mentions", "query", "Article"} <= set(dir(newscrawl))
 
 
-def test_records_are_flat_and_gaps_stay_gaps(news: Database) -> None:
+def test_records_are_flat_and_keep_gaps(news: Database) -> None:
     records = query.to_records(query.mention_counts(news, "day", company="Siemens", scope=WEEK))
     assert [(row["key"], row["articles"], row["read"]) for row in records] == [
         (day(-1).isoformat(), None, 0),
@@ -54,19 +54,19 @@ def test_records_are_flat_and_gaps_stay_gaps(news: Database) -> None:
     ]
 
 
-def test_pandas_frames(news: Database) -> None:
+def test_rows_become_a_pandas_frame(news: Database) -> None:
     frame = query.to_pandas(query.share_of_voice(news, ["Siemens", "Bosch"], scope=WEEK))
     assert frame["share"].tolist() == [0.5, 0.5]
 
 
-def test_polars_frames(news: Database) -> None:
+def test_rows_become_a_polars_frame(news: Database) -> None:
     frame = query.to_polars(query.mention_counts(news, "day", company="Siemens", scope=WEEK))
     assert frame["articles"].to_list() == [None, 1]
     found = query.to_polars(query.search(news, "plant"))
     assert found["snippets"].to_list()[0][0]["text"] == "Siemens has a plant."
 
 
-def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+def test_missing_database_is_not_created(tmp_path: Path) -> None:
     file = tmp_path / "none.sqlite"
     with pytest.raises(StorageError, match="no database at"):
         query.open_news(f"sqlite:///{file}")

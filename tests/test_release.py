@@ -22,7 +22,7 @@ def release() -> ModuleType:
     return module
 
 
-def test_version_is_written_where_the_package_has_it(release: ModuleType) -> None:
+def test_release_writes_the_version_of_the_package(release: ModuleType) -> None:
     text = release.VERSION_FILE.read_text("utf-8")
     assert '__version__ = "99.0.0"' in release.with_version(text, "99.0.0")
 
@@ -56,7 +56,7 @@ def test_our_changelog_can_be_released(release: ModuleType) -> None:
     assert "## [99.0.0] - 2026-11-22" in release.with_section(text, "99.0.0", "2026-11-22")
 
 
-def test_command_without_a_version_says_what_to_write() -> None:
+def test_command_without_a_version_shows_its_usage() -> None:
     ran = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert ran.stderr == "release: which version? write make release VERSION=0.2.0\n"

@@ -61,5 +61,5 @@ def test_only_http_urls_become_links(url: str | None, safe: str | None) -> None:
 
 
 @given(st.text(max_size=30), st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40))))
-def test_marks_neither_lose_nor_repeat_a_character(text: str, marks: list[tuple[int, int]]) -> None:
+def test_marked_text_keeps_every_character_once(text: str, marks: list[tuple[int, int]]) -> None:
     assert "".join(piece for piece, _ in marked_pieces(text, marks)) == text

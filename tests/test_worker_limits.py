@@ -17,7 +17,7 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
-def test_memory_beyond_the_limit_is_refused_and_below_it_is_had() -> None:
+def test_memory_is_limited() -> None:
     code = "limit_memory(64)\nprint(len(bytearray(32 << 20)))\nbytearray(96 << 20)"
     done = run(code)
     assert done.stdout.split() == [str(32 << 20)]
@@ -25,12 +25,12 @@ def test_memory_beyond_the_limit_is_refused_and_below_it_is_had() -> None:
     assert done.stderr.endswith("MemoryError\n")
 
 
-def test_a_process_that_uses_too_much_of_a_processor_is_ended() -> None:
+def test_process_over_its_cpu_limit_is_ended() -> None:
     done = run("limit_processor_time(1)\nwhile True: pass")
     assert done.returncode == -signal.SIGXCPU
 
 
-def test_each_piece_of_work_gets_its_own_time() -> None:
+def test_each_task_has_its_own_time_limit() -> None:
     code = (
         "import time\n"
         "for _ in range(3):\n"

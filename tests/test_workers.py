@@ -30,7 +30,7 @@ def worker() -> Iterator[WorkerProcess]:
     process.close()
 
 
-def test_work_is_done_apart_by_one_process(worker: WorkerProcess) -> None:
+def test_tasks_run_in_one_separate_process(worker: WorkerProcess) -> None:
     feed = worker.run(read_listing, FEED, "https://n.example/feed")
     assert isinstance(feed, Feed)
     assert [entry.hints.title for entry in feed.entries] == ["A"]
@@ -38,45 +38,45 @@ def test_work_is_done_apart_by_one_process(worker: WorkerProcess) -> None:
     assert first == second != os.getpid()
 
 
-def test_a_worker_knows_nothing_that_it_does_not_need(worker: WorkerProcess) -> None:
+def test_worker_imports_only_required_modules(worker: WorkerProcess) -> None:
     worker.run(read_listing, FEED, "https://n.example/feed")
     loaded = [name for name in ("scrapy", "sqlalchemy", "numpy") if worker.run(is_imported, name)]
     assert loaded == []
 
 
-def test_what_work_raises_is_raised(worker: WorkerProcess) -> None:
+def test_exception_of_a_task_is_raised(worker: WorkerProcess) -> None:
     with pytest.raises(FeedError, match="neither RSS nor Atom"):
         worker.run(read_listing, b"<html>", "https://n.example/feed")
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_work_that_never_ends_is_ended_and_the_next_is_done(worker: WorkerProcess) -> None:
+def test_endless_task_is_ended_and_the_next_one_runs(worker: WorkerProcess) -> None:
     with pytest.raises(WorkExceededError, match="took more than 2 s of a processor"):
         worker.run(read_for_ever, b"", "")
     assert worker.run(square_or_die, 3) == 9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems don't enforce RLIMIT_AS")
-def test_work_that_eats_the_memory_is_ended_and_the_next_is_done(worker: WorkerProcess) -> None:
+def test_task_over_its_memory_limit_is_ended_and_the_next_one_runs(worker: WorkerProcess) -> None:
     with pytest.raises(WorkExceededError, match="took more than 256 MB of memory"):
         worker.run(eat_memory, b"", "")
     assert worker.run(allocate, 64 << 20) == 64 << 20
 
 
-def test_work_that_kills_its_process_is_told(worker: WorkerProcess) -> None:
+def test_crash_of_the_worker_is_reported(worker: WorkerProcess) -> None:
     with pytest.raises(WorkExceededError, match=r"crashed the process .*\(exit code 1\)"):
         worker.run(square_or_die, 7)
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_work_that_only_waits_is_ended_too() -> None:
+def test_waiting_task_is_ended() -> None:
     worker = WorkerProcess(Limits(seconds=60, megabytes=256, clock_seconds=1.0))
     with pytest.raises(WorkExceededError, match="took longer than 1 seconds"):
         worker.run(time.sleep, 3600)
     worker.close()
 
 
-def test_work_is_stopped_at_once(worker: WorkerProcess) -> None:
+def test_task_can_be_stopped_at_once(worker: WorkerProcess) -> None:
     worker = WorkerProcess(Limits(seconds=600, megabytes=256, clock_seconds=600.0))
     stopped = threading.Timer(0.3, worker.stop)
     stopped.start()
@@ -89,14 +89,14 @@ def test_work_is_stopped_at_once(worker: WorkerProcess) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_of_a_terminal_are_for_the_crawl(
+def test_worker_ignores_signals_of_the_terminal(
     worker: WorkerProcess, number: signal.Signals
 ) -> None:
     os.kill(worker.run(os.getpid), number)
     assert worker.run(square_or_die, 3) == 9
 
 
-def test_a_worker_ends_with_the_process_that_started_it() -> None:
+def test_worker_ends_with_its_parent_process() -> None:
     code = (
         "import os, time\n"
         "from newscrawl.workers import Limits, WorkerProcess\n"
@@ -112,13 +112,13 @@ def test_a_worker_ends_with_the_process_that_started_it() -> None:
     wait_for(lambda: not alive(pid))
 
 
-def test_a_page_that_takes_too_long_to_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_over_its_time_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sitemaps, "_LIMITS", LIMITS)
     with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
         parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html")
 
 
-def test_a_home_page_of_many_attributes_is_read() -> None:
+def test_home_page_with_many_attributes_is_read() -> None:
     attributes = b" ".join(b"x%d=1" % number for number in range(400_000))
     body = b"<title>The Quay</title><p " + attributes + b">"
     home = parse_in_process(read_home, body, "https://n.example/", "text/html")

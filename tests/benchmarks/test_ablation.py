@@ -18,7 +18,7 @@ def examples() -> list[Example]:
     return [example for page in load_corpus(MINI) if (example := read_example(page)) is not None]
 
 
-def test_the_document_has_the_table_of_the_file() -> None:
+def test_document_has_the_table_of_the_data_file() -> None:
     text = (DOCS / "algorithms.md").read_text("utf-8")
     _, _, rest = text.partition("<!-- ablation -->\n")
     table, end, _ = rest.partition("\n<!-- end -->")
@@ -26,7 +26,7 @@ def test_the_document_has_the_table_of_the_file() -> None:
     assert table == as_markdown((DOCS / "data" / "ablation.csv").read_text("utf-8"))
 
 
-def test_changes_are_shown_against_the_whole() -> None:
+def test_changes_are_relative_to_the_full_model() -> None:
     rows = [
         Ablated("nothing", 0.9, 0.8, 0.7),
         Ablated("tree", 0.89, 0.8, 0.71),
@@ -39,15 +39,13 @@ def test_changes_are_shown_against_the_whole() -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_file_has_every_set(name: str) -> None:
+def test_data_file_has_every_set(name: str) -> None:
     header = (DOCS / "data" / "ablation.csv").read_text("utf-8").splitlines()[0]
     assert name in header.split(",")
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_source_left_out_says_the_same_of_all_blocks(
-    source: str, examples: list[Example]
-) -> None:
+def test_removed_source_is_constant_for_all_blocks(source: str, examples: list[Example]) -> None:
     example = examples[0]
     bare = leave_out(example, source)
     values = bare.block_features.values

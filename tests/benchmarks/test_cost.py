@@ -25,25 +25,25 @@ MEASURED = Cost(
 
 
 @pytest.mark.parametrize("size", [20_000, 100_000, 1_000_000])
-def test_a_made_up_page_has_the_size_asked_for(size: int) -> None:
+def test_generated_page_has_the_requested_size(size: int) -> None:
     assert size <= len(generated_page(size)) < size + 10_000
 
 
-def test_a_made_up_page_reads_as_an_article() -> None:
+def test_generated_page_is_extracted_as_an_article() -> None:
     article = newscrawl.extract(generated_page(30_000))
     assert article.kind == "article"
     assert article.language == "en"
     assert len(article.text) > 3000
 
 
-def test_made_up_pages_differ_and_come_again() -> None:
+def test_generated_pages_differ_and_are_repeatable() -> None:
     first, second = generated_pages(20_000, 2)
     words = [set(re.findall(rb"[a-z]{6,}", page)) for page in (first, second)]
     assert len(words[0] & words[1]) < len(words[0]) / 2
     assert [first, second] == list(generated_pages(20_000, 2))
 
 
-def test_stages_add_up_to_the_whole() -> None:
+def test_stages_add_up_to_the_total() -> None:
     found = {stage.name: stage for stage in cost.stages(list(generated_pages(20_000, 3)), rounds=2)}
     assert list(found) == [cost.BARE_PARSE, cost.WHOLE, *cost.STAGES]
     assert found[cost.BARE_PARSE].times_parse == 1
@@ -59,12 +59,12 @@ def test_time_grows_as_the_page_does() -> None:
     assert any(growth < LINEAR for growth in looks)
 
 
-def test_growth_shows_what_is_not_linear() -> None:
+def test_growth_shows_superlinear_stages() -> None:
     sizes = [Size(10, 5.0, 1.0), Size(100, 10.0, 1.0), Size(1000, 1000.0, 1.0)]
     assert cost.growth(sizes) == pytest.approx(10)
 
 
-def test_memory_is_that_of_a_process_of_its_own() -> None:
+def test_memory_is_measured_in_a_separate_process() -> None:
     hog = bytearray(300 << 20)
     few, all_of_them = cost.memory(first=5, pages=25)
     assert (few.pages, all_of_them.pages) == (5, 25)
@@ -90,15 +90,15 @@ def rows(name: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_the_document_has_the_table(name: str) -> None:
+def test_document_has_the_table_of_the_result(name: str) -> None:
     assert marked(name).strip()
 
 
-def test_the_document_shows_every_stage() -> None:
+def test_document_lists_every_stage() -> None:
     assert [row[0] for row in rows("stages")] == [cost.BARE_PARSE, cost.WHOLE, *cost.STAGES]
 
 
-def test_the_document_shows_linear_time_and_flat_memory() -> None:
+def test_document_shows_linear_time_and_constant_memory() -> None:
     sizes = [float(row[0].replace(",", "")) for row in rows("sizes")]
     assert sizes == pytest.approx(list(cost.SIZES), rel=0.3)
     sentence = re.search(r"costs ([\d.]+) times", marked("sizes"))
@@ -109,7 +109,7 @@ def test_the_document_shows_linear_time_and_flat_memory() -> None:
     assert float(after) <= cost.FLAT * float(before) + 1  # whole megabytes
 
 
-def test_the_command_measures_generated_pages_without_a_corpus(
+def test_command_measures_generated_pages_without_a_corpus(
     run_benchmark: RunBenchmark,
 ) -> None:
     sizes = ("--largest", "100", "--pages", "20", "--rounds", "1")

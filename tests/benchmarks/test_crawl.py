@@ -12,7 +12,7 @@ from benchmarks.crawl.world import World
 from tests.site.crawling import PROJECT
 
 
-def test_a_world_is_crawled_twice_and_downloaded_bare() -> None:
+def test_benchmark_crawls_twice_and_downloads_once() -> None:
     command = [sys.executable, "-m", "benchmarks.crawl", "--sites", "5", "--articles", "60"]
     done = subprocess.run(
         [*command, "--json"], cwd=PROJECT, capture_output=True, text=True, check=False, timeout=250
@@ -29,7 +29,7 @@ def test_a_world_is_crawled_twice_and_downloaded_bare() -> None:
     assert figures["share"] > 0
 
 
-def test_each_article_has_one_address_and_one_page() -> None:
+def test_each_article_has_one_url_and_one_page() -> None:
     world = World(sites=3, articles=10, port=80)
     urls = list(world.urls())
     assert len(set(urls)) == 10
@@ -52,18 +52,18 @@ def test_each_article_has_one_address_and_one_page() -> None:
         ("/news/2026/harbour-report-number-85.html", "cut"),
     ],
 )
-def test_one_article_in_twenty_is_as_the_web_is(path: str, temper: str) -> None:
+def test_benchmark_site_has_missing_broken_moved_and_slow_articles(path: str, temper: str) -> None:
     place = World(sites=3, articles=100, port=80).place(path)
     assert place is not None
     assert place.temper == temper
 
 
 @pytest.mark.parametrize("path", ["/", "/news/x", "/news/2026/harbour-report-number-100.html"])
-def test_elsewhere_there_is_nothing(path: str) -> None:
+def test_other_paths_are_missing(path: str) -> None:
     assert World(sites=3, articles=100, port=80).place(path) is None
 
 
-def test_the_server_answers_conditional_requests() -> None:
+def test_server_answers_conditional_requests() -> None:
     command = [sys.executable, "-m", "benchmarks.crawl.server", "2", "10"]
     with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -17,7 +17,7 @@ PUBLISHED = ROOT / "docs" / "data" / "benchmark.json"
 MARKS = marks(KIND)
 
 
-def test_marked_places_are_filled_and_filled_again(tmp_path: Path) -> None:
+def test_marked_places_are_filled_repeatedly(tmp_path: Path) -> None:
     document = tmp_path / "README.md"
     document.write_text("before\n<!-- size: pages -->\nstale\n<!-- end -->\nafter\n")
     tables = {"pages": lambda number: f"{number} pages"}
@@ -27,7 +27,7 @@ def test_marked_places_are_filled_and_filled_again(tmp_path: Path) -> None:
         assert document.read_text() == filled
 
 
-def test_a_mark_without_a_table_is_named(tmp_path: Path) -> None:
+def test_mark_without_a_table_is_named(tmp_path: Path) -> None:
     document = tmp_path / "README.md"
     document.write_text("<!-- size: nonsense -->\n<!-- end -->\n")
     with pytest.raises(CorpusError, match="no size table 'nonsense'"):
@@ -40,7 +40,7 @@ def result() -> Benchmark:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_a_table_is_what_the_result_says(document: Path, result: Benchmark) -> None:
+def test_table_has_the_figures_of_the_result(document: Path, result: Benchmark) -> None:
     found = list(MARKS.finditer(document.read_text("utf-8")))
     assert found
     for mark in found:
@@ -50,7 +50,7 @@ def test_a_table_is_what_the_result_says(document: Path, result: Benchmark) -> N
         )
 
 
-def test_the_published_result_has_a_row_for_every_tool(result: Benchmark) -> None:
+def test_published_result_has_a_row_for_every_tool(result: Benchmark) -> None:
     assert {row.name for row in result.rows} >= {*peers.PEERS, UNSEEN}
     for row in result.rows:
         assert row.reason or row.speed or row.name == UNSEEN, row.name

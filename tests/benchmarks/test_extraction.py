@@ -94,7 +94,7 @@ def test_every_row_of_the_paper_has_a_tool() -> None:
 
 
 @pytest.mark.parametrize("name", peers.PEERS)
-def test_a_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
+def test_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
     peer = peers.PEERS[name]
     match find(peer, tmp_path):
         case Installed(python, version):
@@ -105,7 +105,7 @@ def test_a_tool_is_installed_or_says_why_not(name: str, tmp_path: Path) -> None:
             assert "make bench-peers" in reason
 
 
-def test_a_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
+def test_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
     folder = tmp_path / ".venv-bench-py37"
     folder.mkdir()
     note = json.dumps({"dragnet": "pip: no compiler"})
@@ -113,7 +113,7 @@ def test_a_tool_that_pip_refused_keeps_the_reason(tmp_path: Path) -> None:
     assert find(peers.PEERS["dragnet"], tmp_path) == Missing("pip: no compiler")
 
 
-def test_the_extra_of_the_project_names_every_peer_that_shares_its_environment() -> None:
+def test_bench_extra_names_every_peer_of_our_environment() -> None:
     wanted = {p.package for p in peers.PEERS.values() if p.environment == peers.BENCH_ENV}
     asked = {environments.distribution(line) for line in environments.extra_requirements("bench")}
     assert wanted <= asked
@@ -130,7 +130,7 @@ def test_the_extra_of_the_project_names_every_peer_that_shares_its_environment()
     ],
     ids=["no interpreter", "pip fails"],
 )
-def test_what_could_not_be_installed_leaves_its_reason(
+def test_failed_installation_is_recorded_with_its_reason(
     environment: Environment, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -141,7 +141,7 @@ def test_what_could_not_be_installed_leaves_its_reason(
     assert "gone" in told[0]
 
 
-def test_an_interpreter_that_does_not_exist_is_none() -> None:
+def test_missing_interpreter_is_none() -> None:
     assert environments.interpreter("3.1") is None
 
 
@@ -156,11 +156,13 @@ def test_an_interpreter_that_does_not_exist_is_none() -> None:
     ],
     ids=["utf-8", "declared", "undeclared", "unknown", "xml"],
 )
-def test_all_tools_get_the_same_characters(page: bytes, text: str) -> None:
+def test_all_tools_receive_equal_pages(page: bytes, text: str) -> None:
     assert peers.decode(page).endswith(text)
 
 
-def test_a_page_that_hangs_or_kills_a_tool_costs_only_itself(unruly: Runner, mini: Corpus) -> None:
+def test_page_that_hangs_or_crashes_a_tool_loses_no_other_page(
+    unruly: Runner, mini: Corpus
+) -> None:
     pages = mini.pages[:6]
     answers = list(unruly.answers(pages, with_metadata=True, page_seconds=0.3))
     assert [answer["id"] for answer in answers] == [page.id for page in pages]
@@ -170,13 +172,13 @@ def test_a_page_that_hangs_or_kills_a_tool_costs_only_itself(unruly: Runner, min
     assert [bool(answer["text"]) for answer in answers] == [True, False, True, False, True, False]
 
 
-def test_a_tool_that_does_not_start_says_so(unruly: Runner, mini: Corpus) -> None:
+def test_tool_that_does_not_start_is_reported(unruly: Runner, mini: Corpus) -> None:
     broken = replace(unruly, script=Path("no-such-script.py"))
     with pytest.raises(ToolError, match="does not start"):
         list(broken.answers(mini.pages[:1], with_metadata=True))
 
 
-def test_answers_are_kept_and_a_cut_line_is_asked_again(
+def test_answers_are_stored_and_a_truncated_line_is_repeated(
     unruly: Runner, mini: Corpus, tmp_path: Path
 ) -> None:
     store = AnswerStore(tmp_path / "answers")
@@ -193,7 +195,7 @@ def test_answers_are_kept_and_a_cut_line_is_asked_again(
     assert [again[page]["text"] for page in pages] == [f"said {page.id}" for page in pages]
 
 
-def test_only_the_latest_version_of_a_tool_is_kept(
+def test_only_answers_of_the_latest_version_are_kept(
     unruly: Runner, mini: Corpus, tmp_path: Path
 ) -> None:
     store = AnswerStore(tmp_path)
@@ -205,14 +207,14 @@ def test_only_the_latest_version_of_a_tool_is_kept(
     assert [paths["1"].exists(), paths["2"].exists(), other_corpus.exists()] == [False, True, True]
 
 
-def test_fresh_forgets(unruly: Runner, mini: Corpus, tmp_path: Path) -> None:
+def test_fresh_ignores_stored_answers(unruly: Runner, mini: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "old.jsonl"
     path.write_text('{"set": "mini", "id": "x", "text": "old"}\n')
     assert AnswerStore(tmp_path).load(path)
     assert AnswerStore(tmp_path, fresh=True).load(path) == {}
 
 
-def test_a_version_of_ours_changes_with_its_sources(tmp_path: Path) -> None:
+def test_version_of_ours_changes_with_its_sources(tmp_path: Path) -> None:
     source = tmp_path / "a.py"
     source.write_text("x = 1")
     before = source_version([source])
@@ -230,7 +232,7 @@ def test_gold_texts_score_1(mini: Corpus) -> None:
         assert scores["mentions.count_ratio"] == 1.0
 
 
-def test_no_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
+def test_missing_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
     nothing = {(p.set, p.id): {"text": "", "error": "ValueError: no"} for p in mini}
     found = score(mini, nothing, Companies([Company(name="Bramble")]))
     assert found["errors"] == len(mini)
@@ -238,7 +240,7 @@ def test_no_texts_score_0_and_are_counted_as_errors(mini: Corpus) -> None:
     assert found["scores"]["mini"]["mentions.recall"] == 0.0
 
 
-def test_a_set_is_parted_only_where_parts_are_large(mini: Corpus) -> None:
+def test_set_is_divided_only_into_large_parts(mini: Corpus) -> None:
     many = tuple(
         replace(page, id=f"{page.id}-{i}", lang="en" if i else "de")
         for i in range(8)
@@ -250,20 +252,20 @@ def test_a_set_is_parted_only_where_parts_are_large(mini: Corpus) -> None:
     }
 
 
-def test_a_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
+def test_speed_sample_steps_evenly_through_the_corpus(mini: Corpus) -> None:
     sample = speed.sample(mini, 4)
     assert [mini.pages.index(page) for page in sample] == [0, 3, 6, 9]
     assert speed.sample(mini, 10_000) == mini.pages
 
 
-def test_floors_rise_and_never_fall(mini: Corpus) -> None:
+def test_floors_are_raised_but_never_lowered(mini: Corpus) -> None:
     high, low = (result_of(mini, **{"word.f1": value}).reached() for value in (0.9, 0.5))
     floors = moved(high, mini.fingerprint, {})
     assert floors[mini.fingerprint]["fe"]["mini"]["word.f1"] == pytest.approx(0.898)
     assert moved(low, mini.fingerprint, floors) == floors
 
 
-def test_a_method_below_its_floor_is_named(mini: Corpus) -> None:
+def test_method_below_its_floor_is_named(mini: Corpus) -> None:
     floors = moved(result_of(mini, **{"word.f1": 0.9}).reached(), mini.fingerprint, {})
     fallen = list(result_of(mini, **{"word.f1": 0.85}).reached())
     (line,) = falls(fallen, mini.fingerprint, floors)
@@ -271,14 +273,14 @@ def test_a_method_below_its_floor_is_named(mini: Corpus) -> None:
     assert falls(fallen, "another corpus", floors) == []
 
 
-def test_a_result_survives_its_file(mini: Corpus, tmp_path: Path) -> None:
+def test_result_is_read_unchanged_from_its_file(mini: Corpus, tmp_path: Path) -> None:
     result = result_of(mini, **{"word.f1": 0.9})
     result.save(tmp_path / "benchmark.json")
     assert Benchmark.load(tmp_path / "benchmark.json") == result
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"rows": []}'])
-def test_a_file_that_is_no_result_is_named(content: str | None, tmp_path: Path) -> None:
+def test_file_that_is_not_a_result_is_named(content: str | None, tmp_path: Path) -> None:
     path = tmp_path / "benchmark.json"
     if content is not None:
         path.write_text(content)
@@ -287,7 +289,7 @@ def test_a_file_that_is_no_result_is_named(content: str | None, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables_are_made_from_results_alone(name: str, mini: Corpus) -> None:
+def test_tables_are_rendered_from_results_only(name: str, mini: Corpus) -> None:
     gone = Row(name="dragnet", package="dragnet", paper="DRAGNET", reason="pip: a | b <c>")
     result = result_of(mini, **{"word.f1": 0.9})
     table = TABLES[name](replace(result, rows=(*result.rows, gone)))
@@ -295,9 +297,7 @@ def test_tables_are_made_from_results_alone(name: str, mini: Corpus) -> None:
     assert "<c>" not in table
 
 
-def test_the_command_scores_and_times_our_methods(
-    run_benchmark: RunBenchmark, tmp_path: Path
-) -> None:
+def test_command_scores_and_times_our_methods(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
     ran = run_benchmark(
         benchmark,
         "--corpus", MINI, "--tool", "newscrawl fe", "--tool", "newscrawl tb",
@@ -342,7 +342,7 @@ def test_scores_on_unseen_sites_are_those_at_our_threshold(tmp_path: Path) -> No
     ],
     ids=["no corpus", "wrong corpus", "unknown tool", "no answers", "no result yet"],
 )
-def test_wrong_use_is_one_line_and_exit_code_2(
+def test_invalid_usage_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], advice: str, run_benchmark: RunBenchmark
 ) -> None:
     ran = run_benchmark(benchmark, *arguments)
@@ -359,7 +359,7 @@ def test_mention_agreement_counts_pairs_and_totals() -> None:
     assert agreement.count_ratio == pytest.approx(5 / 8)
 
 
-def test_mention_agreement_wants_the_same_pages() -> None:
+def test_mention_agreement_requires_equal_pages() -> None:
     with pytest.raises(ValueError, match="1 pages found against 2 gold pages"):
         mention_agreement([{}], [{}, {}])
 
@@ -367,5 +367,5 @@ def test_mention_agreement_wants_the_same_pages() -> None:
 @pytest.mark.parametrize(
     ("found", "ratio"), [({}, 1.0), ({"Yahoo": 1}, math.inf)], ids=["none", "some"]
 )
-def test_mentions_where_the_gold_has_none(found: dict[str, int], ratio: float) -> None:
+def test_count_ratio_is_defined_without_gold_mentions(found: dict[str, int], ratio: float) -> None:
     assert mention_agreement([found], [{}]).count_ratio == ratio

@@ -73,7 +73,7 @@ def vectors(mini: Corpus) -> list[PageVectors]:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_has_its_panels_each_with_a_title(name: str) -> None:
+def test_each_panel_of_a_figure_has_a_title(name: str) -> None:
     draw, panels = FIGURES[name]
     axes = draw().axes
     assert len(axes) == panels
@@ -81,7 +81,7 @@ def test_a_figure_has_its_panels_each_with_a_title(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["swarm", "languages"])
-def test_the_same_results_give_the_same_files(name: str, tmp_path: Path) -> None:
+def test_equal_results_give_equal_files(name: str, tmp_path: Path) -> None:
     draw, _ = FIGURES[name]
     first = [path.read_bytes() for path in figures.save(draw(), tmp_path / "a", "x")]
     second = [path.read_bytes() for path in figures.save(draw(), tmp_path / "b", "x")]
@@ -89,25 +89,25 @@ def test_the_same_results_give_the_same_files(name: str, tmp_path: Path) -> None
     assert first[1].startswith(b"\x89PNG")
 
 
-def test_drawing_leaves_the_style_of_others_alone() -> None:
+def test_drawing_does_not_change_the_global_style() -> None:
     before = dict(mpl.rcParams)
     figures.swarm(SWARM)
     assert dict(mpl.rcParams) == before
 
 
-def test_the_swarm_shows_best_and_mean_of_each_run() -> None:
+def test_swarm_figure_shows_best_and_mean_of_each_run() -> None:
     for axis in figures.swarm(SWARM).axes:
         lines = {line.get_label(): list(line.get_ydata()) for line in axis.get_lines()}
         assert lines["best particle"] == [generation["best"] for generation in HISTORY]
         assert lines["mean"] == [generation["mean"] for generation in HISTORY]
 
 
-def test_languages_leave_out_tools_without_figures() -> None:
+def test_language_figure_omits_tools_without_results() -> None:
     (axis,) = figures.languages(RESULT).axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["goose3", "newscrawl fe"]
 
 
-def test_a_greater_lambda_costs_recall(mini: Corpus) -> None:
+def test_greater_lambda_lowers_recall(mini: Corpus) -> None:
     found = measurements.cetr_lambda(mini.pages)
     assert found["recall"] == sorted(found["recall"], reverse=True)
     assert found["recall"][0] > found["recall"][-1]
@@ -151,7 +151,7 @@ def test_swarm_data_hold_both_runs_and_all_features(
     assert sweep["together"] > sweep["everything"]
 
 
-def test_the_command_draws_what_has_a_result_file(
+def test_command_draws_figures_with_a_result_file(
     run_benchmark: RunBenchmark, tmp_path: Path
 ) -> None:
     data = tmp_path / "docs" / "data"
@@ -163,7 +163,7 @@ def test_the_command_draws_what_has_a_result_file(
     assert drawn == {"swarm", "cetr-page", "cetr-lambda"}
 
 
-def test_without_any_result_file_the_command_says_what_makes_one(
+def test_command_without_result_files_names_their_commands(
     run_benchmark: RunBenchmark,
 ) -> None:
     ran = run_benchmark(draw_figures)
@@ -171,14 +171,14 @@ def test_without_any_result_file_the_command_says_what_makes_one(
     assert "give --page DIR, or --corpus DIR with --swarm" in ran.err
 
 
-def test_a_broken_result_file_is_named(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
+def test_invalid_result_file_is_named(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
     (tmp_path / "figure3.json").write_text("{")
     ran = run_benchmark(draw_figures, "--data", tmp_path)
     assert ran.code == 2
     assert "figure3.json: broken JSON" in ran.err
 
 
-def test_the_swarm_is_not_measured_on_other_pages_than_the_limits(
+def test_swarm_figure_requires_the_corpus_of_the_limits(
     run_benchmark: RunBenchmark,
 ) -> None:
     ran = run_benchmark(draw_figures, "--swarm", "--corpus", MINI)

@@ -31,7 +31,7 @@ def test_no_method_falls_below_its_floor(corpus: Corpus) -> None:
     assert falls(reached(scores), corpus.fingerprint, on_file) == []
 
 
-def test_a_fall_is_reported_with_both_numbers() -> None:
+def test_fall_is_reported_with_both_numbers() -> None:
     assert falls(fe_on_news(0.5), "f", FLOORS) == [
         "fe: word.f1 on news is 0.5000, below its floor 0.9000"
     ]
@@ -44,7 +44,7 @@ def test_floors_only_rise_unless_they_are_lowered_on_request() -> None:
     assert moved(fe_on_news(0.5), "f", FLOORS, lower=True)["f"]["fe"]["news"]["word.f1"] == 0.498
 
 
-def test_the_command_exits_with_1_below_a_floor(
+def test_command_exits_with_1_below_a_floor(
     run_benchmark: RunBenchmark, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     high = moved([Reached("tb", "mini", "word.f1", 1.0)], corpus.fingerprint, {})

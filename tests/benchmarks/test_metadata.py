@@ -49,7 +49,7 @@ def test_metadata_is_compared_with_stored_answers(
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
-def test_titles_alone_fewer_pages_and_variants_are_left_out(
+def test_tools_with_titles_only_fewer_pages_or_variants_are_omitted(
     tmp_path: Path, pages: list[GoldPage]
 ) -> None:
     store(tmp_path, "titles", pages, "title")
@@ -64,13 +64,13 @@ def test_titles_alone_fewer_pages_and_variants_are_left_out(
 
 
 @pytest.mark.parametrize("date", [["2026-03-05"], "2026-03-05T23:00:00+01:00", "5 March 2026"])
-def test_dates_are_read_in_whatever_form(date: object) -> None:
+def test_dates_are_parsed_in_any_format(date: object) -> None:
     published = fields_of({"title": "", "date": date}).published
     assert published is not None
     assert f"{published:%Y-%m-%d}" == "2026-03-05"
 
 
-def test_fields_may_be_lists_within_lists() -> None:
+def test_fields_can_be_nested_lists() -> None:
     fields = fields_of({"title": ["Rain"], "authors": [["Jane Doe"], "Tom Ray", None]})
     assert (fields.title, fields.authors) == ("Rain", ("Jane Doe", "Tom Ray"))
 
@@ -78,11 +78,11 @@ def test_fields_may_be_lists_within_lists() -> None:
 @pytest.mark.parametrize(
     "date", ["", None, [], 7, "yesterday, or so", "99999999999999999999", "0001-01-01T00:00+14:00"]
 )
-def test_what_is_no_date_is_none(date: object) -> None:
+def test_invalid_date_is_none(date: object) -> None:
     assert fields_of({"title": "", "date": date}).published is None
 
 
-def test_halves_share_no_site(run_benchmark: RunBenchmark, pages: list[GoldPage]) -> None:
+def test_halves_have_no_common_site(run_benchmark: RunBenchmark, pages: list[GoldPage]) -> None:
     counts = []
     for half in (0, 1):
         ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--half", half, "-f", "json")

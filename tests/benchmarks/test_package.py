@@ -25,7 +25,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
-def test_each_command_has_a_help_that_fits_a_screen(
+def test_help_of_each_command_fits_the_screen(
     command: Callable[..., None], run_benchmark: RunBenchmark
 ) -> None:
     ran = run_benchmark(command, "--help")

@@ -46,7 +46,7 @@ def test_language_tables_take_their_language_only(bundled_scores: list[PageScore
         paper_table(14, [s for s in bundled_scores if s.lang == "en"])
 
 
-def test_the_command_prints_the_tables_asked_for(run_benchmark: RunBenchmark) -> None:
+def test_command_prints_the_requested_tables(run_benchmark: RunBenchmark) -> None:
     ran = run_benchmark(
         paper_tables, "--corpus", BUNDLED, "--table", "1", "--table", "10", "--method", "fe"
     )
@@ -55,7 +55,7 @@ def test_the_command_prints_the_tables_asked_for(run_benchmark: RunBenchmark) ->
     assert re.search(r"fe +\d\d\.\d\d +\d\d\.\d\d \(± \d+\)", ran.out)
 
 
-def test_an_unknown_table_is_refused(run_benchmark: RunBenchmark) -> None:
+def test_unknown_table_is_refused(run_benchmark: RunBenchmark) -> None:
     ran = run_benchmark(paper_tables, "--corpus", BUNDLED, "--table", "2")
     assert (ran.code, ran.err) == (
         2,

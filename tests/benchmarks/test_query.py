@@ -26,12 +26,12 @@ COUNTED: tuple[type[Base], ...] = (
 )
 
 
-def test_the_same_seed_gives_the_same_year() -> None:
+def test_equal_seeds_generate_equal_years() -> None:
     assert list(NewsYear(50)) == list(NewsYear(50))
     assert list(NewsYear(50)) != list(NewsYear(50, seed=1))
 
 
-def test_mentions_of_the_year_stand_where_they_say() -> None:
+def test_generated_mentions_are_at_their_offsets() -> None:
     names = set(companies())
     for made in NewsYear(200):
         for mention in made.mentions:
@@ -39,7 +39,7 @@ def test_mentions_of_the_year_stand_where_they_say() -> None:
             assert mention.company in names
 
 
-def test_a_year_written_at_once_is_what_storage_would_make_of_it(tmp_path: Path) -> None:
+def test_bulk_written_year_equals_one_stored_by_storage(tmp_path: Path) -> None:
     file = tmp_path / "year.sqlite"
     load(file, 400)
     with open_database(f"sqlite:///{file}") as database:
@@ -61,7 +61,7 @@ def test_a_year_written_at_once_is_what_storage_would_make_of_it(tmp_path: Path)
         assert words
 
 
-def test_the_bench_asks_and_writes_on_both_databases(
+def test_benchmark_queries_and_writes_both_databases(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "figures.json"
@@ -80,7 +80,7 @@ def test_the_bench_asks_and_writes_on_both_databases(
         assert f"| {question} |" in printed
 
 
-def test_a_year_that_answers_too_slowly_fails() -> None:
+def test_benchmark_fails_on_slow_answers() -> None:
     slow = bench.Timing("SQLite", "full-text search", 100.0, 201.0, limited=True)
     free = bench.Timing("SQLite", "by source", 100.0, 900.0, limited=False)
     written = bench.Writing("SQLite", 1_000_000, 600.0)

@@ -54,11 +54,11 @@ def state(**changes: object) -> str:
     return found
 
 
-def test_a_crawl_that_read_something_new_is_ok() -> None:
+def test_crawl_with_new_articles_is_ok() -> None:
     assert state() == "ok"
 
 
-def test_a_crawl_that_found_only_what_is_known_is_ok() -> None:
+def test_crawl_with_known_articles_only_is_ok() -> None:
     assert state(known=10, requested=0, articles_new=0, pages_failed=0) == "ok"
 
 
@@ -78,7 +78,7 @@ def test_a_crawl_that_found_only_what_is_known_is_ok() -> None:
         ({"found": 0, "requested": 0, "known": 0, "newest_entry": None}, "stale_feed"),
     ],
 )
-def test_a_crawl_without_articles_says_why(changes: dict[str, object], expected: str) -> None:
+def test_crawl_without_articles_has_a_reason(changes: dict[str, object], expected: str) -> None:
     assert state(**changes) == expected
 
 
@@ -89,7 +89,7 @@ def test_a_crawl_without_articles_says_why(changes: dict[str, object], expected:
         *("queue_failed", "start_error", "no_storage", "cancelled", "anything new"),
     ],
 )
-def test_a_crawl_that_was_broken_off_is_never_ok(reason: str) -> None:
+def test_interrupted_crawl_is_never_ok(reason: str) -> None:
     counts = Counts.of({"newscrawl/listings_read": 1, "newscrawl/found": 1, "newscrawl/known": 1})
     said, note = state_of(counts, NOW, 7, abort_note=abort_note(reason))
     assert (said, note.startswith("broken off: ")) == ("failed", True)
@@ -97,11 +97,11 @@ def test_a_crawl_that_was_broken_off_is_never_ok(reason: str) -> None:
 
 
 @pytest.mark.parametrize("reason", ["finished", "closespider_itemcount", "closespider_timeout"])
-def test_an_end_that_was_wanted_breaks_nothing_off(reason: str) -> None:
+def test_intended_end_is_not_an_interruption(reason: str) -> None:
     assert abort_note(reason) == ""
 
 
-def test_the_summary_is_one_line_that_adds_up() -> None:
+def test_summary_is_one_line_with_consistent_counts() -> None:
     counts = Counts.of(GOOD)
     assert summary("n", counts, "ok", "") == (
         "n: 10 found, 4 known before, 5 fetched, 3 new, 0 revised, 1 unchanged, "
@@ -110,14 +110,14 @@ def test_the_summary_is_one_line_that_adds_up() -> None:
     assert counts.stored == 8
 
 
-def test_a_second_look_counts_no_article_twice() -> None:
+def test_revisit_does_not_count_an_article_twice() -> None:
     again = {"newscrawl/revisits": 2, "newscrawl/revisits_stored": 1}
     counts = Counts.of(GOOD | again)
     assert counts.stored == 7
     assert "2 looked at again" in summary("n", counts, "ok", "")
 
 
-def test_the_feed_stands_in_for_an_article_that_may_not_be_read() -> None:
+def test_article_that_may_not_be_read_has_the_text_of_the_feed() -> None:
     article = article_of_hints(replace(PAGE, access="paywalled", html=b""))
     assert (article.title, article.text) == ("Feed title", "Der Satz, der im Feed steht.")
     assert (article.kind, article.method, article.paywalled) == ("paywall", "feed", True)
@@ -125,13 +125,13 @@ def test_the_feed_stands_in_for_an_article_that_may_not_be_read() -> None:
     assert article.published == PAGE.hints.published
 
 
-def test_a_headline_alone_can_stand_in_too() -> None:
+def test_article_that_may_not_be_read_can_have_a_headline_only() -> None:
     article = article_of_hints(replace(PAGE, access="disallowed", hints=Hints(title="Only this")))
     assert (article.title, article.text, article.paragraphs) == ("Only this", "", ())
     assert article.paywalled is None
 
 
-def test_the_feed_completes_what_the_page_lacks() -> None:
+def test_hints_of_the_feed_complete_the_page() -> None:
     article = completed(Article(url=PAGE.url, text="Text."), PAGE)
     assert article.title == "Feed title"
     assert article.authors == ("Jule",)
@@ -140,13 +140,13 @@ def test_the_feed_completes_what_the_page_lacks() -> None:
     assert article.language == "de"
 
 
-def test_the_page_knows_better_than_the_feed() -> None:
+def test_fields_of_the_page_override_hints_of_the_feed() -> None:
     page_says = Article(url=PAGE.url, title="Page title", authors=("Ada",), language="en")
     article = completed(page_says, PAGE)
     assert (article.title, article.authors, article.language) == ("Page title", ("Ada",), "en")
 
 
-def test_an_article_is_known_by_the_url_that_its_page_claims() -> None:
+def test_article_has_the_canonical_url_of_its_page() -> None:
     assert completed(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
     bare = replace(PAGE, html=b"<html></html>")
     assert completed(Article(url=PAGE.url), bare).url == "https://n.example/a"
@@ -165,7 +165,7 @@ the largest of the year. The shares of Siemens rose by two per cent on Tuesday.<
 </body></html>"""
 
 
-def test_companies_outside_the_article_are_counted_apart() -> None:
+def test_companies_outside_the_article_are_counted_separately() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     document = with_mentions(PageReader(method="combined", least=100).read(page), load_companies())
     assert {mention.company for mention in document.mentions} == {"Siemens"}
@@ -173,7 +173,7 @@ def test_companies_outside_the_article_are_counted_apart() -> None:
     assert document.rest == ""
 
 
-def test_a_document_is_searched_once() -> None:
+def test_document_is_searched_once() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = load_companies()
     document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
@@ -182,7 +182,7 @@ def test_a_document_is_searched_once() -> None:
     assert with_mentions(sent, companies) is sent
 
 
-def test_an_article_that_was_changed_is_searched_again() -> None:
+def test_changed_article_is_searched_again() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = load_companies()
     document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
@@ -205,7 +205,5 @@ def test_an_article_that_was_changed_is_searched_again() -> None:
     ],
     ids=["hasty", "adaptive", "delayed", "replay"],
 )
-def test_pages_pile_up_where_nobody_is_waited_for(
-    settings: dict[str, object], piles_up: bool
-) -> None:
+def test_pages_accumulate_without_backpressure(settings: dict[str, object], piles_up: bool) -> None:
     assert pages_pile_up(Settings(settings)) == piles_up

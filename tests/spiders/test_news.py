@@ -49,25 +49,25 @@ def test_every_source_has_a_spider() -> None:
     assert sorted(loader().list()) == sorted(source.slug for source in load_sources())
 
 
-def test_a_source_without_a_class_of_its_own_gets_one() -> None:
+def test_source_without_its_own_class_gets_a_spider() -> None:
     spider = loader().load("bbc-news")
     assert issubclass(spider, NewsSpider)
     assert (spider.name, spider.source.name) == ("bbc-news", "The BBC")
     assert not spider.named_by_operator
 
 
-def test_a_class_in_spiders_serves_its_source() -> None:
+def test_class_in_spiders_is_used_for_its_source() -> None:
     spider = loader().load("ft")
     assert issubclass(spider, FtSpider)
     assert spider.source.home == "https://www.ft.com/"
 
 
-def test_every_attribute_of_a_spider_can_be_read_as_feed_exports_do() -> None:
+def test_spider_attributes_can_be_read_by_feed_exports() -> None:
     spider = spider_of("ft")
     assert [name for name in dir(spider) if not hasattr(spider, name)] == []
 
 
-def test_an_operators_own_source_is_added(tmp_path: Path) -> None:
+def test_source_of_the_user_is_added(tmp_path: Path) -> None:
     environment = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")
     own = loader(environment["NEWSCRAWL_SOURCES"])
     spider = own.load("harbour-courier")
@@ -106,7 +106,7 @@ def test_arguments_are_read() -> None:
         ("polls", "some", "write all"),
     ],
 )
-def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: str) -> None:
+def test_invalid_argument_is_named_with_a_remedy(name: str, value: str, advice: str) -> None:
     with pytest.raises(SettingError) as caught:
         parse_arguments({name: value})
     assert str(caught.value).startswith(f"-a {name}=")
@@ -127,7 +127,7 @@ def test_a_bad_argument_is_named_with_a_remedy(name: str, value: str, advice: st
         ("http://127.0.0.1:8000/page", True),
     ],
 )
-def test_the_ft_spider_follows_articles(url: str, wanted: bool) -> None:
+def test_ft_spider_follows_articles(url: str, wanted: bool) -> None:
     spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     assert spider.wants(url) is wanted
@@ -144,7 +144,7 @@ def test_the_ft_spider_follows_articles(url: str, wanted: bool) -> None:
         ("https://www.ft.com/content/1", "Sorry", 401, "paywalled"),
     ],
 )
-def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access: str) -> None:
+def test_ft_spider_detects_barrier_pages(url: str, title: str, status: int, access: str) -> None:
     spider = spider_of("ft")
     assert isinstance(spider, FtSpider)
     html = f"<html><head><title>{title}</title></head>".encode()
@@ -154,7 +154,7 @@ def test_the_ft_spider_knows_a_barrier(url: str, title: str, status: int, access
 # --- Which URLs, which hosts --------------------------------------------------------------------
 
 
-def test_arguments_replace_the_sources_listings() -> None:
+def test_listing_arguments_replace_those_of_the_source() -> None:
     spider = spider_of("ft", feeds="http://127.0.0.1:8000/feed")
     assert isinstance(spider, NewsSpider)
     assert spider.listing_urls == ("http://127.0.0.1:8000/feed",)
@@ -174,13 +174,13 @@ def test_arguments_replace_the_sources_listings() -> None:
         ("http://localhost/", False),
     ],
 )
-def test_a_spider_covers_its_source(url: str, covered: bool) -> None:
+def test_spider_covers_the_urls_of_its_source(url: str, covered: bool) -> None:
     spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.covers(url) is covered
 
 
-def test_a_source_at_a_bare_address_covers_that_alone(tmp_path: Path) -> None:
+def test_source_at_an_ip_address_covers_only_that_address(tmp_path: Path) -> None:
     own = demo_settings("http://127.0.0.1:8000", tmp_path, "sqlite://")["NEWSCRAWL_SOURCES"]
     spider = spider_of("harbour-courier", own)
     assert isinstance(spider, NewsSpider)
@@ -188,7 +188,7 @@ def test_a_source_at_a_bare_address_covers_that_alone(tmp_path: Path) -> None:
     assert not spider.covers("http://127.0.0.2:8000/a")
 
 
-def test_archives_are_read_only_when_asked_for() -> None:
+def test_archive_sitemaps_are_read_only_on_request() -> None:
     usual = spider_of("die-welt")
     asked = spider_of("die-welt", since="2026-01-01")
     assert isinstance(usual, NewsSpider)
@@ -199,13 +199,13 @@ def test_archives_are_read_only_when_asked_for() -> None:
     assert archive <= set(asked.listing_urls)
 
 
-def test_a_bundled_source_may_not_name_private_addresses() -> None:
+def test_bundled_source_cannot_allow_private_addresses() -> None:
     spider = spider_of("bbc-news")
     assert isinstance(spider, NewsSpider)
     assert spider.named_addresses == set()
 
 
-def test_the_user_agent_names_the_contact() -> None:
+def test_user_agent_has_the_contact() -> None:
     found = Settings({"NEWSCRAWL_CONTACT": "mailto:news@example.org"})
     NewsSpider.update_settings(found)
     assert found["USER_AGENT"] == "newscrawl/0.1.0 (+mailto:news@example.org)"
@@ -245,7 +245,7 @@ def test_the_user_agent_names_the_contact() -> None:
         ("ff02::1", False),
     ],
 )
-def test_private_addresses_are_told_from_public_ones(address: str, public: bool) -> None:
+def test_private_addresses_are_recognized(address: str, public: bool) -> None:
     assert is_public(ipaddress.ip_address(address)) is public
 
 
@@ -259,11 +259,11 @@ def test_private_addresses_are_told_from_public_ones(address: str, public: bool)
         ([], "localhost", 80, False),
     ],
 )
-def test_hosts_may_be_permitted(entries: list[str], host: str, port: int, permitted: bool) -> None:
+def test_hosts_can_be_allowed(entries: list[str], host: str, port: int, permitted: bool) -> None:
     assert AllowedAddresses(entries).host(host, port) is permitted
 
 
-def test_networks_may_be_permitted() -> None:
+def test_networks_can_be_allowed() -> None:
     permitted = AllowedAddresses(["10.0.0.0/8", "127.0.0.1"])
     assert permitted.address(ipaddress.ip_address("10.9.9.9"))
     assert permitted.address(ipaddress.ip_address("127.0.0.1"))
@@ -271,7 +271,7 @@ def test_networks_may_be_permitted() -> None:
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.0/99", "http://x", "host:port"])
-def test_a_bad_permission_is_named(entry: str) -> None:
+def test_invalid_allowed_address_is_named(entry: str) -> None:
     with pytest.raises(SettingError, match="NEWSCRAWL_ALLOW_PRIVATE"):
         AllowedAddresses([entry])
 
@@ -285,7 +285,7 @@ def test_a_bad_permission_is_named(entry: str) -> None:
         ("http://[::1]:8000/", ("::1", 8000)),
     ],
 )
-def test_a_url_has_an_address(url: str, address: tuple[str, int]) -> None:
+def test_host_and_port_are_read_from_a_url(url: str, address: tuple[str, int]) -> None:
     assert address_of(url) == address
 
 
@@ -302,7 +302,7 @@ def test_retry_after_is_read_as_seconds_or_date() -> None:
 
 
 @pytest.mark.parametrize("header", [None, "", "soon", "-5", "1e9", "٣"])
-def test_a_retry_after_that_says_nothing_is_none(header: str | None) -> None:
+def test_invalid_retry_after_is_ignored(header: str | None) -> None:
     assert retry_after(answered(header)) is None
 
 
@@ -315,7 +315,7 @@ def test_a_retry_after_that_says_nothing_is_none(header: str | None) -> None:
         ("Sat, 01 Jan 2300 00:00:00 GMT", YEAR),
     ],
 )
-def test_an_absurd_retry_after_is_cut(header: str, rest: float) -> None:
+def test_absurd_retry_after_is_limited(header: str, rest: float) -> None:
     assert retry_after(answered(header)) == rest
 
 
@@ -335,6 +335,6 @@ DATES = st.builds(
 
 @given(st.one_of(st.text(), NUMBERS, DATES, DATES.map(lambda text: text.partition(", ")[2])))
 @settings(max_examples=500)
-def test_no_retry_after_breaks_a_crawl(header: str) -> None:
+def test_random_retry_after_does_not_raise(header: str) -> None:
     found = retry_after(answered(header.encode("latin-1", "replace").decode("latin-1")))
     assert found is None or 0 <= found <= YEAR

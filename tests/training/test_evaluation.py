@@ -50,7 +50,9 @@ def test_every_page_gets_a_score_by_every_method(
     assert all(0 <= s.values["word.f1"] <= 1 for s in bundled_scores)
 
 
-def test_processes_score_as_one_does(corpus: Corpus, bundled_scores: list[PageScore]) -> None:
+def test_several_processes_give_equal_scores(
+    corpus: Corpus, bundled_scores: list[PageScore]
+) -> None:
     told: list[int] = []
     shared = evaluate(corpus.pages[:3], ["fe"], ["word"], workers=2, on_page=lambda: told.append(1))
     alone = [s for s in bundled_scores if s.method == "fe"][:3]
@@ -58,7 +60,7 @@ def test_processes_score_as_one_does(corpus: Corpus, bundled_scores: list[PageSc
     assert len(told) == 3
 
 
-def test_two_means_of_f1() -> None:
+def test_f1_of_means_differs_from_mean_of_f1() -> None:
     scores = [
         score(1, word_precision=1.0, word_recall=0.5, word_f1=2 / 3),
         score(2, word_precision=0.5, word_recall=1.0, word_f1=2 / 3),
@@ -70,7 +72,7 @@ def test_two_means_of_f1() -> None:
     assert of_means.value == pytest.approx(0.75)
 
 
-def test_the_interval_comes_from_sites_not_pages() -> None:
+def test_interval_is_bootstrapped_over_sites() -> None:
     one_site = [score(n, "a.com", word_f1=n % 2) for n in range(10)]
     many_sites = [score(n, f"{n}.com", word_f1=n % 2) for n in range(10)]
     narrow, wide = mean(one_site, "word.f1"), mean(many_sites, "word.f1")
@@ -81,14 +83,14 @@ def test_the_interval_comes_from_sites_not_pages() -> None:
     assert mean(many_sites, "word.f1") == wide
 
 
-def test_pages_without_the_measure_are_left_out() -> None:
+def test_pages_without_the_measure_are_ignored() -> None:
     reached = mean([score(1, phrases=1.0), score(2, word_f1=0.5)], "phrases")
     assert reached is not None
     assert (reached.value, reached.pages) == (1.0, 1)
     assert mean([score(1, phrases=1.0)], "word.f1") is None
 
 
-def test_mentions_are_counted_over_all_pages_together() -> None:
+def test_mentions_are_summed_over_all_pages() -> None:
     def counts(found: int, wanted: int, common: int, count: int, gold: int) -> dict[str, float]:
         return {
             "mentions_found": found,
@@ -115,7 +117,7 @@ def test_mentions_are_counted_over_all_pages_together() -> None:
         assert reached.value == pytest.approx(value)
 
 
-def test_groups_come_in_order() -> None:
+def test_groups_are_sorted() -> None:
     scores = [score(1, "b.com"), score(2, "a.com"), score(3, "b.com")]
     assert {site: len(part) for site, part in group(scores, "site").items()} == {
         "a.com": 1,
@@ -124,7 +126,7 @@ def test_groups_come_in_order() -> None:
     assert list(group(scores, "all")) == ["all"]
 
 
-def test_the_worst_page_depends_on_the_measures_sense() -> None:
+def test_worst_page_depends_on_the_direction_of_the_measure() -> None:
     scores = [score(1, kl=0.1, word_f1=0.9), score(2, kl=3.0, word_f1=0.1)]
     assert [s.id for s in worst(scores, "word.f1", 1)] == ["p2"]
     assert [s.id for s in worst(scores, "kl", 1)] == ["p2"]
@@ -155,7 +157,7 @@ def test_evaluate_scores_the_sealed_sites_apart(newscrawl: Newscrawl) -> None:
     assert {row["group"] for row in rows} == {page.length for page in sealed}
 
 
-def test_evaluate_lists_the_worst_pages_with_what_explains_them(newscrawl: Newscrawl) -> None:
+def test_evaluate_lists_the_worst_pages_with_the_explain_command(newscrawl: Newscrawl) -> None:
     ran = newscrawl(
         "evaluate", "--corpus", str(BUNDLED), "--method", "pr", "--lang", "en", "--worst", "2"
     )
@@ -173,7 +175,7 @@ def test_evaluate_lists_the_worst_pages_with_what_explains_them(newscrawl: Newsc
     ],
     ids=["method", "measure", "set"],
 )
-def test_evaluate_refuses_what_it_does_not_know(
+def test_evaluate_refuses_unknown_names(
     newscrawl: Newscrawl, options: list[str], message: str
 ) -> None:
     ran = newscrawl("evaluate", "--corpus", str(BUNDLED), *options)
@@ -182,13 +184,13 @@ def test_evaluate_refuses_what_it_does_not_know(
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_unseen_sites_are_those_of_the_corpus_learned_from(newscrawl: Newscrawl) -> None:
+def test_unseen_requires_the_corpus_of_the_training(newscrawl: Newscrawl) -> None:
     ran = newscrawl("evaluate", "--corpus", str(BUNDLED), "--unseen")
     assert ran.code == 2
     assert re.search(r"corpus: changed since thresholds\.json \(html5\) was learned", ran.err)
 
 
-def test_a_command_without_corpus_says_how_to_name_one(
+def test_command_without_a_corpus_is_refused_with_advice(
     newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NEWSCRAWL_CORPUS", raising=False)
@@ -201,7 +203,7 @@ def test_a_command_without_corpus_says_how_to_name_one(
 TRAIN = ("train", "--particles", "20", "--generations", "10", "--corpus")
 
 
-def test_train_writes_limits_it_would_learn_again(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_repeated_training_writes_equal_limits(newscrawl: Newscrawl, tmp_path: Path) -> None:
     files = [tmp_path / "one.json", tmp_path / "two.json"]
     for file in files:
         ran = newscrawl(*TRAIN, str(BUNDLED), "--output", str(file))

@@ -21,7 +21,7 @@ def content(texts: list[str], gold: str = GOLD) -> list[bool]:
     return [bool(m and m >= COVERED * n) for m, n in zip(found.matched, found.words, strict=True)]
 
 
-def test_paragraphs_are_content_and_the_rest_is_not() -> None:
+def test_paragraphs_are_content_and_other_blocks_are_not() -> None:
     texts = ["Home", "World news", FIRST, SECOND, "Advertisement", THIRD, "Imprint and privacy"]
     assert content(texts) == [False, False, True, True, False, True, False]
 
@@ -34,12 +34,12 @@ def test_menu_entry_of_a_word_of_the_article_is_not_content() -> None:
     assert content(["Price", FIRST, SECOND, THIRD, "Meeting"]) == [False, True, True, True, False]
 
 
-def test_short_paragraph_in_its_place_is_content() -> None:
+def test_short_paragraph_between_content_is_content() -> None:
     gold = f"{FIRST}\n\nWhy?\n\n{SECOND}"
     assert content([FIRST, "Why?", SECOND], gold) == [True, True, True]
 
 
-def test_paragraphs_cut_otherwise_than_in_the_gold_are_content() -> None:
+def test_paragraphs_split_differently_from_the_gold_are_content() -> None:
     half, other_half = (
         "The old harbour will not be sold, the council said",
         "on Monday after a long",
@@ -59,7 +59,7 @@ def test_chinese_is_aligned_by_character() -> None:
 
 
 @pytest.mark.parametrize(("texts", "gold"), [([], GOLD), ([FIRST], ""), (["", "..."], GOLD)])
-def test_nothing_to_align(texts: list[str], gold: str) -> None:
+def test_empty_texts_are_aligned(texts: list[str], gold: str) -> None:
     assert label(texts, gold).matched.tolist() == [0] * len(texts)
 
 
@@ -68,7 +68,7 @@ TEXT = st.lists(st.sampled_from(FEW), max_size=15).map(" ".join)
 
 
 @given(texts=st.lists(TEXT, max_size=8), gold=TEXT)
-def test_no_block_matches_more_than_there_is(texts: list[str], gold: str) -> None:
+def test_block_matches_at_most_its_own_words(texts: list[str], gold: str) -> None:
     found = label(texts, gold)
     assert found.words.tolist() == [len(text.split()) for text in texts]
     assert (found.matched <= found.words).all()
@@ -76,7 +76,7 @@ def test_no_block_matches_more_than_there_is(texts: list[str], gold: str) -> Non
 
 
 @given(lengths=st.lists(st.integers(1, 30), max_size=8))
-def test_page_of_nothing_but_its_gold_text_is_all_content(lengths: list[int]) -> None:
+def test_page_of_its_gold_text_only_is_all_content(lengths: list[int]) -> None:
     texts = [
         " ".join(f"w{number}x{place}" for place in range(length))
         for number, length in enumerate(lengths)

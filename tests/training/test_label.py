@@ -50,7 +50,7 @@ def target(tmp_path: Path) -> LabelledSet:
     return LabelledSet(tmp_path / "corpus" / "mine")
 
 
-def test_a_label_becomes_a_page_of_a_corpus(target: LabelledSet) -> None:
+def test_label_is_stored_as_a_page_of_a_corpus(target: LabelledSet) -> None:
     page = candidate()
     draft = Draft.begin(page)
     page_id = target.add(page, draft.label)
@@ -62,13 +62,13 @@ def test_a_label_becomes_a_page_of_a_corpus(target: LabelledSet) -> None:
     assert gold.title == newscrawl.extract(HTML).title
 
 
-def test_the_draft_ticks_what_our_method_takes() -> None:
+def test_draft_selects_the_blocks_of_our_method() -> None:
     page = candidate()
     kept = [page.blocks[number] for number in Draft.begin(page).label.kept]
     assert kept == list(newscrawl.extract(HTML, page.url).paragraphs)
 
 
-def test_labels_are_added_to_those_that_are_there(target: LabelledSet) -> None:
+def test_labels_are_appended_to_existing_ones(target: LabelledSet) -> None:
     target.add(candidate(), label())
     target.add(candidate(HTML + b"<p>more</p>"), label())
     assert len(load_corpus(target.folder)) == 2
@@ -91,7 +91,7 @@ def test_page_with_a_charset_in_its_header_only_is_stored_as_utf_8(target: Label
         ({"site": " "}, "give the site"),
     ],
 )
-def test_a_label_that_lacks_something_is_not_saved(
+def test_incomplete_label_is_not_saved(
     changes: dict[str, object], message: str, target: LabelledSet
 ) -> None:
     with pytest.raises(LabelError, match=message):
@@ -99,14 +99,14 @@ def test_a_label_that_lacks_something_is_not_saved(
     assert not target.folder.exists()
 
 
-def test_a_page_is_labelled_once(target: LabelledSet) -> None:
+def test_page_is_labelled_once(target: LabelledSet) -> None:
     target.add(candidate(), label())
     with pytest.raises(LabelError, match="has a label already"):
         target.add(candidate(), label())
     assert len(load_corpus(target.folder)) == 1
 
 
-def test_a_broken_gold_file_is_left_as_it_is(target: LabelledSet) -> None:
+def test_invalid_gold_file_is_not_changed(target: LabelledSet) -> None:
     target.folder.mkdir(parents=True)
     (target.folder / "gold.jsonl").write_text("{broken\n")
     with pytest.raises(LabelError, match="not a file of gold lines"):
@@ -114,7 +114,7 @@ def test_a_broken_gold_file_is_left_as_it_is(target: LabelledSet) -> None:
     assert (target.folder / "gold.jsonl").read_text() == "{broken\n"
 
 
-def test_a_hostile_page_is_text_in_the_form() -> None:
+def test_hostile_page_is_shown_as_text() -> None:
     page = lxml_html.document_fromstring(render(Draft.begin(candidate(HOSTILE)), 0, 1))
     assert len(page.xpath("//script")) == 1  # ours
     assert len(page.xpath("//form")) == 1
@@ -168,7 +168,7 @@ def test_pages_are_shown_and_saved_one_after_another(server: LabelServer) -> Non
     assert gold.authors == ("A B", "C D")
 
 
-def test_a_form_that_could_not_be_saved_comes_back_as_it_was(server: LabelServer) -> None:
+def test_form_that_could_not_be_saved_keeps_its_input(server: LabelServer) -> None:
     ask(f"{server.url}save", form_for(0, lang="klingon", title="My own title"))
     shown = lxml_html.document_fromstring(ask(server.url)[1])
     assert "'klingon' is no language" in shown.find_class("complaint")[0].text_content()
@@ -176,7 +176,7 @@ def test_a_form_that_could_not_be_saved_comes_back_as_it_was(server: LabelServer
     assert shown.xpath("//input[@name='kept'][@checked]/@value") == ["3"]
 
 
-def test_a_form_sent_twice_counts_once(server: LabelServer) -> None:
+def test_form_sent_twice_counts_once(server: LabelServer) -> None:
     for _ in range(2):
         ask(f"{server.url}save", form_for(0))
     assert (server.saved, server.position) == (1, 1)
@@ -187,25 +187,25 @@ def test_a_form_sent_twice_counts_once(server: LabelServer) -> None:
     {"Origin": "null"},
     {"Host": "evil.example"},
 ], ids=["other origin", "no origin", "name bound to this machine"])  # fmt: skip
-def test_a_form_from_elsewhere_is_refused(headers: dict[str, str], server: LabelServer) -> None:
+def test_form_of_another_site_is_refused(headers: dict[str, str], server: LabelServer) -> None:
     assert ask(f"{server.url}save", form_for(0), headers)[0] == 404
     assert server.position == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/save", "/wrong/", "/wrong/save"])
-def test_without_the_token_there_is_nothing(path: str, server: LabelServer) -> None:
+def test_request_without_the_token_is_refused(path: str, server: LabelServer) -> None:
     assert ask(server.origin + path) == (404, "")
     assert ask(server.origin + path, form_for(0)) == (404, "")
 
 
-def test_a_form_that_is_too_large_is_refused(server: LabelServer) -> None:
+def test_oversized_form_is_refused(server: LabelServer) -> None:
     many = [("kept", "1")] * 30_000
     assert ask(f"{server.url}save", many)[0] == 413
     assert ask(f"{server.url}save", form_for(0), {"Content-Length": "2000000"})[0] == 413
     assert server.position == 0
 
 
-def test_the_command_prints_its_address_and_ends_after_the_last_page(tmp_path: Path) -> None:
+def test_command_prints_its_url_and_ends_after_the_last_page(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "newscrawl.cli", "label", str(PAGE), "--no-browser"]
     with subprocess.Popen(
         [*command, "--set", "mine"], cwd=tmp_path, stderr=subprocess.PIPE, text=True

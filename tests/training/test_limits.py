@@ -61,7 +61,7 @@ BLOCK = st.lists(st.sampled_from(["bank", "cuts", "rates", "news", "a", "中"]),
     gold=BLOCK,
     limit=st.integers(0, 3),
 )
-def test_similarity_by_products_is_that_of_texts(
+def test_similarity_of_vectors_equals_that_of_texts(
     blocks: list[tuple[int, list[str]]], gold: list[str], limit: int
 ) -> None:
     features = np.array([[value] for value, _ in blocks], dtype=float).reshape(-1, 1)
@@ -74,7 +74,7 @@ def test_similarity_by_products_is_that_of_texts(
     assert fitness.of_limits(np.array([[float(limit)]]))[0] == pytest.approx(expected)
 
 
-def test_limits_keep_what_extraction_keeps(vectors: list[PageVectors]) -> None:
+def test_training_and_extraction_keep_equal_blocks(vectors: list[PageVectors]) -> None:
     """The swarm's comparison of features and limits is the runtime's."""
     html = (BUNDLED / "mini" / "pages" / "northwind-factory.html").read_bytes()
     blocks = read_blocks(parse(html))
@@ -89,7 +89,7 @@ def test_limits_keep_what_extraction_keeps(vectors: list[PageVectors]) -> None:
     )
 
 
-def test_the_headline_is_on_neither_side(corpus: Corpus) -> None:
+def test_headline_is_removed_from_text_and_gold(corpus: Corpus) -> None:
     page = next(page for page in corpus if page.id == "alkyona")
     vectors = page_vectors(page, "html5")
     gold = Counter(word for word in metrics.words(page.text or "") if metrics.is_term(word))
@@ -103,26 +103,26 @@ def test_the_headline_is_on_neither_side(corpus: Corpus) -> None:
     assert with_title.lengths.sum() == everything + html_words
 
 
-def test_a_page_without_gold_text_teaches_nothing(corpus: Corpus) -> None:
+def test_page_without_a_gold_text_is_refused(corpus: Corpus) -> None:
     page = corpus.pages[0]
     bare = type(page)(**{name: getattr(page, name) for name in page.__slots__} | {"text": None})
     with pytest.raises(CorpusError, match="no gold text to learn from"):
         page_vectors(bare, "html5")
 
 
-def test_the_swarm_beats_keeping_everything(vectors: list[PageVectors]) -> None:
+def test_swarm_scores_better_than_keeping_everything(vectors: list[PageVectors]) -> None:
     fit = fit_limits(vectors[:8], vectors[8:], SMALL)
     assert fit.train_score > score_limits(vectors[:8], NO_LIMITS) + 0.1
     assert fit.test_score > score_limits(vectors[8:], NO_LIMITS) + 0.1
 
 
-def test_the_same_seed_gives_the_same_limits(vectors: list[PageVectors]) -> None:
+def test_equal_seeds_give_equal_limits(vectors: list[PageVectors]) -> None:
     one, other = (fit_limits(vectors, vectors, SMALL) for _ in range(2))
     assert one.limits.tobytes() == other.limits.tobytes()
     assert one.train_score == other.train_score
 
 
-def test_more_populations_never_do_worse_in_training(vectors: list[PageVectors]) -> None:
+def test_more_populations_never_lower_the_training_score(vectors: list[PageVectors]) -> None:
     alone = fit_limits(vectors, vectors, SMALL)
     several = fit_limits(vectors, vectors, SMALL, populations=3)
     assert len(several.flights) == 3
@@ -130,7 +130,7 @@ def test_more_populations_never_do_worse_in_training(vectors: list[PageVectors])
     assert several.flights[0].history == alone.flights[0].history
 
 
-def test_ctrl_c_starts_no_other_population(vectors: list[PageVectors]) -> None:
+def test_interrupt_starts_no_further_population(vectors: list[PageVectors]) -> None:
     def stop(generation: Generation) -> None:
         if generation.number == 3:
             raise KeyboardInterrupt
@@ -141,7 +141,7 @@ def test_ctrl_c_starts_no_other_population(vectors: list[PageVectors]) -> None:
     assert fit.train_score == score_limits(vectors, fit.limits)
 
 
-def test_a_range_is_not_stretched_by_a_freak_block() -> None:
+def test_range_ignores_outlier_blocks() -> None:
     features = np.zeros((100, len(NAMES)))
     features[:, 0] = np.arange(100)
     features[99, 0] = 10_000
@@ -149,7 +149,7 @@ def test_a_range_is_not_stretched_by_a_freak_block() -> None:
     assert Ranges.of([page]).span[0] == 2 * 94
 
 
-def test_half_of_a_range_leaves_its_feature_out() -> None:
+def test_half_of_a_range_switches_a_feature_off() -> None:
     page = PageVectors.of(np.full((10, len(NAMES)), 0.5), [["word"]] * 10, ["word"])
     ranges = Ranges.of([page])
     ends = ranges.limits(np.array([np.zeros(8), np.ones(8)]))
@@ -181,7 +181,7 @@ ORIGIN = limits.Origin(
 )
 
 
-def test_limits_come_back_from_the_file(tmp_path: Path) -> None:
+def test_limits_are_read_unchanged_from_the_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "limits.json"
     limits.write_limits(path, Plan("html5", SMALL), a_fit(), ORIGIN)
     limits.write_limits(path, Plan("html5", SMALL, unspaced=True), a_fit(0.25), ORIGIN)
@@ -210,7 +210,7 @@ def test_better_limits_are_kept(tmp_path: Path) -> None:
     ],
     ids=["torn", "list", "limit missing"],
 )
-def test_a_broken_limits_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+def test_invalid_limits_file_is_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "limits.json"
     path.write_text(content)
     with pytest.raises(limits.LimitsError, match=message):
@@ -218,7 +218,7 @@ def test_a_broken_limits_file_is_named(tmp_path: Path, content: str, message: st
 
 
 @pytest.mark.parametrize("name", ["html5", "html5 unspaced", "2007"])
-def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
+def test_shipped_limits_have_the_current_feature_version(name: str) -> None:
     """When this fails, features changed: raise features.VERSION and run `newscrawl train`."""
     entry = json.loads(limits.LIMITS_FILE.read_text())[name]
     provenance = entry["provenance"]
@@ -235,19 +235,19 @@ def test_shipped_limits_belong_to_the_features_as_they_are(name: str) -> None:
     ("page", "unspaced"),
     [("qingsong", True), ("shirasagi", True), ("northwind-factory", False), ("alkyona", False)],
 )
-def test_a_page_is_held_to_the_limits_of_its_script(page: str, unspaced: bool) -> None:
+def test_page_uses_the_limits_of_its_script(page: str, unspaced: bool) -> None:
     html = (BUNDLED / "mini" / "pages" / f"{page}.html").read_bytes()
     features = measure(read_blocks(parse(decode(html))))
     assert limits_for(features) is load_limits("html5", unspaced=unspaced)
 
 
-def test_limits_of_unspaced_scripts_come_from_their_pages(corpus: Corpus) -> None:
+def test_limits_of_unspaced_scripts_are_trained_on_their_pages(corpus: Corpus) -> None:
     assert {page.lang for page in learnable(corpus, unspaced=True)} == {"zh", "ja"}
     with pytest.raises(CorpusError, match="no page in zh, ja"):
         learnable(corpus.select(langs=["en"]), unspaced=True)
 
 
-def test_upper_limits_are_marked_as_such() -> None:
+def test_upper_limits_are_those_of_the_paper() -> None:
     assert [name for name, upper in zip(NAMES, UPPER, strict=True) if upper] == [
         name for name in NAMES if name in UPPER_LIMITS
     ]

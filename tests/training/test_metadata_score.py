@@ -41,7 +41,7 @@ def test_scores_are_means_over_pages_with_gold(corpus: Path) -> None:
     assert scores["day"].pages == 2
 
 
-def test_a_method_that_finds_nothing_scores_nothing(corpus: Path) -> None:
+def test_method_without_results_scores_zero(corpus: Path) -> None:
     pages = metadata_score.labelled(load_corpus(corpus))
     scores = metadata_score.score(pages, lambda _: Fields())["all"]
     assert {name: score.mean for name, score in scores.items()} == dict.fromkeys(scores, 0.0)
@@ -58,5 +58,7 @@ def test_a_method_that_finds_nothing_scores_nothing(corpus: Path) -> None:
         (date(2026, 3, 5), "2026-03", None),
     ],
 )
-def test_same_day(found: datetime | date | None, gold: str, wanted: bool | None) -> None:
+def test_dates_of_one_day_are_equal(
+    found: datetime | date | None, gold: str, wanted: bool | None
+) -> None:
     assert metadata_score.same_day(found, gold) is wanted

@@ -25,12 +25,12 @@ WORDS = st.lists(st.sampled_from(metrics.words("the cat sat on a mat 中 国 new
         ("", []),
     ],
 )
-def test_words_follow_the_script(text: str, expected: list[str]) -> None:
+def test_words_are_split_by_script(text: str, expected: list[str]) -> None:
     assert metrics.words(text) == expected
 
 
 @given(WORDS)
-def test_a_text_agrees_with_itself(text: list[str]) -> None:
+def test_text_has_full_score_against_itself(text: list[str]) -> None:
     bag = Counter(text)
     for overlap in (
         metrics.occ_eval(bag, bag),
@@ -46,14 +46,14 @@ def test_a_text_agrees_with_itself(text: list[str]) -> None:
 
 
 @given(WORDS, WORDS)
-def test_swapping_sides_swaps_precision_and_recall(one: list[str], other: list[str]) -> None:
+def test_swapping_texts_swaps_precision_and_recall(one: list[str], other: list[str]) -> None:
     forth = metrics.occ_eval(Counter(one), Counter(other))
     back = metrics.occ_eval(Counter(other), Counter(one))
     assert (forth.precision, forth.recall) == (back.recall, back.precision)
 
 
 @given(WORDS, WORDS)
-def test_every_measure_stays_in_its_range(one: list[str], other: list[str]) -> None:
+def test_every_measure_is_in_its_range(one: list[str], other: list[str]) -> None:
     found, gold = Counter(one), Counter(other)
     assert 0 <= metrics.similarity(found, gold) <= 1 + 1e-12
     assert -1e-12 <= metrics.cosine_distance(found, gold) <= 1
@@ -63,25 +63,25 @@ def test_every_measure_stays_in_its_range(one: list[str], other: list[str]) -> N
         assert 0 <= overlap.recall <= 1
 
 
-def test_a_doubled_text_is_not_similar_to_itself() -> None:
+def test_doubled_text_has_similarity_one_half() -> None:
     gold = Counter(metrics.words("news about companies"))
     doubled = Counter({word: 2 * count for word, count in gold.items()})
     assert metrics.similarity(doubled, gold) == pytest.approx(0.5)
 
 
-def test_similarity_by_hand() -> None:
+def test_similarity_equals_hand_computed_value() -> None:
     found = Counter(metrics.words("bank cuts rates bank"))
     gold = Counter(metrics.words("bank cuts jobs"))
     cosine = (2 * 1 + 1 * 1) / (math.sqrt(4 + 1 + 1) * math.sqrt(3))
     assert metrics.similarity(found, gold) == pytest.approx(3 / 4 * cosine)
 
 
-def test_similarity_leaves_out_single_letters_but_not_ideographs() -> None:
+def test_similarity_ignores_single_letters_but_not_ideographs() -> None:
     assert metrics.similarity(Counter({"a": 9, "bank": 1}), Counter({"bank": 1})) == 1.0
     assert metrics.similarity(Counter({"中": 1}), Counter({"国": 1})) == 0.0
 
 
-def test_occurrences_and_vocabulary_count_differently() -> None:
+def test_occurrence_and_vocabulary_scores_differ() -> None:
     found, gold = (
         Counter(metrics.words("bank bank bank cuts")),
         Counter(metrics.words("bank cuts jobs")),
@@ -90,7 +90,7 @@ def test_occurrences_and_vocabulary_count_differently() -> None:
     assert metrics.voc_eval(found, gold) == metrics.Overlap(2 / 2, 2 / 3)
 
 
-def test_alignment_and_shingles_see_order() -> None:
+def test_alignment_and_shingles_depend_on_order() -> None:
     gold = metrics.words("one two three four five six")
     turned = metrics.words("four five six one two three")
     assert metrics.occ_eval(Counter(turned), Counter(gold)).f1 == 1.0
@@ -98,27 +98,27 @@ def test_alignment_and_shingles_see_order() -> None:
     assert metrics.shingle_eval(turned, gold).f1 == 0.0
 
 
-def test_a_text_shorter_than_a_shingle_is_one_shingle() -> None:
+def test_text_shorter_than_a_shingle_is_one_shingle() -> None:
     assert metrics.shingle_eval(["bank", "cuts"], ["bank", "cuts"]).f1 == 1.0
     assert metrics.shingle_eval(["bank"], ["bank", "cuts"]).f1 == 0.0
 
 
-def test_kl_puts_a_small_number_for_zero() -> None:
+def test_kl_replaces_zero_by_a_small_number() -> None:
     expected = 0.5 * math.log(0.5 / 1.0) + 0.5 * math.log(0.5 / 1e-5)
     assert metrics.kl_eval(Counter(["bank"]), Counter(["bank", "cuts"])) == pytest.approx(expected)
 
 
-def test_distances_by_hand() -> None:
+def test_distances_equal_hand_computed_values() -> None:
     found, gold = Counter(["bank"]), Counter(["bank", "cuts"])
     assert metrics.euclidean(found, gold) == pytest.approx(math.sqrt(0.5**2 + 0.5**2))
     assert metrics.cosine_distance(found, gold) == pytest.approx(1 - 1 / math.sqrt(2))
 
 
-def test_silence_has_no_precision() -> None:
+def test_empty_text_has_precision_zero() -> None:
     assert metrics.occ_eval(Counter(), Counter(["bank"])) == metrics.Overlap(0.0, 0.0)
     assert metrics.occ_eval(Counter(), Counter()) == metrics.Overlap(1.0, 1.0)
 
 
-def test_phrases_count_right_decisions_of_both_kinds() -> None:
+def test_phrase_score_counts_both_kinds_of_right_decisions() -> None:
     text = "The bank\n cut rates."
     assert metrics.phrase_score(text, ["bank cut", "jobs"], ["Subscribe", "rates"]) == 0.5

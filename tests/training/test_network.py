@@ -29,7 +29,7 @@ def examples() -> list[Example]:
     return [example for page in corpus if (example := read_example(page)) is not None]
 
 
-def test_numpy_gives_what_pytorch_gives(examples: list[Example]) -> None:
+def test_numpy_and_pytorch_give_equal_probabilities(examples: list[Example]) -> None:
     fitted = fit(examples, RECIPE)
     encoder = Encoder(fitted.vocabulary)
     inputs, _ = batch([encoder.encode(example) for example in examples])
@@ -44,7 +44,7 @@ def test_numpy_gives_what_pytorch_gives(examples: list[Example]) -> None:
         np.testing.assert_allclose(found, row[: example.blocks], atol=0.02)
 
 
-def test_same_seed_same_network(examples: list[Example]) -> None:
+def test_equal_seeds_give_equal_networks(examples: list[Example]) -> None:
     epochs: list[Epoch] = []
     first, second = (as_runtime(fit(examples, RECIPE, epochs.append)) for _ in range(2))
     assert len(epochs) == 2 * RECIPE.members * RECIPE.epochs

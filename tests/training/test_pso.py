@@ -23,23 +23,23 @@ def bowl(positions: NDArray[np.float64]) -> NDArray[np.float64]:
     ],
     ids=["equal", "cognition", "bounded"],
 )
-def test_the_swarm_finds_the_top(settings: SwarmSettings) -> None:
+def test_swarm_finds_the_maximum(settings: SwarmSettings) -> None:
     flight = fly(bowl, 3, settings)
     assert flight.position == pytest.approx(TARGET, abs=0.02)
 
 
-def test_the_same_seed_flies_the_same_way() -> None:
+def test_equal_seeds_give_equal_runs() -> None:
     one, other = (fly(bowl, 3, SwarmSettings(seed=7)) for _ in range(2))
     assert one.position.tobytes() == other.position.tobytes()
     assert one.history == other.history
 
 
-def test_another_seed_flies_another_way() -> None:
+def test_different_seeds_give_different_runs() -> None:
     one, other = (fly(bowl, 3, SwarmSettings(seed=seed)) for seed in (1, 2))
     assert one.position.tobytes() != other.position.tobytes()
 
 
-def test_the_first_population_fills_the_unit_cube_at_rest() -> None:
+def test_first_population_is_uniform_with_zero_velocity() -> None:
     seen: list[NDArray[np.float64]] = []
 
     def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -54,7 +54,7 @@ def test_the_first_population_fills_the_unit_cube_at_rest() -> None:
     assert start.mean(axis=0) == pytest.approx([0.5] * 3, abs=0.05)
 
 
-def test_a_step_is_algorithm_1() -> None:
+def test_step_equals_algorithm_1() -> None:
     """Two generations computed again by hand, with the same random numbers."""
     settings = SwarmSettings(
         particles=4, generations=2, tau=2.1, phi=1.8, omega=0.95, largest_step=None, seed=3
@@ -80,7 +80,7 @@ def test_a_step_is_algorithm_1() -> None:
         assert positions == pytest.approx(p)
 
 
-def test_the_history_has_best_and_mean_of_each_generation() -> None:
+def test_history_has_best_and_mean_of_each_generation() -> None:
     told: list[Generation] = []
     flight = fly(bowl, 3, SwarmSettings(generations=20), told.append)
     assert [generation.number for generation in told] == list(range(21))
@@ -92,7 +92,7 @@ def test_the_history_has_best_and_mean_of_each_generation() -> None:
     assert bowl(flight.position[None])[0] == flight.fitness
 
 
-def test_ctrl_c_keeps_the_best_so_far() -> None:
+def test_interrupt_keeps_the_best_position() -> None:
     def stop(generation: Generation) -> None:
         if generation.number == 5:
             raise KeyboardInterrupt
@@ -103,7 +103,7 @@ def test_ctrl_c_keeps_the_best_so_far() -> None:
     assert bowl(flight.position[None])[0] == flight.fitness
 
 
-def test_velocities_can_be_bounded() -> None:
+def test_velocities_can_be_limited() -> None:
     seen: list[NDArray[np.float64]] = []
 
     def watch(positions: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -114,6 +114,6 @@ def test_velocities_can_be_bounded() -> None:
     assert np.abs(np.diff(np.array(seen), axis=0)).max() <= 0.05 + 1e-12
 
 
-def test_a_swarm_needs_particles() -> None:
+def test_swarm_requires_particles() -> None:
     with pytest.raises(ValueError, match="one particle or more"):
         SwarmSettings(particles=0)

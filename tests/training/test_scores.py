@@ -28,34 +28,34 @@ def word_f1(page: GoldPage, text: str, title: str | None) -> float:
     return score_page(page, text, title, ["word"])["word.f1"]
 
 
-def test_a_title_is_put_in_front_where_golds_begin_with_it() -> None:
+def test_title_is_prepended_if_golds_begin_with_it() -> None:
     page = gold_page("daniel")
     assert word_f1(page, BODY, "Bank cuts rates") == 1.0
     assert word_f1(page, f"Bank cuts rates\n\n{BODY}", "Bank cuts rates") == 1.0
 
 
-def test_a_tool_without_titles_is_scored_on_its_text() -> None:
+def test_tool_without_titles_is_scored_on_its_text() -> None:
     assert word_f1(gold_page("daniel"), BODY, None) == pytest.approx(2 * 0.7 / 1.7)
 
 
 @pytest.mark.parametrize(
     "text", [BODY, f"  Bank cuts rates!\n{BODY}"], ids=["body", "headline and body"]
 )
-def test_a_known_title_goes_from_both_sides(text: str) -> None:
+def test_known_title_is_removed_from_text_and_gold(text: str) -> None:
     assert word_f1(gold_page(title="Bank Cuts Rates"), text, "anything") == 1.0
 
 
-def test_a_line_that_says_more_than_the_title_stays() -> None:
+def test_line_longer_than_the_title_is_kept() -> None:
     page = gold_page(title="Bank cuts", text=BODY)
     assert word_f1(page, f"Bank cuts rates\n{BODY}", None) < 1.0
 
 
-def test_a_page_with_phrases_only_has_one_score() -> None:
+def test_page_with_phrases_only_has_one_score() -> None:
     page = gold_page(text=None, with_=("central bank",), without=("Subscribe",))
     assert score_page(page, BODY, None, MEASURES) == {"phrases": 1.0}
 
 
-def test_all_measures_come_out_by_name() -> None:
+def test_all_measures_are_computed_by_name() -> None:
     page = gold_page(with_=("central bank",))
     assert set(score_page(page, BODY, None, MEASURES)) == {
         "phrases",

@@ -35,18 +35,18 @@ def mean_f1(examples: list[Example], name: TreesName) -> float:
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_trees_tell_content_from_boilerplate(examples: list[Example], name: TreesName) -> None:
+def test_trees_separate_content_from_boilerplate(examples: list[Example], name: TreesName) -> None:
     assert mean_f1(examples, name) > 0.8
 
 
 @pytest.mark.parametrize("name", TREES)
-def test_the_same_seed_gives_the_same_trees(examples: list[Example], name: TreesName) -> None:
+def test_equal_seeds_give_equal_trees(examples: list[Example], name: TreesName) -> None:
     one, two = (fit_trees(examples, name, seed=3) for _ in range(2))
     table = table_of(examples[0])
     assert one.probabilities(table).tolist() == two.probabilities(table).tolist()
 
 
-def test_folds_score_every_page_once_by_trees_that_never_saw_its_site(
+def test_folds_score_each_page_once_with_trees_of_other_sites(
     examples: list[Example],
 ) -> None:
     splits = folds_by_site(load_corpus(BUNDLED), k=2)
@@ -62,7 +62,7 @@ def test_folds_score_every_page_once_by_trees_that_never_saw_its_site(
         assert {e.page.owner for e in train}.isdisjoint(e.page.owner for e in test)
 
 
-def test_pages_without_boilerplate_teach_nothing(examples: list[Example]) -> None:
+def test_pages_without_boilerplate_are_refused(examples: list[Example]) -> None:
     content = [Example(**fields_of(each) | {"matched": each.words}) for each in examples]
     with pytest.raises(CorpusError, match="alike"):
         fit_trees(content, "tree", seed=0)
@@ -74,7 +74,7 @@ def fields_of(example: Example) -> dict[str, object]:
     return {name: getattr(example, name) for name in Example.__dataclass_fields__}
 
 
-def test_a_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_path: Path) -> None:
+def test_decision_tree_is_written_for_scikit_learn(newscrawl: Newscrawl, tmp_path: Path) -> None:
     file = tmp_path / "models" / "tree.joblib"
     ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, "-o", file, "-f", "json")
     assert ran.code == 0
@@ -117,7 +117,7 @@ def test_folds_write_nothing(newscrawl: Newscrawl, tmp_path: Path) -> None:
     ],
     ids=["no file", "swarm", "folds"],
 )
-def test_trees_refuse_what_does_not_go_with_them(
+def test_trees_refuse_incompatible_options(
     newscrawl: Newscrawl, options: list[str], message: str
 ) -> None:
     ran = newscrawl("train", "--model", "tree", "--corpus", BUNDLED, *options)
@@ -126,7 +126,7 @@ def test_trees_refuse_what_does_not_go_with_them(
     assert len(ran.err.strip().splitlines()) == 1
 
 
-def test_a_missing_library_is_named(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "newscrawl.training.trees")
     monkeypatch.delattr("newscrawl.training.trees", raising=False)
     monkeypatch.setitem(sys.modules, "lightgbm", None)
