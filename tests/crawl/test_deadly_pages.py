@@ -120,7 +120,7 @@ def died(database: Database, attempt: FetchAttempt) -> Frontier:
     return frontier
 
 
-def test_what_killed_its_process_is_tried_again_alone_and_then_left(database: Database) -> None:
+def test_page_that_crashes_its_process_is_retried_alone_then_given_up(database: Database) -> None:
     run = next_run(database, AT_ONCE)
     run.enqueue(None, [offered("a")])
     (page,) = run.dequeue(1)

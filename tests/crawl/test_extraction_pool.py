@@ -130,7 +130,7 @@ def test_reader_process_returns_why_a_page_is_not_an_article(readers: Extraction
     }
 
 
-def test_page_that_kills_its_process_takes_no_other_along(readers: ExtractionPool) -> None:
+def test_page_that_crashes_its_process_loses_no_other_page(readers: ExtractionPool) -> None:
     read_all(readers, [PAGE] * (BACKLOG + 1))
     poison = replace(PAGE, html=b"poison")
     verdicts = read_all(readers, [PAGE, PAGE, poison, PAGE, PAGE])
@@ -166,7 +166,7 @@ def test_large_page_is_read_in_a_process(readers: ExtractionPool) -> None:
     assert places(read_all(readers, [large])).isdisjoint({f"{os.getpid()} extraction_0"})
 
 
-def test_of_a_page_that_kills_its_process_the_beginning_is_read(readers: ExtractionPool) -> None:
+def test_beginning_of_a_page_that_crashes_its_process_is_read(readers: ExtractionPool) -> None:
     page = suspected(replace(PAGE, html=PAGE.html + b" " * REDUCED_BYTES + b"<p>poisoned end"))
     (document,) = read_all(readers, [page])
     assert isinstance(document, Document)

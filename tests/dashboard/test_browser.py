@@ -296,7 +296,7 @@ def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: st
         "/article/explanation?url=" + quote(EVIL_URL, safe=""),
     ],
 )
-def test_hostile_text_stays_text(look: Look, path: str) -> None:
+def test_hostile_text_is_shown_as_text(look: Look, path: str) -> None:
     watched = look(path)
     page = watched.page
     assert page.evaluate("window.hacked") is None

@@ -143,7 +143,7 @@ def test_days_of_spikes_can_be_left_out_of_the_history(world):
     assert without.expected < with_burst.expected
 
 
-def test_gap_of_coverage_is_no_history_of_zeros(database):
+def test_gap_of_coverage_is_not_counted_as_zeros(database):
     run = register(database)
     for number in (*range(-56, -28), *range(-7, 0)):
         save_documents(

@@ -122,7 +122,7 @@ def test_digest_lists_the_alerts_of_its_days(news):
     assert "first article" not in text
 
 
-def test_hostile_headline_stays_text(news):
+def test_hostile_headline_is_shown_as_text(news):
     digest = make_digest(news, "weekly", day(0))
     page, text = html_digest(digest), markdown_digest(digest)
     links = Links(page)

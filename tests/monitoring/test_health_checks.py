@@ -94,12 +94,12 @@ def test_lost_feed_is_an_incident_while_another_works() -> None:
     )
 
 
-def test_feed_that_failed_twice_is_no_incident() -> None:
+def test_feed_that_failed_twice_is_not_an_incident() -> None:
     for listings in (ListingHealth(working=2), ListingHealth(working=1, failed=(failed("a", 2),))):
         assert "feed_failed" in cleared(replace(record(), listings=listings))
 
 
-def test_lost_feeds_are_not_judged_where_none_works() -> None:
+def test_lost_feeds_are_not_checked_if_none_works() -> None:
     found = replace(record(), listings=ListingHealth(failed=(failed("a", 9),)))
     assert "feed_failed" not in {*incidents(found), *cleared(found)}
 
@@ -123,7 +123,7 @@ def test_short_history_expects_nothing() -> None:
     assert "missing" not in {one.kind for one in check(found, MONDAY)}
 
 
-def test_day_of_failed_crawls_is_not_judged_by_its_articles() -> None:
+def test_day_of_failed_crawls_is_not_checked_for_its_articles() -> None:
     found = record(usual(SUNDAY, new=0, runs=5, failed_runs=5))
     assert "missing" not in {one.kind for one in check(found, MONDAY)}
 
@@ -168,7 +168,7 @@ def test_several_changed_measures_are_a_changed_layout() -> None:
     assert found["layout_changed"].note.count(";") == 2
 
 
-def test_few_pages_are_not_judged() -> None:
+def test_few_pages_are_not_checked() -> None:
     found = check(record(usual(MONDAY, read=4, dropped=3, characters=300.0)), MONDAY)
     drift = [one for one in found if one.kind == "drift"]
     assert [one.incident for one in drift] == [None]  # judged by yesterday
@@ -246,7 +246,7 @@ def test_chance_alone_seldom_opens_an_incident() -> None:
     ),
     st.integers(0, 10),
 )
-def test_any_past_can_be_judged(days: list[DailySourceStats], failures: int) -> None:
+def test_random_history_can_be_checked(days: list[DailySourceStats], failures: int) -> None:
     ordered = sorted(days, key=lambda one: one.day)
     found = SourceRecord(
         slug="x", days=ordered, coverage={one.day: "ok" for one in days}, failures=failures

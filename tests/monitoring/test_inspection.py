@@ -102,7 +102,7 @@ def incidents(database: Database) -> list[models.Incident]:
 # Vitals ------------------------------------------------------------------------------------------
 
 
-def test_runs_of_a_day_are_added_up(database: Database) -> None:
+def test_runs_of_a_day_are_summed(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 1)
     ran(
@@ -122,7 +122,7 @@ def test_runs_of_a_day_are_added_up(database: Database) -> None:
     assert day.text_share == pytest.approx(0.03)
 
 
-def test_adding_up_again_changes_nothing(database: Database) -> None:
+def test_summing_runs_again_changes_nothing(database: Database) -> None:
     registered(database, "ft")
     ran(database, "ft", 0)
     now = NOW
@@ -132,7 +132,7 @@ def test_adding_up_again_changes_nothing(database: Database) -> None:
     assert daily_source_stats(database, TODAY.date() - timedelta(days=7)) == before
 
 
-def test_only_sources_that_ran_since_are_added_up_again(database: Database) -> None:
+def test_only_sources_with_new_runs_are_summed_again(database: Database) -> None:
     registered(database, "ft", "bbc")
     ran(database, "ft", 0)
     ran(database, "bbc", 1)
@@ -194,7 +194,7 @@ def test_lost_feed_and_its_return_are_delivered(database: Database, hook: Hook) 
     assert len(hook.taken) == 2
 
 
-def test_feed_that_left_the_registry_is_not_judged(database: Database) -> None:
+def test_feed_removed_from_the_registry_is_not_checked(database: Database) -> None:
     registered(database, "ft")
     run = database.start_run("ft")
     frontier = replace(open_frontier(database, "ft", run, SCHEDULE), clock=lambda: NOW)
@@ -323,14 +323,14 @@ def test_incident_is_claimed_once(database: Database) -> None:
     assert second == ([], [])
 
 
-def test_incident_that_is_over_is_not_delivered(database: Database) -> None:
+def test_closed_incident_is_not_delivered(database: Database) -> None:
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/stale"})
     assert claim_unreported(database) == ([], [])
 
 
-def test_incident_that_is_not_judged_stays_open(database: Database) -> None:
+def test_incident_that_is_not_checked_stays_open(database: Database) -> None:
     registered(database, "ft")
     record_incidents(database, [Incident(kind="stale", source="ft", note="x")], set())
     record_incidents(database, [], {"ft/missing"})
@@ -346,7 +346,7 @@ def test_late_sources_are_an_incident_of_the_monitor() -> None:
     ]
 
 
-def test_monitor_that_has_caught_up_is_cleared() -> None:
+def test_incident_of_a_monitor_that_caught_up_is_closed() -> None:
     _, cleared = group_incidents([CheckResult("a", "stale")], ["a"], [SourceStatus(slug="a")])
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 

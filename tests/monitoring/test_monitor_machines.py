@@ -37,7 +37,7 @@ def ask(url: str, query: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("dies", ["the machine", "the monitor alone"])
-def test_another_monitor_ends_what_a_killed_one_began(
+def test_another_monitor_finishes_crawls_of_a_killed_one(
     sites: Sites, tmp_path: Path, postgres_url: str, dies: str
 ) -> None:
     urls = [url for slug in SLUGS for url in sites.add(slug, PAGES, delay=0.05)]

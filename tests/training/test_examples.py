@@ -108,7 +108,7 @@ def test_byline_counts_for_neither_side_where_only_one_set_has_it(
     assert example.gold_words == example.matched.sum()
 
 
-def test_page_with_a_doubtful_gold_text_is_no_example(tmp_path: Path) -> None:
+def test_page_with_a_doubtful_gold_text_is_not_an_example(tmp_path: Path) -> None:
     page = page_of(tmp_path, "daniel")
     assert len(read_examples([page])) == 1
     assert read_examples([replace(page, doubt="paragraphs left out")]) == []
