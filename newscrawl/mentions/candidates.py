@@ -12,7 +12,7 @@ from ahocorasick_rs import AhoCorasick
 from newscrawl.mentions.forms import Form, accepts_ending, is_korean_tail, script
 from newscrawl.mentions.vocabulary import Vocabulary
 
-_UNSPACED = frozenset({"han", "katakana"})
+_UNSPACED = frozenset({"han", "katakana", "thai"})
 # Characters that an excluded phrase extends beyond the form it contains.
 _EXCLUSION_REACH = 60
 # Letters; no language that we decline has a longer case ending.
@@ -202,7 +202,7 @@ def _continues(left: str, right: str) -> bool:
     if left.isascii() and right.isascii():
         return True
     scripts = {script(left), script(right)}
-    if "han" in scripts:
+    if scripts & {"han", "thai"}:
         return False
     return len(scripts) == 1 or not scripts & _UNSPACED
 

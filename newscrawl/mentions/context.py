@@ -33,12 +33,16 @@ class ContextHit(NamedTuple):
 
 
 class _Pattern(NamedTuple):
-    """A context word to search; one with a capital is `spelled`, and counts only so."""
+    """A context word to search; one with a capital is `spelled`, and counts only so.
+
+    It counts in articles of its `languages`, or of all if it has none.
+    """
 
     literal: str
     open_left: bool
     open_right: bool
     spelled: str = ""
+    languages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ class ContextFinder:
         owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
         for index, company in enumerate(companies):
             if company.ambiguous:
-                for word, weight in _weighted(company.context, words):
-                    for pattern in _patterns(word):
+                for word, weight, languages in _weighted(company.context, words):
+                    for pattern in _patterns(word, languages):
                         owners[pattern][index] = weight
         self._patterns = list(owners)
         self._owners = list(owners.values())
@@ -87,11 +91,16 @@ class ContextFinder:
         self._automaton = AhoCorasick(literals, store_patterns=False)
 
     def find(
-        self, text: str, wanted: frozenset[int], places: Iterable[int]
+        self, text: str, wanted: frozenset[int], places: Iterable[int], language: str | None
     ) -> dict[int, list[ContextHit]]:
         """Return the context words of the wanted companies near these places, in text order."""
         low = text.replace("İ", "I").lower()
-        patterns = set().union(*(self._of.get(index, ()) for index in wanted))
+        patterns = {
+            number
+            for index in wanted
+            for number in self._of.get(index, ())
+            if self._counts_in(number, language)
+        }
         hits: dict[int, list[ContextHit]] = defaultdict(list)
         for left, right in self._windows(places):
             found = self._automaton.find_matches_as_indexes(low[left:right], overlapping=True)
@@ -103,6 +112,10 @@ class ContextFinder:
         for company_hits in hits.values():
             company_hits.sort()
         return hits
+
+    def _counts_in(self, pattern: int, language: str | None) -> bool:
+        languages = self._patterns[pattern].languages
+        return not languages or language in languages
 
     def _windows(self, places: Iterable[int]) -> list[tuple[int, int]]:
         """Return the parts of the text in which context counts, without overlap."""
@@ -131,25 +144,32 @@ def _is_spaced(letter: str) -> bool:
     return letter.isalnum() and ord(letter) < 0x2E80
 
 
-def _weighted(context: Iterable[str], words: Vocabulary) -> Iterable[tuple[str, int]]:
-    """Yield context words and their weight: those with a capital weigh double."""
+def _weighted(
+    context: Iterable[str], words: Vocabulary
+) -> Iterable[tuple[str, int, frozenset[str]]]:
+    """Yield context words with their weight (those with a capital weigh double) and languages."""
     for word in context:
         if word.startswith("@"):
-            yield from ((topical, 1) for topical in words.topics[word[1:]])
+            for topical, languages in words.topics[word[1:]]:
+                yield topical, 1, languages
         else:
-            yield word, NAME_WEIGHT if _has_capital(word) else 1
+            yield word, NAME_WEIGHT if _has_capital(word) else 1, frozenset()
 
 
 def _has_capital(word: str) -> bool:
     return word != word.lower()
 
 
-def _patterns(word: str) -> set[_Pattern]:
+def _patterns(word: str, languages: frozenset[str]) -> set[_Pattern]:
     literal = word.replace("*", "").replace("’", "'")
     open_left, open_right = word[0] == "*", word[-1] == "*"
     return {
         _Pattern(
-            spelling.lower(), open_left, open_right, spelling if _has_capital(spelling) else ""
+            spelling.lower(),
+            open_left,
+            open_right,
+            spelling if _has_capital(spelling) else "",
+            languages,
         )
         for spelling in (literal, without_accents(literal))
     }

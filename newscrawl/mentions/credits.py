@@ -78,6 +78,7 @@ class Credits:
             for outlet in outlets:
                 self._published.setdefault(outlet, set()).add(index)
         self._platforms = words.platforms
+        self._follow = re.compile("|".join(map(re.escape, sorted(words.follow_us))), re.IGNORECASE)
         self._boilerplate = re.compile(
             "|".join(rf"(?<!\w){re.escape(cue)}" for cue in sorted(words.boilerplate)),
             re.IGNORECASE,
@@ -98,8 +99,11 @@ class Credits:
         index = candidate.form.company
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
-        own_channel = form in self._platforms and _is_own_channel(lead)
-        if own_channel or (not form.isascii() and _BYLINE.match(text, candidate.end)):
+        if form in self._platforms and (
+            _is_own_channel(lead) or self._is_among_channels(text, candidate)
+        ):
+            return True
+        if not form.isascii() and _BYLINE.match(text, candidate.end):
             return True
         outlets = self._publishers.get(index)
         if outlets is None:
@@ -112,6 +116,14 @@ class Credits:
         ):
             return True
         return index in own and self._in_boilerplate(text, candidate)
+
+    def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
+        """Does the newspaper ask its readers in this sentence to follow it: "Volg ons op X"?"""
+        left = max(0, candidate.start - _LEAD)
+        starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
+        stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
+        end = stop.end() if stop else candidate.end + _LEAD
+        return self._follow.search(text, starts[-1] if starts else left, end) is not None
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
         """Does its sentence have a word of boilerplate (subscriptions, rights)?"""

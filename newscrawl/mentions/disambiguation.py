@@ -18,7 +18,10 @@ ACRONYM_LENGTH = 3
 ACRONYM_CONTEXT = 2
 PERSON_CONTEXT = 4
 # What joins two names in a list.
-_CONJUNCTIONS = r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|&) |和|与|及|と|や"
+_CONJUNCTIONS = (
+    r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|och|og|ja|és|și|ve|en|та|й|a|&) "
+    r"|和|与|與|及|跟|と|や"
+)
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
 _JOINT = re.compile(rf"{_CONJUNCTIONS}|, |/|、|・")
 _LONGEST_JOINT = len(" sowie ")
@@ -38,6 +41,12 @@ _PREFIXES = frozenset(
 )
 # Languages whose adjectives follow a noun.
 _ROMANCE = frozenset({"fr", "es", "it", "pt", "ca", "ro"})
+# Languages of other scripts, in which a name in Latin letters is no word.
+_OTHER_SCRIPTS = frozenset(
+    {"ru", "uk", "be", "bg", "mk", "el", "ar", "fa", "he", "hi", "zh", "ja", "ko", "th"}
+)
+_LATIN_BEFORE = re.compile(r"[A-Za-z][\w.']*[ -]$")
+_LATIN_AFTER = re.compile(r"[ -][A-Za-z]")
 # Genitives: what stands before them is no form of address.
 _GENITIVES = frozenset({"de", "del", "du", "di", "da"})
 # Verbs in headlines that are nouns as well: "Grab posts from the past week".
@@ -91,6 +100,8 @@ _VENUE = re.compile(
     r"(?:Foundation|Pavilion|Amphithea(?:ter|tre)|Arena|Stadium|Cup|Hospital|Museum|Thea(?:ter|tre)|University|College|School|Speedway|Raceway|Trophy|Championship"
     r"|Medical Cent(?:er|re)|Medical Group|Music Hall|Scholars|Scholarship)\b"
 )
+# "The Porsche family", "Ford clan": the owners.
+_FAMILY = re.compile(r" (?:family|families|clan|dynasty|heirs?|siblings|brothers|sisters)\b")
 _ELIDED = re.compile(r"^(?:[dl]|qu)'", re.IGNORECASE)
 
 
@@ -355,7 +366,10 @@ class NeighbourWords:
     def is_other(self, text: str, candidate: Candidate) -> bool:
         """Does the name stand for something else here: an arena, a family?"""
         before = _words_before(text, candidate.start, 1)
-        return self._is_namesake(text, candidate, before) or self._is_family(before)
+        if self._is_namesake(text, candidate, before) or self._is_family(before):
+            return True
+        surname = candidate.form.text in self.words.surnames
+        return surname and _FAMILY.match(text, candidate.end) is not None
 
     def _is_honoured(self, text: str, candidate: Candidate) -> bool:
         """ "Robert-Bosch-Straße": is a given name joined to it?"""
@@ -459,10 +473,15 @@ class Disambiguator:
             return "cue"
         if self._is_listed(text, candidate, context):
             return "company beside"
-        if self.neighbours.is_capital_amid_small(text, candidate, context.language):
+        if self._is_name_by_capital(text, candidate, context.language):
             return "capital"
         others = context.supported.get(candidate.form.company, set()) - {candidate.form.text}
         return "other name" if others else None
+
+    def _is_name_by_capital(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        if language in _OTHER_SCRIPTS:
+            return _is_latin_alone(text, candidate)
+        return self.neighbours.is_capital_amid_small(text, candidate, language)
 
     def is_everyday(self, candidate: Candidate, context: MentionContext) -> bool:
         """Is the name an everyday word in this article's language?"""
@@ -502,6 +521,17 @@ def _is_in_title_case(text: str, place: int) -> bool:
     words: list[str] = _LINE_WORD.findall(text, left, right)
     capitals = sum(word[0].isupper() for word in words)
     return capitals >= _TITLE_CASE_SHARE * len(words)
+
+
+def _is_latin_alone(text: str, candidate: Candidate) -> bool:
+    """Does a name in Latin letters stand amid another script: "компания Apple"?"""
+    form = candidate.form.text
+    if not (form.isascii() and form[0].isupper()) or is_acronym(form):
+        return False
+    left = max(0, candidate.start - _REACH)
+    if _LATIN_BEFORE.search(text, left, candidate.start):
+        return False
+    return _LATIN_AFTER.match(text, candidate.end) is None
 
 
 def _begins_sentence(text: str, candidate: Candidate) -> bool:

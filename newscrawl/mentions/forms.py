@@ -32,6 +32,26 @@ _ENDINGS = {
     "greek": """ς ο ου ον ος α ας η ης ην ες ων οι ους ε εις εως ι ια ιας ή ής ήν ά άς ός ού ό όν
         ών ές οί ούς ία ίας ιου ίου ιο ιος ιον ιων ίων""",
 }
+# Characters of names in simplified and in traditional Chinese: news of Taiwan and Hong Kong writes
+# 美團, that of the mainland 美团.
+_SIMPLIFIED = (
+    "农业银国险际团宝猫网云钢蚂蚁体华硕电脑达车宁济驰现哔东纳亚节动头条时铝长设广发寿证矿邮铁润"
+    "筑峡总联庆资粮飞远运园托储讯当创风产标龙线传荣轿红丰众鹤复医药鸿兰赣锋锂极机尔调绿捞岛视终"
+    "为术谊记兴爱艺软铜剑阳贵乐泸点评来咏欧气财马汤赛顺维递苏购晖圣湾腾齐师携积统树诚万连学潍温"
+    "双汇纬厦门书鹏鱼辉优圆韵谱麦制贷莱乌诺历罗劳萨珐凯儿侬爷货开鳄悦轩诗奥狮导环兹汉玛贝杰费睐"
+    "乔测试输梦宫铃会装卫库销胶报势显烟关龟铠侠户讲谈炉浓无画计属话组场馆损鲁丽织叶卢镍谢韦钾贸"
+    "毕飒谋顿宾黄迈伦洁壳逊进苹应缤礼闻异强领锡脸伟准仪胜韩庞务内项实础"
+)
+_TRADITIONAL = (
+    "農業銀國險際團寶貓網雲鋼螞蟻體華碩電腦達車寧濟馳現嗶東納亞節動頭條時鋁長設廣發壽證礦郵鐵潤"
+    "築峽總聯慶資糧飛遠運園託儲訊當創風產標龍線傳榮轎紅豐眾鶴復醫藥鴻蘭贛鋒鋰極機爾調綠撈島視終"
+    "為術誼記興愛藝軟銅劍陽貴樂瀘點評來詠歐氣財馬湯賽順維遞蘇購暉聖灣騰齊師攜積統樹誠萬連學濰溫"
+    "雙匯緯廈門書鵬魚輝優圓韻譜麥製貸萊烏諾歷羅勞薩琺凱兒儂爺貨開鱷悅軒詩奧獅導環茲漢瑪貝傑費睞"
+    "喬測試輸夢宮鈴會裝衛庫銷膠報勢顯菸關龜鎧俠戶講談爐濃無畫計屬話組場館損魯麗織葉盧鎳謝韋鉀貿"
+    "畢颯謀頓賓黃邁倫潔殼遜進蘋應繽禮聞異強領錫臉偉準儀勝韓龐務內項實礎"
+)
+_TO_TRADITIONAL = str.maketrans(_SIMPLIFIED, _TRADITIONAL)
+_TO_SIMPLIFIED = str.maketrans(_TRADITIONAL, _SIMPLIFIED)
 # "die Deutsche Bank", but "der Deutschen Bank".
 _ADJECTIVE = re.compile(r"(\w+sche)( .+)")
 # Acronyms that can't be spoken are written like names in Italian: "Bmw", "Kkr".
@@ -58,6 +78,8 @@ _BLOCKS = (
     (0x0590, "hebrew"),
     (0x0600, "arabic"),
     (0x0700, "other"),
+    (0x0E00, "thai"),
+    (0x0E80, "other"),
     (0x1F00, "greek"),
     (0x2000, "other"),
     (0x3005, "han"),
@@ -118,7 +140,8 @@ def spellings(form: str) -> set[str]:
     """Return every spelling of a form, the form itself included.
 
     Capitals of the form are required; a form in small letters is found in any case. A blank may
-    be a hyphen and the other way round, "&" may be "and", accents may be missing.
+    be a hyphen and the other way round, "&" may be "and", accents may be missing. Chinese may be
+    simplified or traditional.
     """
     form = unicodedata.normalize("NFC", form).replace("’", "'")
     joined = {form, form.replace(" ", "-"), form.replace("-", " "), form.replace(" & ", " and ")}
@@ -128,6 +151,8 @@ def spellings(form: str) -> set[str]:
             declined[1] + "n" + declined[2],
             (declined[1] + "n" + declined[2]).replace(" ", "-"),
         }
+    if not form.isascii() and any(script(letter) == "han" for letter in form):
+        joined |= {form.translate(_TO_TRADITIONAL), form.translate(_TO_SIMPLIFIED)}
     accented = joined | {without_accents(spelling) for spelling in joined}
     accented |= {_transcribed(spelling) for spelling in joined}
     cased = set()
@@ -192,7 +217,9 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
     if low == "s" and not form.stem:
         allowed = language in _GENITIVE_S or (language is None and not form.ambiguous)
         return allowed and form.text[-1].lower() not in "sxz"
-    if len(form.text) < _SHORTEST_DECLINED:
+    # "Akcie ČEZu": small letters behind an abbreviation are an ending.
+    shortest = _SHORTEST_DECLINED - (language in _SLAVIC and form.text.isupper())
+    if len(form.text) < shortest:
         return False
     if language in _OWN_ENDINGS:
         # Hungarian lengthens the name's own -a ("Teslát"), which only a stem leaves open.

@@ -79,8 +79,8 @@ class Matcher:
         certain, doubtful = _split_by_certainty(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
-            context = self._article_context(content, certain, tickers, doubtful)
-            context = replace(context, persons=frozenset(persons), language=language)
+            context = self._article_context(content, certain, tickers, doubtful, language)
+            context = replace(context, persons=frozenset(persons))
             found += self._supported(content, doubtful, context)
         mentions = [
             self._mention(article, candidate.form.company, (candidate.start, candidate.end), rule)
@@ -146,14 +146,18 @@ class Matcher:
         certain: Sequence[Candidate],
         tickers: Sequence[TickerHit],
         doubtful: list[Place],
+        language: str | None,
     ) -> MentionContext:
         wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
         return MentionContext(
             named=frozenset(candidate.form.company for candidate in certain),
             tickers=frozenset(hit.company for hit in tickers),
-            words=self._context_finder.find(text, wanted, (place[0].start for place in doubtful)),
+            words=self._context_finder.find(
+                text, wanted, (place[0].start for place in doubtful), language
+            ),
             starts={candidate.start for candidate in certain},
             ends={candidate.end for candidate in certain},
+            language=language,
         )
 
     def _supported(

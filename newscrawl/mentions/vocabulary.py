@@ -9,6 +9,8 @@ from typing import Any
 # The key of words that are everyday words in all languages.
 ANY = "any"
 _BY_LANGUAGE = ("modifiers", "capitalised", "articles")
+# Languages whose topical words count in articles of any.
+_TOPICAL_EVERYWHERE = frozenset({"en", "de", "fr", "es", "it", "pl", "ru", "el", "zh", "ja"})
 # Cues by language: their words are looked up in the article's language and in English.
 _CUES = ("after", "before", "verbs")
 
@@ -30,10 +32,11 @@ class Vocabulary:
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
     name, unless it is `usual_before` a company ("Chinese"). `platforms` are networks on which
-    newspapers ask their readers to follow them.
+    newspapers ask their readers to follow them, `follow_us` how they ask.
     `function_words` can be no form at all, `abbreviations`, `places` and given names by
     themselves only ambiguous ones, as `common_words` in small letters only ambiguous ones.
-    `topics` are word groups that a context names with "@".
+    `topics` are word groups that a context names with "@", each word with the languages in which it
+    counts (none: all).
     """
 
     legal_forms: frozenset[str]
@@ -53,13 +56,14 @@ class Vocabulary:
     surnames: frozenset[str]
     usual_before: frozenset[str]
     platforms: frozenset[str]
+    follow_us: frozenset[str]
     namesakes_after: frozenset[str]
     namesakes_before: frozenset[str]
     function_words: frozenset[str]
     abbreviations: frozenset[str]
     places: frozenset[str]
     common_words: frozenset[str]
-    topics: Mapping[str, tuple[str, ...]]
+    topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
     def is_everyday(self, form: str, language: str | None = None) -> bool:
         """Is the form an everyday word of the language, or of some language if none is known?"""
@@ -71,7 +75,7 @@ class Vocabulary:
 
     def is_name_if_capitalised(self, form: str, language: str | None) -> bool:
         """Does the language write this word with a capital only as a name?"""
-        return form.lower() in self.capitalised.get(language or "", ())
+        return language is not None and form.lower() in of_language(self.capitalised, language)
 
 
 def of_language(lists: Mapping[str, frozenset[str]], language: str | None) -> frozenset[str]:
@@ -89,12 +93,21 @@ def _holds(lists: Mapping[str, frozenset[str]], word: str, language: str | None)
 def load_vocabulary() -> Vocabulary:
     """Read the bundled word lists; each is a table of comma-separated phrases by language."""
     data = tomllib.loads(files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
-    topics = {name: _phrases(by_language) for name, by_language in data.pop("topics").items()}
+    topics = {name: _topic(by_language) for name, by_language in data.pop("topics").items()}
     by_language: dict[str, Any] = {name: _by_language(data.pop(name)) for name in _BY_LANGUAGE}
     by_language |= {name: _with_english(_by_language(data.pop(name))) for name in _CUES}
     endings = _phrases(data.pop("before_endings"))
     lists: dict[str, Any] = {name: frozenset(_phrases(lists)) for name, lists in data.items()}
     return Vocabulary(topics=topics, before_endings=endings, **by_language, **lists)
+
+
+def _topic(lists: Mapping[str, str]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the words of a topic, each with the languages in which it counts (none: all)."""
+    return tuple(
+        (phrase, frozenset() if key in _TOPICAL_EVERYWHERE else frozenset(key.split()))
+        for key, text in lists.items()
+        for phrase in _phrases({key: text})
+    )
 
 
 def _by_language(lists: Mapping[str, str]) -> dict[str, frozenset[str]]:

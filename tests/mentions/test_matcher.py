@@ -67,6 +67,63 @@ def test_ambiguous_name_requires_context(companies, text, counts):
     assert bool(companies.find(text, language="en")) is counts
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("nl", "Volg ons ook op Facebook en Twitter."),
+        ("sv", "Följ oss på Instagram och Facebook."),
+        ("cs", "Sledujte nás na Facebooku a Instagramu."),
+        ("tr", "Bizi Twitter'da ve Instagram'da takip edin."),
+        ("ar", "تابعونا على فيسبوك وتويتر."),
+        ("uk", "Підписуйтесь на наш канал у Telegram та Facebook."),
+        ("ko", "페이스북에서 팔로우하세요."),
+    ],
+)
+def test_request_to_follow_the_newspaper_names_no_company(companies, language, text):
+    assert named(companies, text, language=language) == []
+    assert named(companies, "Facebook fired 200 people.", language=language) != []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Clinton Cargill and Cedric Dupont were named editors. Dupont starts Monday."),
+        ("en", "The Porsche family and the Heineken heirs met."),
+        ("nl", "Meneer Philips woont in Breda."),
+        ("cs", "Do Varů přijel herec Ford."),
+    ],
+)
+def test_person_or_family_is_not_a_company(companies, language, text):
+    assert named(companies, text, language=language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("cs", "Akcie ČEZu posílily.", [("ČEZ", "ČEZu")]),
+        ("zh", "美團公布財報，諾基亞裁員。", [("Meituan", "美團"), ("Nokia", "諾基亞")]),
+        ("zh", "美团公布财报。", [("Meituan", "美团")]),
+        ("th", "บริษัทNokiaลงทุน", [("Nokia", "Nokia")]),
+        (
+            "uk",
+            "У Lidl подорожчали яйця, а Amazon мовчить.",
+            [("Lidl", "Lidl"), ("Amazon", "Amazon")],
+        ),
+        ("no", "Yara stenger fabrikken.", [("Yara", "Yara")]),
+        ("pl", "Allegro pozywa urząd.", [("Allegro", "Allegro")]),
+        ("sv", "Elkedjan och biltillverkaren Ford varslar.", [("Ford", "Ford")]),
+    ],
+)
+def test_each_language_has_endings_scripts_and_cues(companies, language, text, expected):
+    assert named(companies, text, language=language) == expected
+
+
+def test_topical_word_counts_only_in_articles_of_its_language(companies):
+    text = "Norwegian has a lufthavn."
+    assert named(companies, text, language="en") == []
+    assert named(companies, text.replace("has a", "kjøpte"), language="no") != []
+
+
 def test_surname_of_a_person_is_excluded_in_the_whole_article(companies):
     text = "Doug Ford praised the auto industry. Ford's truck is old. Ford likes cars."
     assert named(companies, text, language="en") == []
