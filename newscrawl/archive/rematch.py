@@ -16,6 +16,8 @@ from newscrawl.mentions.registry_cache import registry_content
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import (
     StoredText,
+    apply_corrections,
+    stored_corrections,
     stored_mentions,
     text_batches,
     write_mentions,
@@ -94,17 +96,21 @@ class Rematch:
         counts["articles"] += len(texts)
         if found is None:
             return  # the search crashed on a text: the mentions of the batch stay unchanged
-        before = stored_mentions(self._database, [text.number for text in texts])
-        changed = {}
+        numbers = [text.number for text in texts]
+        before = stored_mentions(self._database, numbers)
+        corrections = stored_corrections(self._database, numbers)
+        written = {}
         for text, mentions in zip(texts, found, strict=True):
-            old = before.get(text.number, set())
-            if set(mentions) != old:
-                changed[text.number] = mentions
-                _compare(old, set(mentions), counts)
-        counts["changed"] += len(changed)
+            old, corrected = before.get(text.number, set()), corrections.get(text.number, ())
+            counted, _ = apply_corrections(corrected, (text.title, text.text), mentions)
+            if set(counted) != old:
+                counts["changed"] += 1
+                _compare(old, set(counted), counts)
+            if set(counted) != old or corrected:
+                written[text.number] = mentions
         if not self._dry_run:
             step = Step(task=self._task, position=texts[-1].number, counts=counts)
-            write_mentions(self._database, texts, changed, step)
+            write_mentions(self._database, texts, written, step)
 
 
 def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:

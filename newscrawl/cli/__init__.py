@@ -19,6 +19,7 @@ from newscrawl.cli import (
     archives,
     articles,
     companies,
+    corrections,
     database,
     evaluate,
     extract,
@@ -98,6 +99,7 @@ app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
 app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)
+app.add_typer(corrections.app, name="corrections", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -83,6 +84,14 @@ def evaluate(
         bool,
         typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted."),
     ] = False,
+    cases: Annotated[
+        Path | None,
+        typer.Option(
+            help="Mentions also in the texts of this file, as newscrawl corrections export "
+            "writes it.",
+            metavar="FILE",
+        ),
+    ] = None,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
@@ -101,8 +110,9 @@ def evaluate(
     if what == "mentions":
         refuse_options(context, ("sets",), "is not for mentions")
         news = corpus_from(corpus) if corpus or sealed else None
-        evaluate_mentions(langs or (), form, news, sealed=sealed, worst=worst)
+        evaluate_mentions(langs or (), form, (news, cases), sealed=sealed, worst=worst)
         return
+    refuse_options(context, ("cases",), f"is not for {what}")
     pages = corpus_from(corpus)
     if sealed:
         from newscrawl.training.corpus import SEALED

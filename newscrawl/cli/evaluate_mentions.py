@@ -1,6 +1,7 @@
 """newscrawl evaluate mentions: how well companies are found in texts labelled by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from newscrawl.cli.arguments import Format, companies_from, one_of
@@ -16,20 +17,31 @@ _FIGURES = (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
 
 
 def evaluate_mentions(
-    langs: Sequence[str], form: Format, corpus: "Corpus | None", *, sealed: bool, worst: int
+    langs: Sequence[str],
+    form: Format,
+    data: "tuple[Corpus | None, Path | None]",
+    *,
+    sealed: bool,
+    worst: int,
 ) -> None:
-    """Score the mentions of the bundled texts, and apart from them pairs in a corpus's news."""
+    """Score the mentions of the bundled texts, and apart from them those of a file of cases and
+    pairs in a corpus's news: `data`."""
     from newscrawl.training.corpus import DEVELOPMENT, SEALED
     from newscrawl.training.mention_score import read_labelled, read_labels
 
+    corpus, cases = data
     texts, labels = read_labelled(), read_labels()
-    known = sorted({text.language for text in texts} | {one.language for one in labels})
+    own = read_labelled(cases) if cases else []
+    known = sorted({text.language for text in (*texts, *own)} | {one.language for one in labels})
     wanted = {one_of(lang, known, "language", "newscrawl evaluate mentions") for lang in langs}
     texts = [text for text in texts if not wanted or text.language in wanted]
+    own = [text for text in own if not wanted or text.language in wanted]
     part = SEALED if sealed else DEVELOPMENT
     labels = [one for one in labels if one.part == part and (not wanted or one.language in wanted)]
     companies = companies_from(None)
     kinds = {"written": _written_rows(companies, texts)}
+    if cases:
+        kinds["cases"] = _written_rows(companies, own)
     if corpus is None:
         say(f"{len(labels)} labelled texts of real news skipped: give --corpus DIR")
     else:
@@ -111,13 +123,12 @@ def _show(kinds: Mapping[str, Sequence[Row]], part: str, form: Format) -> None:
         keys = dict.fromkeys(key for row in rows for key in row)
         render(rows, [Column(key=key, heading=key) for key in keys], form)
         return
+    columns = {"group": "texts in", "texts": "texts", "mentions": "mentions", **dict(_FIGURES)}
     note = "held-out: the texts whose mistakes nobody has looked at."
-    _table(
-        kinds["written"],
-        {"group": "texts in", "texts": "texts", "mentions": "mentions", **dict(_FIGURES)},
-        title="mentions of companies in labelled texts",
-        note=note,
-    )
+    title = "mentions of companies in labelled texts"
+    _table(kinds["written"], columns, title=title, note=note)
+    if "cases" in kinds:
+        _table(kinds["cases"], columns, title="mentions of companies in the cases of the file")
     if "real" in kinds:
         counts = {"texts": "texts", "pairs": "pairs", "unregistered": "unregistered"}
         _table(

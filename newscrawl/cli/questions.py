@@ -25,13 +25,15 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
 
-# Shown in a layout of their own: by mentions, articles, search, revisions and sources coverage.
+# Shown in a layout of their own: by mentions, articles, search, revisions, corrections and sources
+# coverage.
 _OTHER_COMMANDS = frozenset(
     {
         "articles",
         "co_mentions",
         "company_articles",
         "company_ranking",
+        "corrections",
         "coverage",
         "history",
         "mention_counts",

@@ -30,7 +30,7 @@ from newscrawl.storage import models, quarantine
 from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.mentions import write_occurrences
+from newscrawl.storage.mentions import with_corrections, write_occurrences
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -427,8 +427,9 @@ def revise(connection: Connection, record: Record, stored: StoredArticle, run_id
     before = dict(connection.execute(_OCCURRENCES, {"article_id": stored.id}).all())
     for table in (models.Mention, models.Boilerplate):
         connection.execute(delete(table).where(table.article_id == stored.id))
-    mentions, boilerplate = {stored.id: record.mentions}, {stored.id: record.boilerplate}
-    named, _ = write_occurrences(connection, mentions, boilerplate)
+    text = (record.columns["title"], record.columns["text"])
+    mentions = with_corrections(connection, stored.id, text, record.mentions)
+    named, _ = write_occurrences(connection, {stored.id: mentions}, {stored.id: record.boilerplate})
     after = {company: sum(found) for company, found in named[stored.id].items()}
     differences = [
         {

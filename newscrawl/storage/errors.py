@@ -13,5 +13,9 @@ class RevisionError(Exception):
     """A revision that can't be applied, discarded or restored as asked; the database is fine."""
 
 
+class CorrectionError(Exception):
+    """A correction of a mention that can't be made or undone as asked; the database is fine."""
+
+
 class QuestionError(StorageError):
     """A question that can't be meant: a time zone, a range or a search text that is none."""

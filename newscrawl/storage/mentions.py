@@ -1,12 +1,12 @@
-"""Mentions: where companies stand in articles, how often on the rest of their pages, and new
-searches of stored articles."""
+"""Mentions: where companies stand in articles, how often on the rest of their pages, new searches
+of stored articles, and how corrections by people apply to what is found."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, delete, select
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
@@ -45,6 +45,64 @@ _BOILERPLATE = BulkInsert(
 
 # Occurrences in headline and body, by the company's number.
 Named = dict[int, tuple[int, int]]
+
+# The rule of mentions that people have added.
+CORRECTED = "correction"
+CorrectionKind = Literal["wrong", "missed"]
+CorrectionState = Literal["applied", "redundant", "misplaced"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """A correction: the mention of the company at this place is "wrong", or was "missed".
+
+    It is "applied"; or "redundant", since the matcher agrees by now; or "misplaced", since the text
+    has changed and its sentence is gone: then it waits for a text that has it.
+    """
+
+    id: int
+    kind: CorrectionKind
+    company: str
+    section: Section
+    start: int
+    end: int
+    surface: str
+    sentence: str
+    sentence_offset: int
+    state: CorrectionState
+    replaced: tuple[Mention, ...] = ()
+
+    @property
+    def mention(self) -> Mention:
+        return Mention(
+            company=self.company,
+            surface=self.surface,
+            start=self.start,
+            end=self.end,
+            section=self.section,
+            rule=CORRECTED,
+        )
+
+
+def overlap(one: Mention, other: Mention) -> bool:
+    """Return whether two mentions share characters."""
+    return one.section == other.section and one.start < other.end and other.start < one.end
+
+
+_CORRECTIONS = select(
+    models.Correction.article_id,
+    models.Correction.id,
+    models.Correction.kind,
+    models.Correction.company,
+    models.Correction.section,
+    models.Correction.start_offset.label("start"),
+    models.Correction.end_offset.label("end"),
+    models.Correction.surface,
+    models.Correction.sentence,
+    models.Correction.sentence_offset,
+    models.Correction.state,
+    models.Correction.replaced,
+).order_by(models.Correction.id)
 
 
 def write_occurrences(
@@ -140,36 +198,40 @@ def count_texts(database: Database, scope: Scope, after: int = 0) -> int:
         return len(session.scalars(query).all())
 
 
+_STORED_TEXT = (
+    Article.id.label("number"),
+    Article.url,
+    func.coalesce(Article.title, "").label("title"),
+    Article.text,
+    Article.language,
+    Article.content_hash,
+)
+
+
 def _texts(database: Database, scope: Scope, after: int) -> list[StoredText]:
-    columns = (
-        Article.id,
-        Article.url,
-        Article.title,
-        Article.text,
-        Article.language,
-        Article.content_hash,
-    )
-    query = articles_within(select(*columns), scope, every_kind=True).where(Article.id > after)
+    query = articles_within(select(*_STORED_TEXT), scope, every_kind=True).where(Article.id > after)
     with database.reading() as session:
-        return [
-            StoredText(
-                number=number,
-                url=url,
-                title=title or "",
-                text=text,
-                language=language,
-                content_hash=content_hash,
-            )
-            for number, url, title, text, language, content_hash in session.execute(
-                query.order_by(Article.id).limit(AT_ONCE)
-            )
-        ]
+        rows = session.execute(query.order_by(Article.id).limit(AT_ONCE))
+        return [StoredText(**row) for row in rows.mappings()]
+
+
+def text_of(connection: Connection, number: int, *, lock: bool = False) -> StoredText:
+    """Return an article, which nobody else changes until the transaction ends if `lock` is set."""
+    query = select(*_STORED_TEXT).where(Article.id == number)
+    query = query.with_for_update() if lock else query
+    return StoredText(**connection.execute(query).mappings().one())
 
 
 def stored_mentions(database: Database, numbers: Sequence[int]) -> dict[int, set[Mention]]:
     """Return the stored mentions of articles."""
     with database.reading() as session:
-        return _mentions(session, numbers)
+        return mentions_of(session.connection(), numbers)
+
+
+def stored_corrections(database: Database, numbers: Sequence[int]) -> dict[int, list[Correction]]:
+    """Return the corrections of articles that have any, the oldest first."""
+    with database.reading() as session:
+        return corrections_of(session.connection(), numbers)
 
 
 def write_mentions(
@@ -178,12 +240,12 @@ def write_mentions(
     found: Mapping[int, Sequence[Mention]],
     step: Step,
 ) -> None:
-    """Replace the mentions of articles by those that were `found` in their texts, and note the
-    step, in one transaction; all rollups follow.
+    """Replace the mentions of articles by those that were `found` in their texts, with their
+    corrections, and note the step, in one transaction; all rollups follow.
 
     An article that has changed meanwhile is skipped: the change brought its own mentions.
     """
-    read = {text.number: text.content_hash for text in texts if text.number in found}
+    read = {text.number: text for text in texts if text.number in found}
 
     def work(session: Session) -> None:
         rows = select(Article.id, Article.content_hash).where(Article.id.in_(list(read)))
@@ -191,8 +253,8 @@ def write_mentions(
         connection = session.connection()
         rollups = RollupUpdate(connection)
         for number, content_hash in now:
-            if content_hash == read[number]:
-                replace_mentions(connection, number, found[number], rollups)
+            if content_hash == read[number].content_hash:
+                replace_mentions(connection, read[number], found[number], rollups)
         rollups.write()
         record_step(session, step)
 
@@ -200,15 +262,18 @@ def write_mentions(
 
 
 def replace_mentions(
-    connection: Connection, article_id: int, mentions: Sequence[Mention], rollups: RollupUpdate
+    connection: Connection, text: StoredText, found: Sequence[Mention], rollups: RollupUpdate
 ) -> None:
-    """Give an article other mentions; all that is counted follows."""
-    with rollups.changing([article_id]):
-        connection.execute(delete(models.Mention).where(models.Mention.article_id == article_id))
-        write_occurrences(connection, {article_id: mentions}, {})
+    """Give an article the mentions that were found in it, with its corrections; all that is counted
+    follows."""
+    mentions = with_corrections(connection, text.number, (text.title, text.text), found)
+    with rollups.changing([text.number]):
+        connection.execute(delete(models.Mention).where(models.Mention.article_id == text.number))
+        write_occurrences(connection, {text.number: mentions}, {})
 
 
-def _mentions(session: Session, numbers: Sequence[int]) -> dict[int, set[Mention]]:
+def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set[Mention]]:
+    """Return the mentions of articles as they count."""
     table = models.Mention
     query = (
         select(
@@ -224,10 +289,96 @@ def _mentions(session: Session, numbers: Sequence[int]) -> dict[int, set[Mention
         .where(table.article_id.in_(numbers))
     )
     found: dict[int, set[Mention]] = defaultdict(set)
-    for number, company, surface, start, end, section, rule in session.execute(query):
+    for number, company, surface, start, end, section, rule in connection.execute(query):
         where: Section = "title" if section == "title" else "body"
         mention = Mention(
             company=company, surface=surface, start=start, end=end, section=where, rule=rule
         )
         found[number].add(mention)
     return found
+
+
+# --- Corrections by people ---
+
+
+def corrections_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[Correction]]:
+    """Return the corrections of articles that have any, the oldest first."""
+    query = _CORRECTIONS.where(models.Correction.article_id.in_(numbers))
+    found: dict[int, list[Correction]] = {}
+    for row in connection.execute(query).mappings():
+        values = {str(name): value for name, value in row.items()}
+        replaced = tuple(Mention(**mention) for mention in values.pop("replaced"))
+        number = values.pop("article_id")
+        found.setdefault(number, []).append(Correction(**values, replaced=replaced))
+    return found
+
+
+def with_corrections(
+    connection: Connection,
+    article_id: int,
+    text: tuple[str | None, str],
+    found: Sequence[Mention],
+) -> Sequence[Mention]:
+    """Return the mentions found in headline and body of an article with its corrections; store
+    where each has its place now, and what it replaces."""
+    corrections = corrections_of(connection, [article_id]).get(article_id)
+    if not corrections:
+        return found
+    mentions, placed = apply_corrections(corrections, text, found)
+    for before, now in zip(corrections, placed, strict=True):
+        if before != now:
+            values = {
+                "start_offset": now.start,
+                "end_offset": now.end,
+                "state": now.state,
+                "replaced": [asdict(mention) for mention in now.replaced],
+            }
+            this = models.Correction.id == now.id
+            connection.execute(update(models.Correction).where(this).values(values))
+    return mentions
+
+
+def apply_corrections(
+    corrections: Sequence[Correction], text: tuple[str | None, str], found: Iterable[Mention]
+) -> tuple[list[Mention], list[Correction]]:
+    """Return the mentions found in headline and body with the corrections, and these as they have
+    been applied. A later one is about what earlier ones have left."""
+    mentions, placed = list(found), []
+    for correction in corrections:
+        here = _placed(correction, (text[0] or "") if correction.section == "title" else text[1])
+        if here.state != "misplaced":
+            beside = [mention for mention in mentions if overlap(here.mention, mention)]
+            named = [mention for mention in beside if mention.company == here.company]
+            if here.kind == "missed":
+                replaced = () if named else tuple(beside)
+                added = () if named else (here.mention,)
+                redundant = bool(named)
+            else:
+                replaced, added, redundant = tuple(named), (), not named
+            mentions = [one for one in mentions if one not in replaced] + [*added]
+            by_matcher = tuple(one for one in replaced if one.rule != CORRECTED)
+            state: CorrectionState = "redundant" if redundant else "applied"
+            here = replace(here, state=state, replaced=by_matcher)
+        placed.append(here)
+    return mentions, placed
+
+
+def without_corrections(
+    corrections: Sequence[Correction], mentions: Iterable[Mention]
+) -> list[Mention]:
+    """Return the mentions that the matcher found, given those that count."""
+    found = [mention for mention in mentions if mention.rule != CORRECTED]
+    return found + [mention for one in corrections for mention in one.replaced]
+
+
+def _placed(correction: Correction, text: str) -> Correction:
+    """Return the correction at the sentence in the text that is nearest to its last place."""
+    places, begin = [], text.find(correction.sentence)
+    while begin >= 0:
+        places.append(begin + correction.sentence_offset)
+        begin = text.find(correction.sentence, begin + 1)
+    if not places:
+        return replace(correction, state="misplaced", replaced=())
+    start = min(places, key=lambda place: abs(place - correction.start))
+    end = start + len(correction.surface)
+    return replace(correction, start=start, end=end, state="applied")

@@ -252,6 +252,7 @@ REDUCED_AT_ONCE = 50
 # What is kept of an article's page beside the article itself.
 _OF_THE_PAGE = (
     models.Mention,
+    models.Correction,
     models.Boilerplate,
     models.MentionChange,
     models.Revision,

@@ -45,6 +45,7 @@ class LabelledText:
     text: str
     mentions: tuple[Pair, ...]
     title: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,13 @@ class MentionScore:
 def read_labelled(path: Path | None = None) -> list[LabelledText]:
     """Return the labelled texts of a JSON Lines file, by default of the bundled one.
 
-    Raises LabelsError, naming the line, where one can't be read.
+    Raises LabelsError, naming the line, where the file or a line can't be read.
     """
     source = path or files("newscrawl.training").joinpath("data/mentions.jsonl")
-    lines = source.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = source.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabelsError(f"can't read the labelled texts of {source}: {error}") from None
     return [_labelled(line, number, str(source)) for number, line in enumerate(lines, start=1)]
 
 
@@ -124,7 +128,9 @@ def mistakes(companies: Companies, texts: Iterable[LabelledText]) -> list[Mistak
 
 
 def _found(companies: Companies, text: LabelledText) -> Counter[Pair]:
-    mentions = companies.find(text.text, title=text.title, language=text.language)
+    mentions = companies.find(
+        text.text, title=text.title, language=text.language or None, source=text.source or None
+    )
     return Counter((mention.company, mention.surface) for mention in mentions)
 
 

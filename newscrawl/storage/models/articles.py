@@ -1,5 +1,5 @@
-"""The tables of articles: sources, runs, articles with their addresses and revisions, mentions,
-coverage, and the quarantine.
+"""The tables of articles: sources, runs, articles with their addresses and revisions, mentions and
+their corrections, coverage, and the quarantine.
 
 An article is one text of one source. All addresses under which it was met are in `article_urls`;
 texts that were replaced are in `revisions`, versions that were not applied in `quarantine`;
@@ -144,6 +144,34 @@ class Mention(Base):
     end_offset: Mapped[int]
     surface: Mapped[str]
     rule: Mapped[str]
+
+
+class Correction(Base):
+    """What a person has said of a mention: that it is wrong, or that one was missed here.
+
+    The offsets are those of its place in the present text, or in the last one that had it;
+    `sentence` is the sentence around it when it was made, and begins `sentence_offset` characters
+    before it. `replaced` are the mentions found by the matcher that it has taken the place of.
+    """
+
+    __tablename__ = "corrections"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    article_id: Mapped[int] = mapped_column(
+        ForeignKey("articles.id", ondelete="CASCADE"), index=True
+    )
+    kind: Mapped[str]
+    company: Mapped[str]
+    section: Mapped[str]
+    start_offset: Mapped[int]
+    end_offset: Mapped[int]
+    surface: Mapped[str]
+    sentence: Mapped[str]
+    sentence_offset: Mapped[int]
+    made_by: Mapped[str]
+    made_at: Mapped[datetime]
+    state: Mapped[str]
+    replaced: Mapped[list[dict[str, Any]]]
 
 
 class Coverage(Base):

@@ -18,6 +18,7 @@ from newscrawl.storage.models import (
     ArticleUrl,
     Boilerplate,
     Company,
+    Correction,
     Mention,
     MentionChange,
     QuarantinedRevision,
@@ -30,12 +31,14 @@ from newscrawl.storage.queries.scope import Scope, articles_within
 
 __all__ = [
     "ArticlePage",
+    "CorrectionRow",
     "DiffLine",
     "HeldText",
     "MarkedMention",
     "QuarantineRow",
     "Version",
     "article_page",
+    "corrections",
     "history",
     "quarantine_sizes",
     "quarantined",
@@ -62,6 +65,31 @@ class MarkedMention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionRow:
+    """A correction of a mention by a person: it is "wrong", or was "missed"."""
+
+    id: int
+    day: date = field(metadata=about("the day of the article", shown="files"))
+    kind: str
+    company: str
+    surface: str
+    state: str = field(
+        metadata=about(
+            'whether it is "applied"; or "redundant", since mentions are found so by now; or '
+            '"misplaced", since the text has changed and the sentence is gone'
+        )
+    )
+    made_by: str
+    made_at: datetime
+    sentence: str = field(metadata=about("the sentence when it was made"))
+    url: str
+    source: str = field(metadata=about(shown="files"))
+    section: str = field(metadata=about(shown="files"))
+    start: int = field(metadata=about("offset in title or text", shown="files"))
+    end: int = field(metadata=about(shown="files"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ArticlePage:
     """An article in full."""
 
@@ -75,6 +103,7 @@ class ArticlePage:
     method: str
     confidence: float
     mentions: tuple[MarkedMention, ...]
+    corrections: tuple[CorrectionRow, ...]
     addresses: tuple[str, ...] = field(metadata=about("all its URLs"))
     copies: tuple[ArticleRow, ...] = field(metadata=about("the other articles of its story"))
     boilerplate: tuple[tuple[str, int], ...] = field(
@@ -154,6 +183,7 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
             method=article.method,
             confidence=article.confidence,
             mentions=_mentions(session, article.id),
+            corrections=_corrections(session, article.id),
             addresses=_addresses(session, article.id),
             copies=_copies(session, row),
             boilerplate=_boilerplate(session, article.id),
@@ -194,6 +224,41 @@ def history(database: Database, url: str) -> list[Version]:
             versions, pairwise(texts), strict=True
         )
     ]
+
+
+# --- Corrections by people ---
+
+_CORRECTIONS = (
+    select(
+        Correction.id,
+        Article.day,
+        Correction.kind,
+        Correction.company,
+        Correction.surface,
+        Correction.state,
+        Correction.made_by,
+        Correction.made_at,
+        Correction.sentence,
+        Article.url,
+        Source.slug.label("source"),
+        Correction.section,
+        Correction.start_offset.label("start"),
+        Correction.end_offset.label("end"),
+    )
+    .select_from(Correction)
+    .join(Article, Article.id == Correction.article_id)
+    .order_by(Correction.id.desc())
+)
+
+
+@question("/corrections")
+def corrections(
+    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+) -> list[CorrectionRow]:
+    """Return the corrections of mentions in the scope's articles, the newest first."""
+    query = articles_within(_CORRECTIONS, scope, every_kind=True).limit(limit).offset(offset)
+    with database.reading() as session:
+        return [CorrectionRow(**row) for row in session.execute(query).mappings()]
 
 
 # --- The quarantine ---
@@ -292,6 +357,11 @@ def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
         for mention, name in session.execute(query)
     ]
     return tuple(sorted(mentions, key=lambda m: (m.section != "title", m.start, m.end, m.company)))
+
+
+def _corrections(session: Session, number: int) -> tuple[CorrectionRow, ...]:
+    query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(Article.id == number)
+    return tuple(CorrectionRow(**row) for row in session.execute(query).mappings())
 
 
 def _addresses(session: Session, number: int) -> tuple[str, ...]:

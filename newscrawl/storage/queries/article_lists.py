@@ -384,7 +384,7 @@ def snippets(
             break
         if span[0] < last_end:
             continue  # in a sentence that stands there already
-        start, last_end = _sentence(text, span)
+        start, last_end = sentence_around(text, span)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
         chosen.append(_snippet("body", text, (start, last_end), inside))
     return tuple(chosen[:limit])
@@ -397,7 +397,7 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _sentence(text: str, span: Span) -> Span:
+def sentence_around(text: str, span: Span) -> Span:
     """Return the sentence around a span, at most MAX_SNIPPET characters before and after it."""
     start, end = max(0, span[0] - MAX_SNIPPET), min(len(text), span[1] + MAX_SNIPPET)
     for match in _END.finditer(text, start, end):

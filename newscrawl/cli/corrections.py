@@ -1,0 +1,230 @@
+"""newscrawl corrections: mentions that people have found to be wrong or missed."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from newscrawl.cli.arguments import (
+    Asked,
+    CompaniesOption,
+    DatabaseOption,
+    InputError,
+    LimitOption,
+    SinceOption,
+    SourceOption,
+    company_names_of,
+    open_for_reading,
+    scope_of,
+    takes_scope,
+)
+
+if TYPE_CHECKING:
+    from newscrawl.storage.corrections import Judgement
+
+app = typer.Typer(
+    help="Correct mentions: the wrong ones, and those that were missed.", no_args_is_help=True
+)
+
+
+@app.command(
+    epilog="Example: newscrawl corrections add https://www.ft.com/content/1 missed BMW "
+    "--form 'the Munich carmaker'"
+)
+def add(
+    url: Annotated[str, typer.Argument(help="URL of a stored article.")],
+    kind: Annotated[
+        Literal["wrong", "missed"],
+        typer.Argument(help="Mentions of the company are wrong, or were missed."),
+    ],
+    company: Annotated[str, typer.Argument(help="A company's name or alias.")],
+    form: Annotated[
+        str | None,
+        typer.Option(
+            help="The words that are meant, as they stand in the article; else, if missed, the "
+            "company's name.",
+            metavar="WORDS",
+        ),
+    ] = None,
+    nth: Annotated[
+        int | None, typer.Option(min=1, help="Only this one of several places, counted from 1.")
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(help="Who says so; else the user's name.", metavar="NAME")
+    ] = None,
+    database: DatabaseOption = None,
+    companies: CompaniesOption = None,
+) -> None:
+    """Correct an article: none of these mentions is the company, or it was missed here.
+
+    All places are corrected, headline included, unless --nth chooses one. What is counted follows
+    at once, and corrections stay when mentions are found again or the text is revised.
+
+    Exit code 1 where there is no such place.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage import queries
+    from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
+
+    with open_for_reading(database) as store:
+        (name,) = company_names_of([company], companies, store)
+        page = queries.article_page(store, url)
+        if page is None:
+            raise InputError(f"no article is stored under {url}: newscrawl articles lists them")
+        places = (
+            wrong_mentions(page, name, form)
+            if kind == "wrong"
+            else missed_mentions(page, name, form or company)
+        )
+        if not places:
+            say(f"No such place: {_what(kind, name, form or company)}.")
+            raise typer.Exit(1)
+        if nth is not None and nth > len(places):
+            raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
+        chosen = places if nth is None else places[nth - 1 : nth]
+        numbers = add_corrections(store, page.row.url, chosen, who or _user())
+    for number, place in zip(numbers, chosen, strict=True):
+        say(f"Correction {number}: {_told(place)}.")
+
+
+def _what(kind: str, company: str, form: str) -> str:
+    if kind == "wrong":
+        return f"no mention of {company} is found there"
+    return f"{form!r} is not there, or is found as {company} already"
+
+
+def _told(judgement: "Judgement") -> str:
+    mention = judgement.mention
+    where = "the headline" if mention.section == "title" else f"the text, from {mention.start}"
+    is_ = "is not" if judgement.kind == "wrong" else "is"
+    return f"{mention.surface!r} in {where}, {is_} {mention.company}"
+
+
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError) as error:
+        raise InputError("who makes the correction? give --who NAME") from error
+
+
+@app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
+@takes_scope
+def list_corrections(asked: Asked, limit: LimitOption = 50) -> None:
+    """List corrections with who made them, the newest first; --since and --until are days of
+    articles.
+
+    A correction is applied; redundant, since mentions are found so by now; or misplaced, since the
+    article's text has changed and has the sentence no more. It is applied again where a later
+    version has it.
+
+    Exit code 1 where there is none.
+    """
+    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+    from newscrawl.storage import queries
+
+    rows = queries.corrections(asked.database, scope=asked.scope, limit=limit)
+    headings = {"id": "number", "state": "state", "made_by": "by"}
+    columns = [
+        replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
+        for one in columns_of(queries.CorrectionRow)
+    ]
+    records = records_of(rows)
+    if asked.output_format == "table":
+        columns.append(Column(key="what", heading="correction", wide=True))
+        for record, row in zip(records, rows, strict=True):
+            is_ = "is not" if row.kind == "wrong" else "is"
+            record["what"] = (
+                f"{row.surface!r} {is_} {row.company}, {row.made_at:%Y-%m-%d}\n"
+                f"{' '.join(row.sentence.split())}\n{row.url}"
+            )
+    render(records, columns, asked.output_format, title="Corrections")
+    if not rows:
+        say("No correction.")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl corrections remove 12 13")
+def remove(
+    numbers: Annotated[list[int], typer.Argument(help="Numbers, as corrections list has them.")],
+    database: DatabaseOption = None,
+) -> None:
+    """Undo corrections: the mentions are again those that the matcher has found.
+
+    Exit code 1 where one of them could not be undone.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage.corrections import remove_correction
+    from newscrawl.storage.errors import CorrectionError
+
+    faults = 0
+    with open_for_reading(database) as store:
+        for number in dict.fromkeys(numbers):
+            try:
+                say(f"Correction {number} of {remove_correction(store, number)} is undone.")
+            except CorrectionError as error:
+                faults += 1
+                say(str(error))
+    if faults:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl corrections export --output cases.jsonl")
+def export(
+    output: Annotated[
+        Path | None, typer.Option(help="File to write; else standard output.", metavar="FILE")
+    ] = None,
+    since: SinceOption = None,
+    source: SourceOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Write corrected articles as labelled texts, a JSON object a line, with all their mentions.
+
+    The format is that of the bundled texts: "newscrawl evaluate mentions --cases FILE" scores them.
+    Articles are written whole: keep the file to yourself. Misplaced corrections are left out.
+
+    Exit code 1 where there is none.
+    """
+    from newscrawl.cli.output import say
+    from newscrawl.storage import queries
+    from newscrawl.storage.corrections import corrected_texts
+
+    with open_for_reading(database) as store:
+        scope = scope_of(store, since=since, source=source)
+        texts = corrected_texts(store, scope)
+        rows = queries.corrections(store, scope=scope)
+    lines = [
+        json.dumps(
+            {
+                "id": text.url,
+                "part": "corrections",
+                "language": text.language or "",
+                "source": text.url,
+                "title": text.title,
+                "text": text.text,
+                "mentions": text.mentions,
+            },
+            ensure_ascii=False,
+        )
+        for text in texts
+    ]
+    _write("".join(f"{line}\n" for line in lines), output)
+    misplaced = sum(row.state == "misplaced" for row in rows)
+    say(f"Articles: {len(texts):,}, with {len(rows) - misplaced:,} corrections.")
+    if misplaced:
+        say(f"Left out, since their sentences are gone: {misplaced:,}.")
+    if not texts:
+        raise typer.Exit(1)
+
+
+def _write(text: str, output: Path | None) -> None:
+    # U+2028 and the like end lines for some readers, also within JSON.
+    text = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text, "utf-8")

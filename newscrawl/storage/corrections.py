@@ -1,0 +1,274 @@
+"""Corrections of mentions by people: "not this company" and "missed here".
+
+Making or undoing one is one transaction, in which all that is counted follows. New searches and
+new versions of an article apply its corrections to what they find (`mentions.with_corrections`).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.orm import Session
+
+from newscrawl.items import Mention, Section
+from newscrawl.storage import models
+from newscrawl.storage.articles import lock_source, numbers_at
+from newscrawl.storage.database import Database
+from newscrawl.storage.documents import clean
+from newscrawl.storage.errors import CorrectionError
+from newscrawl.storage.mentions import (
+    CORRECTED,
+    Correction,
+    CorrectionKind,
+    StoredText,
+    corrections_of,
+    mentions_of,
+    overlap,
+    replace_mentions,
+    text_of,
+    without_corrections,
+)
+from newscrawl.storage.models import Article
+from newscrawl.storage.queries import ArticlePage, MarkedMention, Scope
+from newscrawl.storage.queries.article_lists import sentence_around
+from newscrawl.storage.queries.scope import articles_within
+from newscrawl.storage.rollups import RollupUpdate
+
+# Ours: characters of a form in a text, and of a person's name.
+MAX_SURFACE, MAX_NAME = 120, 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a person says: the mention of a company at a place is "wrong", or was "missed".
+
+    The mention's surface is what the person has seen there; its rule is not used.
+    """
+
+    kind: CorrectionKind
+    mention: Mention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedText:
+    """An article with corrections, and its (company, surface) pairs as they count, title first."""
+
+    url: str
+    title: str
+    text: str
+    language: str | None
+    mentions: tuple[tuple[str, str], ...]
+
+
+def wrong_mentions(page: ArticlePage, company: str, surface: str | None = None) -> list[Judgement]:
+    """Return that all mentions of a company are wrong, or those with this surface."""
+    return [
+        Judgement(kind="wrong", mention=_mention(one))
+        for one in page.mentions
+        if one.company == company and surface in {None, one.surface}
+    ]
+
+
+def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judgement]:
+    """Return that a company was missed wherever these characters are words of their own, or
+    anywhere if they never are; places where it is found already are left out."""
+    sections: tuple[tuple[Section, str], ...] = (
+        ("title", page.row.title or ""),
+        ("body", page.text),
+    )
+    found: list[Mention] = []
+    for pattern in (rf"(?<!\w){re.escape(surface)}(?!\w)", re.escape(surface)):
+        found = found or [
+            Mention(
+                company=company,
+                surface=surface,
+                start=match.start(),
+                end=match.end(),
+                section=section,
+            )
+            for section, text in sections
+            for match in re.finditer(pattern, text)
+            if surface
+        ]
+    known = [_mention(one) for one in page.mentions if one.company == company]
+    return [
+        Judgement(kind="missed", mention=one)
+        for one in found
+        if not any(overlap(one, other) for other in known)
+    ]
+
+
+def add_corrections(
+    database: Database, url: str, judgements: Sequence[Judgement], made_by: str
+) -> list[int]:
+    """Store what a person says of an article, all or nothing; return the corrections' ids.
+
+    What was said of a place before is not stored twice. Raise CorrectionError where there is no
+    such article, text or mention, or the company is found there already.
+    """
+    name = clean(" ".join(made_by.split()))[:MAX_NAME]
+    if not name:
+        raise CorrectionError("say who makes the correction: a name is missing")
+
+    def work(session: Session) -> list[int]:
+        connection = session.connection()
+        number = numbers_at(connection, [url]).get(url)
+        if number is None:
+            raise CorrectionError(
+                f"no article is stored under {url}: newscrawl articles lists them"
+            )
+        text, before, found = _locked(connection, number)
+        ids = []
+        for judgement in judgements:
+            known = [one.id for one in before if _is_same(one, judgement)]
+            if not known:
+                _check(judgement, text, before, found)
+                row = insert(models.Correction).values(_values(judgement, text, name))
+                known = list(connection.execute(row.returning(models.Correction.id)).scalars())
+            ids.append(known[-1])
+        _apply_anew(connection, text, without_corrections(before, found))
+        return ids
+
+    return database.write(work)
+
+
+def remove_correction(database: Database, number: int) -> str:
+    """Undo a correction: its article has the mentions that it has without it. Return the URL of
+    the article; raise CorrectionError where there is no such correction."""
+
+    def work(session: Session) -> str:
+        connection = session.connection()
+        this = models.Correction.id == number
+        article_id = connection.execute(select(models.Correction.article_id).where(this)).scalar()
+        if article_id is None:
+            raise _unknown(number)
+        text, before, found = _locked(connection, article_id)
+        if not connection.execute(delete(models.Correction).where(this)).rowcount:
+            raise _unknown(number)
+        _apply_anew(connection, text, without_corrections(before, found))
+        return text.url
+
+    return database.write(work)
+
+
+def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
+    """Return the articles of the scope with a correction that has its place in them."""
+    with_place = select(models.Correction.article_id).where(models.Correction.state != "misplaced")
+    query = articles_within(select(Article.id), scope, every_kind=True)
+    with database.reading() as session:
+        connection = session.connection()
+        numbers = session.scalars(
+            query.where(Article.id.in_(with_place)).order_by(Article.id)
+        ).all()
+        found = mentions_of(connection, numbers)
+        return [
+            CorrectedText(
+                url=text.url,
+                title=text.title,
+                text=text.text,
+                language=text.language,
+                mentions=tuple((one.company, one.surface) for one in _in_order(found[text.number])),
+            )
+            for text in (text_of(connection, number) for number in numbers)
+        ]
+
+
+def _in_order(mentions: Iterable[Mention]) -> list[Mention]:
+    return sorted(mentions, key=lambda one: (one.section != "title", one.start, one.company))
+
+
+def _mention(marked: MarkedMention) -> Mention:
+    return Mention(
+        company=marked.company,
+        surface=marked.surface,
+        start=marked.start,
+        end=marked.end,
+        section=marked.section,
+        rule=marked.rule,
+    )
+
+
+def _locked(
+    connection: Connection, number: int
+) -> tuple[StoredText, list[Correction], set[Mention]]:
+    """Return an article, its corrections and its mentions; its other writers wait from now on."""
+    lock_source(connection, number)
+    text = text_of(connection, number, lock=True)
+    corrections = corrections_of(connection, [number]).get(number, [])
+    return text, corrections, mentions_of(connection, [number])[number]
+
+
+def _apply_anew(connection: Connection, text: StoredText, found: Sequence[Mention]) -> None:
+    rollups = RollupUpdate(connection)
+    replace_mentions(connection, text, _in_order(found), rollups)
+    rollups.write()
+
+
+def _is_same(correction: Correction, judgement: Judgement) -> bool:
+    mention = replace(judgement.mention, rule=CORRECTED)
+    placed = correction.state != "misplaced" and correction.mention == mention
+    return placed and correction.kind == judgement.kind
+
+
+def _check(
+    judgement: Judgement, text: StoredText, before: Iterable[Correction], found: Iterable[Mention]
+) -> None:
+    """Raise CorrectionError for a judgement that makes no sense in the article."""
+    mention = judgement.mention
+    section = text.title if mention.section == "title" else text.text
+    surface = mention.surface
+    if not 0 <= mention.start < mention.end or section[mention.start : mention.end] != surface:
+        raise CorrectionError(f"{surface!r} is not there any more: the article has changed")
+    here = [one for one in found if overlap(one, mention) and one.company == mention.company]
+    earlier = [
+        one
+        for one in before
+        if one.company == mention.company
+        and one.state != "misplaced"
+        and one.kind != judgement.kind
+        and overlap(one.mention, mention)
+    ]
+    if earlier:
+        raise CorrectionError(
+            f"correction {earlier[-1].id} by a person says the opposite of {surface!r}: remove it"
+        )
+    if judgement.kind == "wrong" and not here:
+        raise CorrectionError(f"{mention.company} is not found in {surface!r} there")
+    if judgement.kind == "missed" and here:
+        raise CorrectionError(f"{mention.company} is found in {here[0].surface!r} there already")
+    if len(surface) > MAX_SURFACE or surface != surface.strip() or "\n" in surface:
+        raise CorrectionError(
+            f"{surface[:MAX_SURFACE]!r} is no name: choose at most {MAX_SURFACE} characters of one "
+            "line, without blanks around them"
+        )
+
+
+def _values(judgement: Judgement, text: StoredText, made_by: str) -> dict[str, Any]:
+    mention = judgement.mention
+    start, end = 0, len(text.title)
+    if mention.section == "body":
+        start, end = sentence_around(text.text, (mention.start, mention.end))
+    return {
+        "article_id": text.number,
+        "kind": judgement.kind,
+        "company": clean(mention.company),
+        "section": mention.section,
+        "start_offset": mention.start,
+        "end_offset": mention.end,
+        "surface": mention.surface,
+        "sentence": (text.title if mention.section == "title" else text.text)[start:end],
+        "sentence_offset": mention.start - start,
+        "made_by": made_by,
+        "made_at": datetime.now(UTC),
+        "state": "applied",
+        "replaced": [],
+    }
+
+
+def _unknown(number: int) -> CorrectionError:
+    return CorrectionError(
+        f"there is no correction {number}: newscrawl corrections list shows them"
+    )

@@ -1,0 +1,327 @@
+"""Corrections of mentions by people: counted at once, kept through every change, undone."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from newscrawl.archive.rematch import Rematch
+from newscrawl.items import Document, Mention
+from newscrawl.mentions import load_companies
+from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.corrections import (
+    Judgement,
+    add_corrections,
+    corrected_texts,
+    missed_mentions,
+    remove_correction,
+    wrong_mentions,
+)
+from newscrawl.storage.errors import CorrectionError
+from newscrawl.storage.queries import ArticlePage, Scope
+from newscrawl.storage.retention import reduce_articles
+from newscrawl.storage.revisions import earlier_version, restore_version
+from tests.worlds import document, moment, register, save_document
+
+URL = "https://ft.example/a"
+TITLE = "Ford opens the bridge"
+# Ford is the minister here, and "the Munich carmaker" BMW.
+TEXT = (
+    "Ford opened the new bridge across the river. Siemens built it in two years.\n\n"
+    "Ford thanked the workers and the Munich carmaker for the money. Nobody else had paid."
+)
+REGISTRY = 'bundled = false\n[[company]]\nname = "Ford"\n\n[[company]]\nname = "Siemens"\n'
+CARMAKER = "Munich carmaker"
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.toml"
+    path.write_text(REGISTRY, "utf-8")
+    return path
+
+
+@pytest.fixture
+def run(database: Database, registry: Path) -> int:
+    """The run that has stored the article."""
+    run = register(database)
+    assert save_document(database, found(registry), run).mentions == 4
+    return run
+
+
+def found(registry: Path, text: str = TEXT, *, title: str = TITLE, hours: int = 0) -> Document:
+    """The article with the mentions that the matcher finds."""
+    mentions = load_companies(registry).find(text, title=title, language="en")
+    return document(title=title, text=text, mentions=mentions, fetched_at=moment(hours))
+
+
+def page_of(database: Database) -> ArticlePage:
+    page = queries.article_page(database, URL)
+    assert page is not None
+    return page
+
+
+def correct(database: Database, judgements: Sequence[Judgement], who: str = "ada") -> list[int]:
+    return add_corrections(database, URL, judgements, who)
+
+
+def drop_ford(database: Database) -> list[int]:
+    return correct(database, wrong_mentions(page_of(database), "Ford"))
+
+
+def add_bmw(database: Database) -> list[int]:
+    return correct(database, missed_mentions(page_of(database), "BMW", CARMAKER))
+
+
+def counts(database: Database) -> dict[str, tuple[int, int]]:
+    """Occurrences in headline and body by company, which all lists agree on, as rebuilt."""
+    ranking = {row.company: row.hits for row in queries.company_ranking(database)}
+    in_lists = {
+        name: [(row.in_title, row.in_body) for row in queries.articles(database, company=name)]
+        for name in ranking
+    }
+    told = {name: (hits.in_title, hits.in_body) for name, hits in ranking.items() if hits}
+    assert in_lists == {name: [pair] for name, pair in told.items()}
+    page = page_of(database)
+    assert set(told) == set(page.row.companies) == {one.company for one in page.mentions}
+    assert sum(map(sum, told.values())) == len(page.mentions)
+    return told
+
+
+def states(database: Database) -> list[tuple[str, str]]:
+    rows = queries.corrections(database)
+    assert page_of(database).corrections == tuple(rows)
+    return [(row.company, row.state) for row in reversed(rows)]
+
+
+@pytest.fixture
+def before(database: Database, run: int) -> dict[str, tuple[int, int]]:
+    assert run
+    told = counts(database)
+    assert told == {"Ford": (1, 2), "Siemens": (0, 1)}
+    return told
+
+
+AFTER = {"BMW": (0, 1), "Siemens": (0, 1)}
+
+
+@pytest.mark.usefixtures("before")
+def test_counts_follow_corrections_at_once(database: Database) -> None:
+    assert len(drop_ford(database)) == 3
+    add_bmw(database)
+    assert counts(database) == AFTER
+    database.rebuild()
+    assert counts(database) == AFTER
+
+
+@pytest.mark.usefixtures("before")
+def test_correction_is_stored_with_who_when_and_the_sentence(database: Database) -> None:
+    add_bmw(database)
+    (row,) = queries.corrections(database)
+    assert (row.kind, row.company, row.surface) == ("missed", "BMW", CARMAKER)
+    assert (row.made_by, row.url, row.source) == ("ada", URL, "ft")
+    assert row.sentence == "Ford thanked the workers and the Munich carmaker for the money."
+    assert row.made_at.tzinfo is not None
+    assert queries.corrections(database, scope=Scope(source="bbc")) == []
+
+
+def test_undoing_restores_the_counts(
+    database: Database, before: dict[str, tuple[int, int]]
+) -> None:
+    numbers = drop_ford(database) + add_bmw(database)
+    for number in numbers:
+        assert remove_correction(database, number) == URL
+    assert counts(database) == before
+    assert queries.corrections(database) == []
+    with pytest.raises(CorrectionError, match=f"no correction {numbers[0]}"):
+        remove_correction(database, numbers[0])
+
+
+@pytest.mark.usefixtures("before")
+def test_one_place_can_be_given_to_another_company(database: Database) -> None:
+    (mention,) = [one for one in page_of(database).mentions if one.company == "Siemens"]
+    place = Mention(
+        company="Siemens Energy",
+        surface="Siemens",
+        start=mention.start,
+        end=mention.end,
+        section="body",
+    )
+    (number,) = correct(database, [Judgement(kind="missed", mention=place)])
+    assert counts(database) == {"Ford": (1, 2), "Siemens Energy": (0, 1)}
+    remove_correction(database, number)
+    assert counts(database)["Siemens"] == (0, 1)
+
+
+@pytest.mark.usefixtures("before")
+def test_same_correction_is_stored_once(database: Database) -> None:
+    judgements = wrong_mentions(page_of(database), "Ford")
+    first = correct(database, judgements)
+    assert correct(database, judgements, "ben") == first
+    assert {row.made_by for row in queries.corrections(database)} == {"ada"}
+
+
+# Changes of registry, extraction and text ---------------------------------------------------------
+
+
+@pytest.mark.usefixtures("before")
+def test_corrections_survive_rematch(database: Database, registry: Path) -> None:
+    drop_ford(database)
+    (bmw,) = add_bmw(database)
+    again = Rematch(database, registry, Scope()).run()
+    assert (again.changed, again.companies) == (0, ())
+    assert counts(database) == AFTER
+    # The matcher has learned of both by now.
+    learned = registry.with_name("learned.toml")
+    learned.write_text(
+        'bundled = false\n[[company]]\nname = "BMW"\naliases = ["Munich carmaker"]\n', "utf-8"
+    )
+    result = Rematch(database, learned, Scope()).run()
+    assert [(one.company, one.articles) for one in result.companies] == [("Siemens", -1)]
+    assert counts(database) == {"BMW": (0, 1)}
+    assert states(database) == [("Ford", "redundant")] * 3 + [("BMW", "redundant")]
+    remove_correction(database, bmw)
+    assert counts(database) == {"BMW": (0, 1)}
+
+
+def test_undoing_after_rematch_gives_what_the_matcher_finds(
+    database: Database, registry: Path, before: dict[str, tuple[int, int]]
+) -> None:
+    numbers = drop_ford(database)
+    smaller = registry.with_name("smaller.toml")
+    smaller.write_text('bundled = false\n[[company]]\nname = "Siemens"\n', "utf-8")
+    Rematch(database, smaller, Scope()).run()
+    for number in numbers:
+        remove_correction(database, number)
+    assert counts(database) == {"Siemens": before["Siemens"]}
+
+
+def test_corrections_survive_a_revision(database: Database, registry: Path, run: int) -> None:
+    drop_ford(database)
+    add_bmw(database)
+    changed = "A sentence more stands first. " + TEXT.replace("Siemens built it in", "It took")
+    assert save_document(database, found(registry, changed, hours=1), run).outcome == "revised"
+    assert counts(database) == {"BMW": (0, 1)}
+    (bmw,) = [row for row in queries.corrections(database) if row.company == "BMW"]
+    assert page_of(database).text[bmw.start : bmw.end] == CARMAKER
+
+
+def test_correction_without_its_sentence_waits_for_it(
+    database: Database, registry: Path, run: int
+) -> None:
+    add_bmw(database)
+    changed = TEXT.replace("the Munich carmaker", "a Munich carmaker")
+    save_document(database, found(registry, changed, hours=1), run)
+    assert states(database) == [("BMW", "misplaced")]
+    assert "BMW" not in counts(database)
+    assert corrected_texts(database, Scope()) == []
+    first = earlier_version(database, URL, 1)
+    mentions = load_companies(registry).find(first.text, title=first.title, language="en")
+    restore_version(database, first, mentions, "en")
+    assert states(database) == [("BMW", "applied")]
+    assert counts(database)["BMW"] == (0, 1)
+
+
+def test_repeated_sentence_keeps_its_place(database: Database, registry: Path, run: int) -> None:
+    twice = "Ford said no. " * 2 + LAST
+    save_document(database, found(registry, twice, hours=1), run)
+    *_, second = wrong_mentions(page_of(database), "Ford")
+    correct(database, [second])
+    save_document(database, found(registry, twice + " And so on.", hours=2), run)
+    (row,) = queries.corrections(database)
+    assert (row.start, row.state) == (second.mention.start, "applied")
+
+
+LAST = "The council met on Tuesday to talk about the new bridge across the river. " * 3
+
+
+@pytest.mark.usefixtures("before")
+def test_reduced_article_loses_its_corrections_with_its_text(database: Database) -> None:
+    add_bmw(database)
+    number = page_of(database).row.number
+    reduce_articles(database, {number: document(title=TITLE, text="", access="disallowed")})
+    assert queries.corrections(database) == []
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+
+def body(company: str, surface: str, start: int | None = None) -> Mention:
+    begin = TEXT.index(surface) if start is None else start
+    return Mention(
+        company=company, surface=surface, start=begin, end=begin + len(surface), section="body"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "mention", "message"),
+    [
+        ("wrong", body("Bosch", "Ford"), "Bosch is not found in 'Ford' there"),
+        ("wrong", body("Ford", "Siemens", 3), "the article has changed"),
+        ("missed", body("Siemens", "Siemens"), "is found in 'Siemens' there already"),
+        ("missed", body("BMW", "the ", 17), "the article has changed"),
+        ("missed", body("BMW", " Munich"), "is no name"),
+        ("missed", body("BMW", TEXT[:130]), "is no name"),
+    ],
+)
+@pytest.mark.usefixtures("before")
+def test_senseless_correction_is_refused(
+    database: Database, kind: str, mention: Mention, message: str
+) -> None:
+    good = wrong_mentions(page_of(database), "Ford")
+    bad = Judgement(kind=kind, mention=mention)  # type: ignore[arg-type]
+    with pytest.raises(CorrectionError, match=message):
+        correct(database, [*good, bad])
+    assert queries.corrections(database) == []
+    assert "Ford" in counts(database)
+
+
+@pytest.mark.usefixtures("before")
+def test_opposite_of_a_correction_is_refused(database: Database) -> None:
+    (number,) = add_bmw(database)
+    with pytest.raises(CorrectionError, match=f"correction {number} by a person says the opposite"):
+        correct(database, wrong_mentions(page_of(database), "BMW"))
+
+
+@pytest.mark.usefixtures("before")
+def test_correction_needs_a_name_and_an_article(database: Database) -> None:
+    judgements = wrong_mentions(page_of(database), "Ford")
+    with pytest.raises(CorrectionError, match="a name is missing"):
+        correct(database, judgements, " \n")
+    with pytest.raises(CorrectionError, match="no article is stored"):
+        add_corrections(database, "https://ft.example/none", judgements, "ada")
+
+
+# A killed process --------------------------------------------------------------------------------
+
+KILLED = """
+import os, signal, sys
+from newscrawl.storage import corrections, open_database, queries
+from newscrawl.storage.rollups import RollupUpdate
+url, page = sys.argv[1:]
+whole = RollupUpdate.write
+def die(self):
+    whole(self)
+    os.kill(os.getpid(), signal.SIGKILL)
+RollupUpdate.write = die
+with open_database(url) as database:
+    found = queries.article_page(database, page)
+    corrections.add_corrections(database, page, corrections.wrong_mentions(found, "Ford"), "ada")
+"""
+
+
+def test_killed_process_leaves_all_or_nothing(database_url: str, registry: Path) -> None:
+    upgrade_database(database_url)
+    with open_database(database_url) as database:
+        save_document(database, found(registry), register(database))
+        before = counts(database)
+        done = subprocess.run([sys.executable, "-c", KILLED, database_url, URL], check=False)
+        assert done.returncode == -9
+        assert queries.corrections(database) == []
+        assert counts(database) == before
+        drop_ford(database)
+        assert counts(database) == {"Siemens": (0, 1)}
+        database.rebuild()
+        assert counts(database) == {"Siemens": (0, 1)}
