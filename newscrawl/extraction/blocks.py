@@ -4,9 +4,11 @@ One walk over the parsed tree: pruned elements are passed over, removed ones lea
 and are recorded in the block they stood in, all others end a block. The tree is not changed.
 """
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from itertools import pairwise
 from typing import Final, Literal
 
 import numpy as np
@@ -405,3 +407,68 @@ def _run_lengths(flags: NDArray[np.bool_]) -> NDArray[np.int64]:
     starts = np.flatnonzero(flags[1:] != flags[:-1]) + 1
     lengths = np.diff(np.concatenate(([0], starts, [len(flags)])))
     return np.repeat(lengths, lengths)
+
+
+# --- Repetitions ---------------------------------------------------------------------------------
+# A page may show its article twice, for print or for small screens, or its first paragraph above
+# the article, too.
+
+# Ours, fitted on the development corpus: words from which on a paragraph comes out once. Articles
+# repeat shorter ones on purpose (refrains, labels of lists, columns of tables).
+MIN_ONCE: Final = 12
+# Ours: a text with longer "words" has no blanks between words; two letters count as a word.
+LETTERS_A_WORD: Final = 12
+# Ours: letters by which texts that may be equal are found.
+HEAD: Final = 24
+_WORDS: Final = re.compile(r"\w+")
+
+
+def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the kept blocks without those that repeat one before, letter for letter, and without
+    those that another one begins with.
+
+    Short blocks go along with a long one that they stood beside before, too.
+    """
+    places = np.flatnonzero(kept).tolist()
+    heads = [_letters(page.raw[place][: 4 * HEAD])[:HEAD] for place in places]
+    if len(set(heads)) == len(heads):
+        return kept
+    repeated = _repeated(
+        [_letters(page.raw[place]) for place in places],
+        [page.raw[place].count(" ") + 1 for place in places],
+    )
+    result = kept.copy()
+    result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
+    return result
+
+
+def _repeated(texts: list[str], words: list[int]) -> list[bool]:
+    """Return for each text whether it is a repetition."""
+    long = [
+        (len(text) // 2 if len(text) > LETTERS_A_WORD * count else count) >= MIN_ONCE
+        for text, count in zip(texts, words, strict=True)
+    ]
+    first: dict[str, int] = {}
+    earlier = [first.setdefault(text, number) for number, text in enumerate(texts)]
+    copies = {at: before for at, before in enumerate(earlier) if long[at] and before < at}
+    for at, before in list(copies.items()):
+        for step in (1, -1):
+            _follow_copy(texts, copies, (at, before), step)
+    whole = sorted((texts[at], at) for at in range(len(texts)) if long[at] and at not in copies)
+    shortened = {at for (text, at), (longer, _) in pairwise(whole) if longer.startswith(text)}
+    return [at in copies or at in shortened for at in range(len(texts))]
+
+
+def _follow_copy(
+    texts: list[str], copies: dict[int, int], pair: tuple[int, int], step: int
+) -> None:
+    """Add the texts before or after a copy that are equal to those beside its original."""
+    at, before = pair[0] + step, pair[1] + step
+    while 0 <= before < at < len(texts) and at not in copies and texts[at] == texts[before]:
+        copies[at] = before
+        at, before = at + step, before + step
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, in lower case, by which texts are compared."""
+    return "".join(_WORDS.findall(text.lower()))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import cchardet
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
@@ -19,7 +19,7 @@ from w3lib.encoding import (
     resolve_encoding,
 )
 
-from newscrawl.extraction.limits import within_limits
+from newscrawl.extraction.limits import close_raw_text, within_limits
 
 # What the WHATWG Encoding Standard gives Western pages that declare nothing.
 LAST_RESORT: Final = "cp1252"
@@ -32,7 +32,15 @@ GUESSED_FROM: Final = 1 << 18
 CHECKED_AT_ONCE: Final = 4096
 # Ours: characters of a text or attribute that are read as metadata.
 MAX_VALUE: Final = 5_000
+# Ours: unclosed comments and texts of a page that are closed, and the share of the page that the
+# last of them must hide.
+MAX_REPAIRS: Final = 3
+MIN_HIDDEN_SHARE: Final = 0.1
 
+_RAW_TEXTS: Final = frozenset(
+    ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
+)
+_TITLE: Final = re.compile(rb"<title[^>]*+>[^<]*+(</title)?+", re.IGNORECASE)
 _ASCII: Final = bytes(range(128))
 # Python refuses to make a number of more than 4,300 decimal digits.
 _NO_CHARACTER: Final = re.compile(r"&#[0-9]{4000,}")
@@ -40,8 +48,45 @@ _BEYOND_UNICODE: Final = "&#1114112"
 
 
 def parse(html: bytes) -> LexborHTMLParser:
-    """Parse UTF-8 into a tree, in time and memory linear to its size (`limits`)."""
-    return LexborHTMLParser(within_limits(html))
+    """Parse UTF-8 into a tree, in time and memory linear to its size (`limits`).
+
+    A comment or text without an end, such as a `<title>` that was never closed, would hide the rest
+    of the page: it is closed.
+    """
+    tree = LexborHTMLParser(within_limits(html))
+    for _ in range(MAX_REPAIRS):
+        if not _hides_the_rest(tree, html):
+            break
+        repaired = close_raw_text(html)
+        if repaired is html:
+            break
+        html = repaired
+        tree = LexborHTMLParser(within_limits(html))
+    return tree
+
+
+def _hides_the_rest(tree: LexborHTMLParser, html: bytes) -> bool:
+    """Return whether a title has tags, or the page ends within a long comment or raw text."""
+    title = _TITLE.search(html)
+    if title and not title[1]:
+        return True
+    body = tree.body
+    node = tree.head if body is None or body.last_child is None else body
+    while node is not None and node.last_child is not None:
+        node = node.last_child
+    hidden = _raw_text(node) if node is not None else ""
+    if len(hidden) < MIN_HIDDEN_SHARE * len(html):
+        return False
+    return html[-200:].rstrip().endswith("".join(hidden[-40:].split()[-1:]).encode())
+
+
+def _raw_text(node: LexborNode) -> str:
+    """Return the text of a comment, or of a text in an element that holds no other element."""
+    if node.is_comment_node:
+        return node.comment_content or ""
+    parent = node.parent
+    raw = node.is_text_node and parent is not None and parent.tag in _RAW_TEXTS
+    return (node.text_content or "") if raw else ""
 
 
 def unescape(text: str) -> str:

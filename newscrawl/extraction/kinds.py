@@ -12,6 +12,7 @@ from typing import Final
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.metadata import Metadata
 from newscrawl.extraction.metadata.vocabulary import asks_to_subscribe, contains_any, words
@@ -34,8 +35,6 @@ _HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
 SHORT: Final = 120
 TEASER: Final = 250
 LONG: Final = 400
-# Ours: a text with longer "words" has no blanks between words; two letters count as a word.
-LETTERS_A_WORD: Final = 12
 # Ours, fitted on half 0 of the sites of wcxb: of pages with a section's address and no sign of an
 # article, 42 % of the listings and collections and 0.3 % of the articles have that many words
 # within links for each word of text (half 1: 33 % and 0.6 %).

@@ -86,6 +86,11 @@ _RAW_TEXT_ENDS: Final = {
     name: re.compile(rb"</" + name + rb"(?=[\t\n\f\r />])", re.IGNORECASE)
     for name in b"script style textarea title iframe noembed noframes xmp".split()
 }
+# What ends a title, style or script that was never closed. A script may write any tag but these.
+_FIRST_TAG: Final = re.compile(rb"<(?:/?[a-zA-Z]|!--)")
+_END_OF_HEAD: Final = re.compile(rb"<(?:/head|body)(?=[\t\n\f\r />])", re.IGNORECASE)
+_HEAD_IN_TITLE: Final = re.compile(rb"<(?:/head|body|meta|link)(?=[\t\n\f\r />])", re.IGNORECASE)
+_ENDS_OF_UNCLOSED: Final = {b"title": _FIRST_TAG, b"style": _FIRST_TAG, b"script": _END_OF_HEAD}
 _VOID: Final = frozenset(
     b"area base br col embed hr img input link meta source track wbr param".split()
 )
@@ -174,6 +179,42 @@ def flatten(html: bytes) -> bytes:
 def limit_attributes(html: bytes) -> bytes:
     """Leave out the attributes of each tag that are too many."""
     return _Tags(html).rewrite()
+
+
+def close_raw_text(html: bytes) -> bytes:
+    """Return the page with the first comment or raw text (`<title>`, `<textarea>`) closed that has
+    no end and hides all behind it; a page without one is returned as it came."""
+    end = 0
+    while token := _TOKEN.search(html, end):
+        end = token.end()
+        name = (token[3] or b"").lower()
+        if token[1]:
+            closed = _COMMENT_END.search(html, token.start() + 2)
+            if not closed:
+                return _insert(html, end, b"-->")
+            end = closed.end()
+        elif name in _RAW_TEXT_ENDS and not token[2]:
+            closed = _RAW_TEXT_ENDS[name].search(html, end)
+            if closed and not (
+                name == b"title" and _HEAD_IN_TITLE.search(html, end, closed.start())
+            ):
+                end = closed.start()
+            else:
+                place = _end_of_unclosed(html, name, end)
+                return html if place is None else _insert(html, place, b"</%b>" % name)
+    return html
+
+
+def _end_of_unclosed(html: bytes, name: bytes, start: int) -> int | None:
+    """Return where a raw text without an end should have ended; None where it can't be said."""
+    if name not in _ENDS_OF_UNCLOSED:
+        return start
+    first = _ENDS_OF_UNCLOSED[name].search(html, start)
+    return first.start() if first else None
+
+
+def _insert(html: bytes, place: int, tag: bytes) -> bytes:
+    return b"%b%b%b" % (html[:place], tag, html[place:])
 
 
 def _cut(html: bytes) -> tuple[bytes, NDArray[np.int64]]:

@@ -11,7 +11,14 @@ from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import cetr
 from newscrawl.extraction.block_features import BlockFeatures, block_features, text_of_json_ld
-from newscrawl.extraction.blocks import BlockPage, Candidates, clean, find_candidates, read_blocks
+from newscrawl.extraction.blocks import (
+    BlockPage,
+    Candidates,
+    clean,
+    find_candidates,
+    read_blocks,
+    without_repetitions,
+)
 from newscrawl.extraction.classifier import (
     BALANCED,
     FOR_PRECISION,
@@ -107,7 +114,7 @@ def _combined(threshold: float) -> Callable[[ParsedPage], Body]:
             return Body(stated, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
-        kept = choice.kept
+        kept = without_repetitions(page.candidates.page, choice.kept)
         word_counts = WordCounts(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
         return Body(_paragraphs(page.candidates.page, kept), choice.confidence, word_counts)
 

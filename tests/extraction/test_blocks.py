@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +25,7 @@ from newscrawl.extraction.blocks import (
     read_blocks,
     tag_id,
     tag_ids,
+    without_repetitions,
 )
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.methods import parse_page
@@ -350,3 +352,47 @@ def test_page_of_links_only_has_no_candidates() -> None:
     view = parse_page("<p><a>one</a></p>" * 5)
     assert not len(view.candidates.page)
     assert view.link_words == 5
+
+
+# --- Repetitions ---------------------------------------------------------------------------------
+
+LEAD = "The harbour of the old town will have a new crane by the end of the spring."
+SECOND = "It is to lift the boats of the fishermen, who had asked for one for eleven years."
+SHORT = "How it works"
+
+
+def once(*paragraphs: str) -> list[str]:
+    page = read_blocks(parse("".join(f"<p>{text}</p>" for text in paragraphs).encode()))
+    kept = without_repetitions(page, np.ones(len(page), dtype=bool))
+    return [text for text, is_kept in zip(page.texts, kept, strict=True) if is_kept]
+
+
+def test_a_paragraph_comes_out_once() -> None:
+    assert once(LEAD, SECOND, LEAD) == [LEAD, SECOND]
+    assert once(LEAD, f"<b>{LEAD.upper()}</b>", SECOND) == [LEAD, SECOND]
+
+
+def test_a_copy_of_the_article_goes_with_its_short_lines() -> None:
+    assert once(SHORT, LEAD, SHORT, SECOND, "End", SHORT, LEAD, SHORT, SECOND, "End") == [
+        SHORT,
+        LEAD,
+        SHORT,
+        SECOND,
+        "End",
+    ]
+
+
+def test_a_refrain_may_come_again() -> None:
+    assert once(SHORT, LEAD, SHORT, SECOND, SHORT) == [SHORT, LEAD, SHORT, SECOND, SHORT]
+
+
+@pytest.mark.parametrize("cut", ["", "…", " ..."])
+def test_of_two_copies_the_complete_one_wins(cut: str) -> None:
+    beginning = LEAD[:-20] + cut
+    assert once(beginning, LEAD, SECOND) == [LEAD, SECOND]
+    assert once(LEAD, SECOND, beginning) == [LEAD, SECOND]
+
+
+def test_a_text_without_blanks_comes_out_once() -> None:
+    text = "港口将在春季结束之前安装一台新的起重机,渔民们已经等了十一年之久。"
+    assert once(text, LEAD, text) == [text, LEAD]

@@ -1,13 +1,17 @@
 """The learned network: what is shipped fits the code, and runs as it was trained."""
 
 import json
+from dataclasses import dataclass
 from importlib.resources import files
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from newscrawl.extraction.classifier import (
     BALANCED,
+    FOR_PRECISION,
+    FOR_RECALL,
     NAME_CACHE_SIZE,
     NameVectors,
     combine,
@@ -55,13 +59,34 @@ def test_headline_is_not_chosen_and_confidence_is_at_most_one() -> None:
     assert 0 < choice.confidence <= 1
 
 
-def test_empty_choice_has_confidence_zero() -> None:
-    view = parse_page(PAGE)
-    choice = combine(
-        view.block_features, view.candidate_features.tokens.words, load_network(), threshold=1.1
-    )
-    assert not choice.kept.any()
-    assert choice.confidence == 0
+@dataclass(frozen=True)
+class Known:
+    """A network that gives each block a probability that is known."""
+
+    values: list[float]
+
+    def probabilities(self, _features: object) -> np.ndarray:
+        return np.array(self.values, dtype=np.float32)
+
+
+def choose(values: list[float], words: list[int], threshold: float) -> list[bool]:
+    features = SimpleNamespace(is_title=np.zeros(len(values), dtype=bool))
+    return combine(features, np.array(words), Known(values), threshold).kept.tolist()
+
+
+@pytest.mark.parametrize("threshold", [FOR_PRECISION, BALANCED, FOR_RECALL])
+def test_the_likeliest_blocks_come_out_where_none_is_likely(threshold: float) -> None:
+    assert choose([0.05, 0.3, 0.3, 0.1], [5, 40, 30, 80], threshold) == [False, True, True, False]
+
+
+def test_a_doubtful_block_is_kept_on_a_doubtful_page_and_not_on_a_sure_one() -> None:
+    assert choose([0.6, 0.45], [50, 50], BALANCED) == [True, True]
+    assert choose([1.0, 0.45], [500, 50], BALANCED) == [True, False]
+
+
+def test_a_page_without_words_gives_none() -> None:
+    assert choose([0.9, 0.9], [0, 0], BALANCED) == [True, True]
+    assert choose([], [], BALANCED) == []
 
 
 def test_balanced_threshold_is_near_one_half() -> None:

@@ -1,4 +1,4 @@
-"""Bytes of any charset become UTF-8."""
+"""Bytes of any charset become UTF-8, and UTF-8 a tree that hides nothing."""
 
 import codecs
 import time
@@ -6,8 +6,9 @@ import time
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.html import decode
+from newscrawl.extraction.html import MAX_REPAIRS, decode, parse
 
 GREEK = "Η κυβέρνηση ανακοίνωσε σήμερα νέα μέτρα για την οικονομία της χώρας. "
 RUSSIAN = "Правительство объявило сегодня о новых мерах поддержки экономики страны. "
@@ -136,3 +137,46 @@ def test_random_bytes_become_valid_utf8(html: bytes, declared: str | None) -> No
 @example("\ufeff")
 def test_random_text_becomes_valid_utf8(html: str) -> None:
     decode(html).decode()
+
+
+HIDDEN = b"<p>The ferry sails again.</p>" * 60
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"<html><head><title>The ferry</head><body>",
+        b"<html><head><title>The ferry<link rel=icon></head><body><svg><title>x</title></svg>",
+        b"<html><head><TITLE>The ferry\n<meta name=a></head><body>",
+        b"<html><head><style>p { color: red }</head><body>",
+        b"<html><head><script>var page = '<p>';</head><body>",
+        b"<html><body><textarea name=comment>",
+        b"<html><body><noscript><iframe src=/counter></noscript>",
+        b"<html><body><!-- the story",
+    ],
+)
+def test_text_behind_an_unclosed_one_is_read(before: bytes) -> None:
+    body = parse(before + HIDDEN + b"</body></html>").body
+    assert body is not None
+    assert body.text().count("The ferry sails again.") == 60
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<html><head><title>Why <b> is old</title></head><body>" + HIDDEN + b"</body></html>",
+        b"<html><body><p>x</p><!-- " + HIDDEN + b" --></body></html>",
+        b"<html><body><p>x</p><textarea>" + HIDDEN + b"</textarea></body></html>",
+        b"<html><body><p>x</p><script>var page = '" + HIDDEN + b"'</script></body></html>",
+        b"<html><body><p>x</p><script>var page = '" + HIDDEN,
+    ],
+)
+def test_a_page_that_is_closed_or_cut_in_a_script_stays_as_it_is(page: bytes) -> None:
+    assert parse(page).html == LexborHTMLParser(page).html
+
+
+def test_only_the_first_unclosed_texts_are_closed() -> None:
+    page = b"<!-- <p>" * 5_000
+    tree = parse(page)
+    assert tree.html is not None
+    assert tree.html.count("<p>") >= MAX_REPAIRS

@@ -11,12 +11,14 @@ from newscrawl.training.corpus import GoldPage, load_corpus
 BUNDLED = tuple(load_corpus(Path(__file__).parents[1] / "corpus"))
 
 PROSE = "The mayor said on Monday that the harbour would have a new crane by the spring. " * 3
+NEXT = PROSE.replace("Monday", "Tuesday")
+LAST = PROSE.replace("Monday", "Friday")
 PAGE = f"""<html><body>
 <script>var page = "script text";</script>
 <ul><li><a href=a>Home</a></li><li><a href=b>News</a></li></ul>
 <p>{PROSE}</p>
-<p>{PROSE}</p>
-<p>{PROSE}</p>
+<p>{NEXT}</p>
+<p>{LAST}</p>
 <div><a href=c>More</a></div>
 </body></html>"""
 

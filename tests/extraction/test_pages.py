@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl import Article
+from newscrawl.extraction.blocks import MIN_ONCE
 from tests.pages import Expected, article_of, pages
 
 _TAG = re.compile(r"<[^>]+>")
@@ -44,6 +45,11 @@ def test_boilerplate_phrases_are_not_extracted(both: tuple[Article, Expected]) -
     article, expected = both
     text = " ".join(article.text.split())
     assert [phrase for phrase in expected.must_not if phrase in text] == []
+
+
+def test_no_paragraph_comes_out_twice(both: tuple[Article, Expected]) -> None:
+    long = [text for text in both[0].paragraphs if len(text.split()) >= MIN_ONCE]
+    assert sorted(long) == sorted(set(long))
 
 
 def test_known_shortcomings_are_marked(both: tuple[Article, Expected]) -> None:
