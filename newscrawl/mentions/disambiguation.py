@@ -408,6 +408,11 @@ class Disambiguator:
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule
+        sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
+        if len(sure) == 1 and sure[0].form.text not in context.persons:
+            near = self._nearest(text, rivals, context)
+            clear = near is not None and context_weight(near, context) >= EVERYDAY_CONTEXT
+            return (near, "context") if near and clear else (sure[0], "name")
         # "Mediobanca-Generali": two companies, while "Howell-Chase" is a person.
         joint = rivals[0].start - 1
         if len(rivals) == 1 and joint in context.ends and text[joint] == "-":

@@ -257,15 +257,15 @@ def _split_by_certainty(
 ) -> tuple[list[Candidate], list[Place]]:
     """Return the certain places and those that need support.
 
-    A form that names a person in this article is doubtful from there on; a form that two
-    companies share always is.
+    A form that names a person in this article is doubtful from there on; a form of two companies
+    always is, even if it is so for one of them only.
     """
     certain = []
     doubtful = []
     for rivals in places:
         sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
         person = persons.get(sure[0].form.text) if sure else None
-        if len(sure) == 1 and (person is None or sure[0].start < person):
+        if sure and len(rivals) == 1 and (person is None or sure[0].start < person):
             certain.append(sure[0])
         else:
             doubtful.append(rivals)
