@@ -118,6 +118,29 @@ def test_each_language_has_endings_scripts_and_cues(companies, language, text, e
     assert named(companies, text, language=language) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "company"),
+    [
+        ("Volvo Cars grew. Shares of Volvo rose.", "Volvo Cars"),
+        ("Volvo stellt einen Kombi und ein SUV mit Polestar vor.", "Volvo Cars"),
+        ("Volvo baut einen neuen Lkw für Scania.", "Volvo"),
+        ("Volvo is Swedish.", "Volvo"),
+        ("Deutsche Telekom advertises its brand T-Mobile.", "Deutsche Telekom"),
+        ("T-Mobile raised its prices.", "T-Mobile US"),
+    ],
+)
+def test_name_of_two_companies_is_decided_by_the_article(companies, text, company):
+    found = named(companies, text, language="de" if "Lkw" in text or "SUV" in text else "en")
+    assert found[-1][0] == company
+
+
+def test_no_entry_is_another_one_with_its_legal_form(companies):
+    legal = (" AG", " SA", " SpA", " AB", " Ltd", " GmbH", " SAS", " plc", " Inc", " KG")
+    names = {c.name for c in companies}
+    doubled = {n for n in names for end in legal if n.endswith(end) and n[: -len(end)] in names}
+    assert doubled == set()
+
+
 def test_topical_word_counts_only_in_articles_of_its_language(companies):
     text = "Norwegian has a lufthavn."
     assert named(companies, text, language="en") == []
