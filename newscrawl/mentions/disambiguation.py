@@ -404,15 +404,9 @@ class Disambiguator:
         """Return the company that is meant and the rule that found it; None without support."""
         if len(rivals[0].form.text) == 1:
             return (rivals[0], "cue") if self._is_network(text, rivals[0], context) else None
-        for rule, companies in (("full name", context.named), ("ticker", context.tickers)):
-            meant = [rival for rival in rivals if rival.form.company in companies]
-            if len(meant) == 1:
-                return meant[0], rule
-        sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
-        if len(sure) == 1 and sure[0].form.text not in context.persons:
-            near = self._nearest(text, rivals, context)
-            clear = near is not None and context_weight(near, context) >= EVERYDAY_CONTEXT
-            return (near, "context") if near and clear else (sure[0], "name")
+        decided = self._decided_by_article(text, rivals, context)
+        if decided:
+            return decided
         # "Mediobanca-Generali": two companies, while "Howell-Chase" is a person.
         joint = rivals[0].start - 1
         if len(rivals) == 1 and joint in context.ends and text[joint] == "-":
@@ -424,6 +418,22 @@ class Disambiguator:
             return near, "context"
         beside = self._beside(text, rivals[0], context) if len(rivals) == 1 else None
         return (rivals[0], beside) if beside else None
+
+    def _decided_by_article(
+        self, text: str, rivals: Sequence[Candidate], context: MentionContext
+    ) -> tuple[Candidate, str] | None:
+        """Return the company that the article names in full or by ticker; of two with one name,
+        the one of which the form is certain unless the context says the other."""
+        for rule, companies in (("full name", context.named), ("ticker", context.tickers)):
+            meant = [rival for rival in rivals if rival.form.company in companies]
+            if len(meant) == 1:
+                return meant[0], rule
+        sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
+        if len(sure) != 1 or sure[0].form.text in context.persons:
+            return None
+        near = self._nearest(text, rivals, context)
+        clear = near is not None and context_weight(near, context) >= EVERYDAY_CONTEXT
+        return (near, "context") if near and clear else (sure[0], "name")
 
     def _is_something_else(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
