@@ -1,4 +1,4 @@
-"""The data of a page on its way through the system: page, article, mentions.
+"""The data of a page on its way through the system: page, article, mentions; and companies.
 
 All are frozen dataclasses without behaviour; this module imports no other module of newscrawl.
 """
@@ -15,6 +15,17 @@ Access = Literal["open", "paywalled", "disallowed"]
 Section = Literal["title", "body"]
 Place = Literal["headline", "body"]
 Outcome = Literal["new", "revised", "unchanged", "quarantined"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompanyStructure:
+    """Owners and groups of the companies of a registry, by name.
+
+    `parents` has the owner of each brand and subsidiary, `groups` the companies of each group.
+    """
+
+    parents: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

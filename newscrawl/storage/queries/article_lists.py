@@ -124,8 +124,9 @@ def articles(
     """Return the newest articles first; with `every_kind` also pages that don't count."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=every_kind)
+        members = scope.members(company) if company is not None else None
         return article_rows(
-            session, list(session.scalars(numbers.limit(limit).offset(offset))), company
+            session, list(session.scalars(numbers.limit(limit).offset(offset))), members
         )
 
 
@@ -143,8 +144,9 @@ def company_articles(
     sentences that mention it; the marks are the mentions that were counted."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
-        rows = article_rows(session, list(session.scalars(numbers)), company)
-        places = _places_of(session, [row.number for row in rows], company)
+        members = scope.members(company)
+        rows = article_rows(session, list(session.scalars(numbers)), members)
+        places = _places_of(session, [row.number for row in rows], members)
         texts = texts_of(session, [row.number for row in rows])
     return [
         FoundArticle(
@@ -244,8 +246,10 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
     ]
 
 
-def article_rows(session: Session, numbers: Sequence[int], company: str | None) -> list[ArticleRow]:
-    """Return the rows of these articles, in this order; occurrences are those of the company, or
+def article_rows(
+    session: Session, numbers: Sequence[int], companies: Sequence[str] | None
+) -> list[ArticleRow]:
+    """Return the rows of these articles, in this order; occurrences are those of the companies, or
     of all."""
     query = (
         select(Article, Source.slug, CountedArticle.story_id)
@@ -259,7 +263,7 @@ def article_rows(session: Session, numbers: Sequence[int], company: str | None) 
     }
     mentions = _mentions_of(session, numbers)
     return [
-        _row(*stored[number], mentions[number], company) for number in numbers if number in stored
+        _row(*stored[number], mentions[number], companies) for number in numbers if number in stored
     ]
 
 
@@ -281,7 +285,11 @@ def _newest(
         moment = func.coalesce(Article.published_at, Article.first_seen_at)
         query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
         if company is not None:
-            named = select(Mention.article_id).join(Company).where(Company.name == company)
+            named = (
+                select(Mention.article_id)
+                .join(Company)
+                .where(Company.name.in_(scope.members(company)))
+            )
             query = query.where(Article.id.in_(named))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
     rollup = rollup_table(session, scope, by="hour", company=company)
@@ -295,13 +303,13 @@ def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
 
 
 def _places_of(
-    session: Session, numbers: Sequence[int], company: str
+    session: Session, numbers: Sequence[int], companies: Sequence[str]
 ) -> dict[int, dict[Section, list[Span]]]:
-    """Return where the company stands in each of the articles."""
+    """Return where the companies stand in each of the articles."""
     query = (
         select(Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset)
         .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_(numbers), Company.name == company)
+        .where(Mention.article_id.in_(numbers), Company.name.in_(companies))
         .order_by(Mention.start_offset)
     )
     places: dict[int, dict[Section, list[Span]]] = {
@@ -330,9 +338,9 @@ def _row(
     source: str,
     story: int | None,
     mentions: Sequence[tuple[str, str, int]],
-    company: str | None,
+    companies: Sequence[str] | None,
 ) -> ArticleRow:
-    asked = [mention for mention in mentions if company in {None, mention[0]}]
+    asked = [mention for mention in mentions if companies is None or mention[0] in companies]
     return ArticleRow(
         number=article.id,
         url=article.url,

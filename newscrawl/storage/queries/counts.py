@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import cast
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
@@ -27,6 +27,7 @@ from newscrawl.storage.queries.rollup_tables import (
     companies_table,
     grouped,
     rollup_table,
+    union_table,
 )
 from newscrawl.storage.queries.scope import (
     By,
@@ -35,7 +36,8 @@ from newscrawl.storage.queries.scope import (
     Period,
     Scope,
     bounds_of,
-    company_id,
+    company_ids,
+    families,
     last_day,
     zone_of,
 )
@@ -225,22 +227,21 @@ def mention_counts(
 def company_ranking(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
-    """Return the companies by the number of articles that mention them, most first."""
+    """Return the companies by the number of articles that mention them, most first; with
+    `subsidiaries`, their owners."""
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
-        rollup = companies_table(session, scope)
-        key = rollup.table.company_id
-        hits = {
-            number: _hits_of(sums)
-            for number, *sums in session.execute(rollup.select(key, *rollup.hits()).group_by(key))
-        }
+        owned = families(session, scope)
+        hits = _hits_by_number(session, scope, owned)
+        names |= {ids[0]: owner for owner, ids in owned.items()}
         # Sorted here, since the databases differ in the order of names.
         order = sorted(
             (number for number in hits if hits[number].articles),
             key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
         )[:limit]
-        sources = _sources_of(session, order, scope)
-        counted = _stories_of(session, order, scope) if stories else {}
+        unions = {ids[0]: ids for ids in owned.values() if ids[0] in order}
+        sources = _sources_of(session, order, scope) | _union_sources(session, unions, scope)
+        counted = _stories_of(session, order, unions, scope) if stories else {}
     return [
         CompanyCount(
             company=names[number],
@@ -261,10 +262,24 @@ def boilerplate(
     """
     scope = replace(scope, section=None, zone="UTC")
     with database.reading() as session:
+        if company is not None and scope.members(company) != (company,):
+            return _union_boilerplate(session, company, scope)
         rollup = rollup_table(session, scope, by=None, company=company)
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
         mentions, pages = session.execute(rollup.select(*sums)).one()
     return Boilerplate(mentions=int(mentions or 0), pages=int(pages or 0))
+
+
+def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerplate:
+    table = models.Boilerplate
+    rollup = rollup_table(session, scope, by="hour", company=None)
+    query = (
+        rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
+        .join(table, table.article_id == rollup.table.article_id)
+        .where(table.company_id.in_(company_ids(session, company, scope)), table.number > 0)
+    )
+    mentions, pages = session.execute(query).one()
+    return Boilerplate(mentions=int(mentions or 0), pages=pages)
 
 
 @question("/companies/unmentioned")
@@ -278,12 +293,31 @@ def unmentioned_companies(
     with database.reading() as session:
         if completeness_within(session, scope).level == "none":
             return []
-        mentioned = {name for name, hits in _hits_of_all(session, scope).items() if hits.articles}
-        missing = [name for name in dict.fromkeys(registry) if name not in mentioned]
+        hits = _hits_of_all(session, scope)
+        mentioned = {scope.owner(name) for name, one in hits.items() if one.articles}
+        owners = dict.fromkeys(scope.owner(name) for name in registry)
+        missing = [name for name in owners if name not in mentioned]
         last = _last_days(session, scope) if scope.since else {}
     return [
         UnmentionedCompany(company=name, last_mentioned=last.get(name)) for name in sorted(missing)
     ]
+
+
+def _hits_by_number(
+    session: Session, scope: Scope, owned: Mapping[str, Sequence[int]]
+) -> dict[int, Hits]:
+    """Return the hits of each company, and of each owner under the first number of its family."""
+    tables = [companies_table(session, scope)]
+    if owned:
+        tables.append(union_table(session, scope, {ids[0]: ids for ids in owned.values()}))
+    members = {number for ids in owned.values() for number in ids}
+    hits: dict[int, Hits] = {}
+    for rollup in tables:
+        key = rollup.table.company_id
+        rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+        hits = {number: one for number, one in hits.items() if number not in members}
+        hits |= {number: _hits_of(sums) for number, *sums in rows}
+    return hits
 
 
 def _hits_of_all(session: Session, scope: Scope) -> dict[str, Hits]:
@@ -301,7 +335,11 @@ def _last_days(session: Session, scope: Scope) -> dict[str, date]:
     table = rollup.table
     query = rollup.select(Company.name, func.max(table.day)).where(table.articles > 0)
     query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
-    return dict(session.execute(query).all())
+    last: dict[str, date] = {}
+    for name, day in session.execute(query):
+        owner = scope.owner(name)
+        last[owner] = max(day, last.get(owner, day))
+    return last
 
 
 # --- Companies compared ---
@@ -359,20 +397,12 @@ def co_mentions(
 ) -> list[CoMention]:
     """Return the companies mentioned in the same articles as this one, most articles first."""
     with database.reading() as session:
-        rollup = companies_table(session, scope, by="hour")
-        asked = rollup.table.company_id == company_id(session, company)
-        whole = session.scalar(rollup.select(func.count()).where(asked)) or 0
-        other = aliased(models.Appearance)
-        query = (
-            rollup.select(Company.name, func.count(), rollup.stories())
-            .join(other, other.article_id == rollup.table.article_id)
-            .join(Company, Company.id == other.company_id)
-            .where(asked, other.company_id != rollup.table.company_id)
-            .group_by(Company.name)
-        )
+        rollup = rollup_table(session, scope, by="hour", company=company)
+        whole = session.scalar(rollup.select(func.count())) or 0
+        asked = company_ids(session, company, scope)
         rows = [
             CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
-            for name, articles, stories in session.execute(query)
+            for name, articles, stories in _counted_beside(session, rollup, asked, scope)
         ]
     return sorted(rows, key=lambda row: (-row.articles, -row.stories, row.company))[:limit]
 
@@ -441,7 +471,7 @@ def _hits_of(numbers: Sequence[int | None]) -> Hits:
 def _named_hits(
     session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies, None where it has none."""
+    """Return the hits of each of the companies or groups, None where it has none."""
     rollup = companies_table(session, scope, stories=stories)
     extra = [rollup.stories()] if stories else []
     query = (
@@ -454,7 +484,20 @@ def _named_hits(
     for name, *sums in session.execute(query):
         number = int(sums.pop()) if stories else None
         hits[name] = replace(_hits_of(sums), stories=number)
+    for name in names:
+        if scope.members(name) != (name,):
+            hits[name] = _union_hits(session, name, scope, stories=stories)
     return hits
+
+
+def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
+    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
+    rollup = rollup_table(session, scope, by=None, company=name, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    sums = list(session.execute(rollup.select(*rollup.hits(), *extra)).one())
+    number = int(sums.pop()) if stories else None
+    hits = replace(_hits_of(sums), stories=number)
+    return hits if hits.articles else None
 
 
 def _hits_by(
@@ -526,8 +569,51 @@ def _sources_of(session: Session, companies: Sequence[int], scope: Scope) -> dic
     return dict(session.execute(query).all())
 
 
-def _stories_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    rollup = companies_table(session, scope, stories=True)
-    key = rollup.table.company_id
-    query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
+def _union_sources(
+    session: Session, unions: Mapping[int, Sequence[int]], scope: Scope
+) -> dict[int, int]:
+    """Return the number of sources that mention a company of each union."""
+    if not unions:
+        return {}
+    rollup = union_table(session, scope, unions)
+    key, source = rollup.table.company_id, rollup.table.source_id
+    query = rollup.select(key, func.count(source.distinct())).group_by(key)
     return dict(session.execute(query).all())
+
+
+def _stories_of(
+    session: Session, companies: Sequence[int], unions: Mapping[int, Sequence[int]], scope: Scope
+) -> dict[int, int]:
+    tables = [companies_table(session, scope, stories=True)]
+    if unions:
+        tables.append(union_table(session, scope, unions))
+    counted: dict[int, int] = {}
+    for rollup in tables:
+        key = rollup.table.company_id
+        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
+        counted |= dict(session.execute(query).all())
+    return counted
+
+
+def _counted_beside(
+    session: Session, rollup: RollupTable, asked: Sequence[int], scope: Scope
+) -> list[tuple[str, int, int]]:
+    """Return the companies in the same articles, with the numbers of articles and stories."""
+    names = dict(session.execute(select(Company.id, Company.name)).all())
+    owned = families(session, scope)
+    names |= {ids[0]: owner for owner, ids in owned.items()}
+    numbers = {member: ids[0] for ids in owned.values() for member in ids}
+    other = aliased(models.Appearance)
+    number = other.company_id
+    counted = case(numbers, value=number, else_=number) if numbers else number
+    table = rollup.table
+    pairs = (
+        rollup.select(counted.label("other"), table.article_id, table.story_id)
+        .join(other, other.article_id == table.article_id)
+        .where(number.not_in(asked))
+        .subquery()
+        .c
+    )
+    counts = func.count(pairs.article_id.distinct()), func.count(pairs.story_id.distinct())
+    query = select(pairs.other, *counts).group_by(pairs.other)
+    return [(names[key], articles, stories) for key, articles, stories in session.execute(query)]

@@ -5,11 +5,12 @@ source, country or language needs the days by source; a section, a time zone, an
 of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Source
@@ -19,7 +20,7 @@ from newscrawl.storage.queries.scope import (
     Group,
     Scope,
     between,
-    company_id,
+    company_ids,
     minutes_of,
     source_ids,
     zone_of,
@@ -66,10 +67,9 @@ class RollupTable:
             ]
         named = table.in_title + table.in_body
         occurrences = [_sum(table.in_title), _sum(table.in_body)]
-        if table is models.Appearance:
-            return [func.count(), _sum(table.limited), *occurrences]
-        # Articles that name no company are among them.
-        return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
+        if table is models.CountedArticle:  # which has articles that name no company, too
+            return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
+        return [func.count(), _sum(table.limited), *occurrences]
 
     def read(self) -> ColumnElement[int]:
         """Return the number of articles that count; for tables of all companies only."""
@@ -90,14 +90,36 @@ class RollupTable:
 def rollup_table(
     session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
 ) -> RollupTable:
-    """Return the table of one company's counts, or without a company that of all articles."""
+    """Return the table of the counts of one company or group, or without one that of all
+    articles."""
     table_of = _OF_ALL if company is None else _OF_COMPANIES
     grain = _grain(scope, by, stories=stories)
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        conditions.append(table.company_id == company_id(session, company))
+        ids = company_ids(session, company, scope)
+        if ids[1:]:
+            return union_table(session, scope, {ids[0]: ids})
+        conditions.append(table.company_id == ids[0])
     return RollupTable(table, grain, tuple(conditions))
+
+
+def union_table(session: Session, scope: Scope, unions: Mapping[int, Sequence[int]]) -> RollupTable:
+    """Return a table with a row for each article that mentions one or more companies of a union,
+    with their occurrences together, as if these were one company with the number of the union."""
+    table = models.Appearance
+    numbers = {member: union for union, members in unions.items() for member in members}
+    summed = {"company_id", "in_title", "in_body"}
+    same = [column for column in table.__table__.c if column.name not in summed]
+    union = case(numbers, value=table.company_id).label("company_id")
+    # A query within the query, since PostgreSQL can't group by an expression with parameters.
+    rows = select(union, table.in_title, table.in_body, *same)
+    conditions = _conditions(session, table, "article", scope)
+    found = rows.where(*conditions, table.company_id.in_(numbers)).subquery().c
+    key = [found.company_id, *(found[column.name] for column in same)]
+    sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
+    articles = select(*key, *sums).group_by(*key).subquery()
+    return RollupTable(aliased(table, articles, adapt_on_names=True), "article", ())
 
 
 def companies_table(

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.orm import Session
 
+from newscrawl.items import CompanyStructure
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.errors import QuestionError
@@ -51,6 +52,10 @@ class Scope:
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's own word. `now` is the moment of the question, which
     decides what has begun by then; None is the moment at which the question is asked.
+
+    A company of the question may also be a group of `structure`: an article that mentions one or
+    more of its companies counts once. With `subsidiaries`, the articles of a company are also
+    those of its brands and subsidiaries, and lists of companies have only owners.
     """
 
     since: date | None = None
@@ -61,6 +66,33 @@ class Scope:
     section: str | None = None
     zone: str = "UTC"
     now: datetime | None = field(default=None, compare=False)
+    subsidiaries: bool = False
+    structure: CompanyStructure = field(default_factory=CompanyStructure, hash=False)
+
+    def owner(self, company: str) -> str:
+        """Return the company as which this one counts: itself or, with `subsidiaries`, the
+        uppermost owner."""
+        seen = {company}
+        while self.subsidiaries and (owner := self.structure.parents.get(company)):
+            if owner in seen:
+                break
+            seen.add(company := owner)
+        return company
+
+    def members(self, name: str) -> tuple[str, ...]:
+        """Return the companies that count under the name of a company or group."""
+        members = dict.fromkeys(self.structure.groups.get(name, (name,)))
+        if not self.subsidiaries:
+            return tuple(members)
+        owned: dict[str, list[str]] = {}
+        for company, owner in self.structure.parents.items():
+            owned.setdefault(owner, []).append(company)
+        waiting = list(members)
+        while waiting:
+            more = [one for one in owned.get(waiting.pop(), ()) if one not in members]
+            members |= dict.fromkeys(more)
+            waiting += more
+        return tuple(members)
 
     def validate(self, database: Database | None = None, *, max_days: int | None = None) -> "Scope":
         """Return the scope with names in their usual spelling, and with `now` set.
@@ -333,9 +365,26 @@ def source_ids(session: Session, scope: Scope) -> list[int] | None:
     return sorted(session.scalars(query))
 
 
-def company_id(session: Session, name: str) -> int:
-    """Return a company's number; 0, which no company has, for one that was never mentioned."""
-    return session.scalar(select(Company.id).where(Company.name == name)) or 0
+def company_ids(session: Session, name: str, scope: Scope) -> list[int]:
+    """Return the numbers of the companies that count under a name; 0, which no company has, if
+    none of them was ever mentioned."""
+    query = select(Company.id).where(Company.name.in_(scope.members(name)))
+    return sorted(session.scalars(query)) or [0]
+
+
+def families(session: Session, scope: Scope) -> dict[str, list[int]]:
+    """Return the numbers of the companies that count under the name of each owner, but for owners
+    that count alone. There are none without `subsidiaries`."""
+    if not scope.subsidiaries:
+        return {}
+    owned: dict[str, list[int]] = {}
+    alone = set()
+    for number, name in session.execute(select(Company.id, Company.name)):
+        owner = scope.owner(name)
+        owned.setdefault(owner, []).append(number)
+        if owner == name:
+            alone.add(number)
+    return {owner: ids for owner, ids in owned.items() if not alone.issuperset(ids) or ids[1:]}
 
 
 def first_days(session: Session, scope: Scope) -> dict[str, date]:

@@ -1,0 +1,173 @@
+"""Counts of companies with their subsidiaries, and of groups, on SQLite and on PostgreSQL."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from newscrawl.items import CompanyStructure, Mention, Section
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.queries import Hits, Scope
+from tests.worlds import body, day, document, moment, register, save_document
+
+STRUCTURE = CompanyStructure(
+    parents={"Google": "Alphabet", "YouTube": "Google", "Instagram": "Meta", "WhatsApp": "Meta"},
+    groups={"our competitors": ("Bosch", "Google", "YouTube")},
+)
+COMPANIES = ("Alphabet", "Google", "YouTube", "Instagram", "WhatsApp", "Siemens", "Bosch")
+ALONE = Scope(since=day(-5), until=day(5), structure=STRUCTURE)
+TOGETHER = replace(ALONE, subsidiaries=True)
+SCOPES = [
+    pytest.param({}, id="all"),
+    pytest.param({"source": "faz"}, id="source"),
+    pytest.param({"language": "en", "until": day(1)}, id="language"),
+    pytest.param({"section": "Business"}, id="section"),
+    pytest.param({"zone": "Pacific/Auckland", "since": day(-2)}, id="zone"),
+]
+
+
+def fill(database: Database, names: dict[str, str]) -> None:
+    """Store articles that mention companies, under these names."""
+    random = Random(7)  # noqa: S311 - not for secrets
+    runs = {"ft": register(database, "ft"), "faz": register(database, "faz", "de")}
+    for number in range(60):
+        chosen = random.sample(COMPANIES, random.randint(0, 4))
+        mentions: list[Mention] = []
+        for place, company in enumerate(chosen):
+            section: Section = "title" if random.random() < 0.3 else "body"
+            mention = body(names.get(company, company), 20 * place)
+            mentions.append(replace(mention, section=section, end=mention.start + 5))
+        text = f"Text of {number // 2}. " + " ".join(f"word{number // 2}x{n}" for n in range(40))
+        page = document(
+            f"a{number}",
+            source=random.choice(["ft", "faz"]),
+            title="A headline " * 10,
+            text=f"{text} {number}",
+            mentions=mentions,
+            published=moment(random.randint(-4, 4)),
+            language=random.choice(["en", "de"]),
+            section=random.choice(["Business", "Culture"]),
+            access=random.choice(["open", "paywalled"]),
+        )
+        beside = tuple((names.get(one, one), 2) for one in random.sample(COMPANIES, 2))
+        merged = {name: 0 for name, _ in beside}
+        for name, times in beside:
+            merged[name] += times
+        stored = replace(page, boilerplate=tuple(merged.items()))
+        save_document(database, stored, runs[page.page.source])
+    for source in runs:
+        for number in range(-5, 6):
+            database.record_coverage(source, day(number), "ok", 1, 1)
+
+
+@pytest.fixture
+def owners(tmp_path: Path) -> Iterator[Database]:
+    """The same articles, as if subsidiaries had been found under the names of their owners."""
+    with open_database(f"sqlite:///{tmp_path}/owners.sqlite", create=True) as opened:
+        names = {"Google": "Alphabet", "YouTube": "Alphabet"}
+        fill(opened, names | {"Instagram": "Meta", "WhatsApp": "Meta"})
+        yield opened
+
+
+def answers(database: Database, scope: Scope, names: tuple[str, ...]) -> dict[str, Any]:
+    """Return the answers to each question about companies."""
+    found: dict[str, Any] = {
+        "ranking": queries.company_ranking(database, scope=scope, stories=True),
+        "limited": queries.company_ranking(database, scope=scope, limit=1),
+        "overview": queries.overview(database, scope=scope),
+        "unmentioned": queries.unmentioned_companies(
+            database, ["Alphabet", "Meta", "Nobody"], scope=scope
+        ),
+    }
+    for measure in ("articles", "mentions", "stories"):
+        for by in (None, "week", "source"):
+            found[f"share of {measure} by {by}"] = queries.share_of_voice(
+                database, names, by=by, measure=measure, scope=scope
+            )
+    for name in names:
+        for by in ("hour", "day", "month", "source", "language", "section"):
+            found[f"{name} by {by}"] = queries.mention_counts(
+                database, by, company=name, scope=scope, stories=True
+            )
+        found[f"beside {name}"] = queries.co_mentions(database, name, scope=scope)
+        found[f"not counted of {name}"] = queries.boilerplate(database, company=name, scope=scope)
+        stories = queries.stories(database, company=name, scope=scope)
+        found[f"stories of {name}"] = {replace(story, story=0) for story in stories}
+        rows = queries.articles(database, company=name, scope=scope, every_kind=True)
+        rows += queries.articles(database, company=name, scope=scope)
+        found[f"articles of {name}"] = [(row.url, row.in_title, row.in_body) for row in rows]
+        found[f"sentences of {name}"] = [
+            (one.article.url, one.snippets)
+            for one in queries.company_articles(database, name, scope=scope)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("narrowed", SCOPES)
+def test_subsidiaries_count_as_if_their_owner_was_mentioned(
+    database: Database, owners: Database, narrowed: dict[str, Any]
+) -> None:
+    fill(database, {})
+    names = ("Alphabet", "Meta", "Siemens")
+    counted = answers(database, replace(TOGETHER, **narrowed), names)
+    assert counted == answers(owners, replace(ALONE, **narrowed), names)
+    assert counted["ranking"]
+
+
+def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
+    run = register(database, "ft")
+    both = [body("Google"), body("YouTube", 10)]
+    save_document(database, document("a", text="Both.", mentions=both), run)
+    save_document(database, document("b", text="One.", mentions=[body("Google")]), run)
+    database.record_coverage("ft", day(0), "ok", 2, 2)
+    (row,) = queries.company_ranking(database, scope=TOGETHER)
+    assert (row.company, row.hits) == ("Alphabet", Hits(articles=2, in_body=3))
+    apart = queries.company_ranking(database, scope=ALONE)
+    assert [(row.company, row.hits.articles) for row in apart] == [("Google", 2), ("YouTube", 1)]
+    assert (
+        queries.mention_counts(database, "year", company="Alphabet", scope=ALONE)[0].hits == Hits()
+    )
+
+
+def test_group_counts_each_article_of_its_companies_once(
+    database: Database, tmp_path: Path
+) -> None:
+    fill(database, {})
+    with open_database(f"sqlite:///{tmp_path}/group.sqlite", create=True) as other:
+        fill(other, dict.fromkeys(("Bosch", "Google", "YouTube"), "our competitors"))
+        for by in ("day", "week", "source"):
+            asked: dict[str, Any] = {"company": "our competitors", "stories": True, "scope": ALONE}
+            group = queries.mention_counts(database, by, **asked)
+            plain = replace(ALONE, structure=CompanyStructure())
+            assert group == queries.mention_counts(other, by, **asked | {"scope": plain})
+            assert any(row.hits and row.hits.articles for row in group)
+    names = ["our competitors", "Siemens"]
+    shares = queries.share_of_voice(database, names, scope=ALONE)
+    assert [share.company for share in shares] == names
+
+
+def test_group_counts_with_the_subsidiaries_of_its_companies(database: Database) -> None:
+    run = register(database, "ft")
+    save_document(database, document("a", text="One.", mentions=[body("Instagram")]), run)
+    database.record_coverage("ft", day(0), "ok", 1, 1)
+    networks = CompanyStructure(parents=STRUCTURE.parents, groups={"networks": ("Meta",)})
+    scope = replace(TOGETHER, structure=networks)
+    numbers = [
+        sum(
+            row.hits.articles
+            for row in queries.mention_counts(database, "year", company="networks", scope=one)
+            if row.hits
+        )
+        for one in (scope, replace(scope, subsidiaries=False))
+    ]
+    assert numbers == [1, 0]
+
+
+def test_owners_in_a_circle_end() -> None:
+    circle = CompanyStructure(parents={"A": "B", "B": "A"})
+    scope = Scope(structure=circle, subsidiaries=True)
+    assert set(scope.members("A")) == {"A", "B"}
+    assert scope.owner("A") in {"A", "B"}
