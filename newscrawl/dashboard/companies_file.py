@@ -7,8 +7,9 @@ folder, an invalid file) is only shown, with the reason.
 import hashlib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,12 +20,13 @@ from tomlkit.exceptions import ParseError
 from tomlkit.items import AoT, Array
 
 from newscrawl.mentions import Companies, CompaniesError, Company, load_companies
+from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "context", "exclude", "stems", "ticker")
-FACTS = ("country", "sector", "wikidata")
+FACTS = ("country", "sector", "wikidata", "kind", "parent")
 _ENTRY = re.compile(r"^\s*\[\[\s*company\s*\]\]", re.MULTILINE)
-_TABLE = re.compile(r"\s*\[")
+_TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 _WIDE = 88  # characters of a list on one line
 
 
@@ -50,12 +52,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file as it was read. `mark` is a hash of its content; `fault` is why it can't be
-    written, None where it can."""
+    """The file as it was read: its companies, and its groups with the companies of each. `mark`
+    is a hash of its content; `fault` is why it can't be written, None where it can."""
 
     companies: tuple[Company, ...]
     mark: str
     fault: str | None
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class CompaniesFile:
@@ -69,13 +72,14 @@ class CompaniesFile:
         """Read the file; a missing file is empty."""
         content = b"" if self.path.is_dir() else self._bytes()
         fault = self._format_fault()
-        if fault is None and not _ENTRY.search(content.decode("utf-8", "replace")):
+        if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
             return Opened((), _mark(content), None)
         try:
-            companies = tuple(load_companies(self.path, alone=True))
+            companies, groups = read_companies(self.path)
         except CompaniesError as error:
             return Opened((), "", f"Mend the file first. {error}")
-        return Opened(companies, _mark(content), fault)
+        own = tuple(company for company in companies if company.origin != "bundled")
+        return Opened(own, _mark(content), fault, groups)
 
     def _format_fault(self) -> str | None:
         if self.path.is_dir():
@@ -135,8 +139,8 @@ class CompaniesFile:
 
     def _write(self, lines: list[str]) -> None:
         text = "\n".join(lines).rstrip() + "\n"
-        if _ENTRY.search(text):
-            validated(text)
+        if _TABLE.search(text):
+            _validate(text)
         target = self.path.resolve()
         spare = target.with_name(f".{target.name}.{os.getpid()}.new")
         try:
@@ -167,20 +171,28 @@ def _loaded(path: Path | None, _content: tuple[bytes, ...]) -> Companies:
     return load_companies(path)
 
 
-def validated(text: str) -> Companies:
-    """Return the companies of a TOML text; raise CompaniesFileError with the fault and advice."""
-    with TemporaryDirectory(prefix="newscrawl-registry-") as folder:
-        file = Path(folder, "companies.toml")
-        file.write_text(text, "utf-8")
-        try:
-            return load_companies(file, alone=True)
-        except CompaniesError as error:
-            raise CompaniesFileError(f"{error.fault}: {error.advice}.") from error
+def _validate(text: str) -> None:
+    """Raise CompaniesFileError with fault and advice for a text that can't be used."""
+    with _written(text) as file:
+        read_companies(file)
 
 
 def alone(definition: Definition) -> Companies:
     """Return a registry of this definition only; raise CompaniesFileError."""
-    return validated("\n".join(_entry("[[company]]", definition)))
+    with _written("\n".join(_entry("[[company]]", definition))) as file:
+        return load_companies(file, alone=True)
+
+
+@contextmanager
+def _written(text: str) -> Iterator[Path]:
+    """Yield a file of this text; raise CompaniesFileError for a CompaniesError within."""
+    with TemporaryDirectory(prefix="newscrawl-registry-") as folder:
+        file = Path(folder, "companies.toml")
+        file.write_text(text, "utf-8")
+        try:
+            yield file
+        except CompaniesError as error:
+            raise CompaniesFileError(f"{error.fault}: {error.advice}.") from error
 
 
 def _span(lines: list[str], name: str | None) -> slice | None:

@@ -28,6 +28,10 @@ class CompaniesError(ValueError):
         return make, (self.fault, self.advice)
 
 
+# What an entry is. A joint venture's parent is one of several, so it does not count for it.
+KINDS = ("company", "brand", "subsidiary", "joint venture")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Company:
     """One entry of the registry.
@@ -54,6 +58,11 @@ class Company:
     outlets: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     origin: Origin = "own"
+
+    @property
+    def owner(self) -> str | None:
+        """Return the name of the entry that owns this one, None for joint ventures."""
+        return None if self.facts.get("kind") == "joint venture" else self.facts.get("parent")
 
     @property
     def certain(self) -> tuple[str, ...]:

@@ -2,15 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import overload
 
-from newscrawl.items import Mention
+from newscrawl.items import CompanyStructure, Mention
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
 from newscrawl.mentions.registry_cache import Compiled, CompiledFile, compile_forms
-from newscrawl.mentions.registry_file import RegistryFile, check, no_company, read_file
+from newscrawl.mentions.registry_file import (
+    RegistryFile,
+    check,
+    check_structure,
+    companies_by_name,
+    no_company,
+    read_file,
+)
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
 BUNDLED = Path(__file__).parent / "companies"
@@ -24,14 +33,11 @@ class Companies(Sequence[Company]):
         companies: Sequence[Company],
         words: Vocabulary | None = None,
         forms: Mapping[str, Sequence[Form]] | None = None,
+        groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self._companies = tuple(companies)
-        self._by_name = {
-            form.casefold(): company
-            for company in reversed(self._companies)
-            for form in (*company.aliases, company.name)
-            if form == company.name or form in company.certain
-        }
+        self._groups = groups
+        self._by_name = companies_by_name(self._companies)
         self._matcher = Matcher(
             self._companies,
             words or load_vocabulary(),
@@ -59,6 +65,13 @@ class Companies(Sequence[Company]):
     def named(self, name: str) -> Company | None:
         """Return the company of this name or unambiguous alias, in any case."""
         return self._by_name.get(name.casefold())
+
+    @property
+    def structure(self) -> CompanyStructure:
+        """The owners of brands and subsidiaries, and the groups."""
+        owners = {company.name: self.named(company.owner or "") for company in self._companies}
+        parents = {name: owner.name for name, owner in owners.items() if owner}
+        return CompanyStructure(parents=parents, groups=self._groups)
 
     def __iter__(self) -> Iterator[Company]:
         return iter(self._companies)
@@ -95,27 +108,34 @@ def load_companies(
     kept = CompiledFile(registries, Path(cache) if cache is not None else None)
     compiled = kept.read()
     if compiled is None:
-        companies = read_companies(own, words, alone=alone)
-        compiled = Compiled(companies, compile_forms(companies))
+        companies, groups = read_companies(own, alone=alone)
+        compiled = Compiled(companies, groups, compile_forms(companies))
         kept.write(compiled)
-    return Companies(compiled.companies, words, compiled.forms)
+    return Companies(compiled.companies, words, compiled.forms, compiled.groups)
 
 
 def read_companies(
-    own: Path | None, words: Vocabulary, *, alone: bool = False
-) -> tuple[Company, ...]:
-    """Return the checked companies of a registry, without their compiled forms; see
-    `load_companies`."""
+    own: Path | None, *, alone: bool = False
+) -> tuple[tuple[Company, ...], dict[str, tuple[str, ...]]]:
+    """Return the checked companies and groups of a registry, without the companies' compiled
+    forms; see `load_companies`. Owners and groups of a file `alone` may be bundled companies, so
+    they are not read."""
     file = read_file(own) if own is not None else RegistryFile()
-    check(file.entries, words)
-    companies = [entry.company for entry in file.entries]
+    check(file.entries, load_vocabulary())
+    companies = tuple(entry.company for entry in file.entries)
     if own is not None and (alone or not file.bundled):
         if not companies:
             raise no_company(own)
-        return tuple(companies)
-    bundled = read_file(BUNDLED).entries
-    check(bundled, words)
-    return _merged(companies, [entry.company for entry in bundled])
+        return companies, {} if alone else check_structure(file, companies)
+    companies = _merged(companies, _bundled())
+    return companies, check_structure(file, companies)
+
+
+@lru_cache(maxsize=1)
+def _bundled() -> tuple[Company, ...]:
+    entries = read_file(BUNDLED).entries
+    check(entries, load_vocabulary())
+    return tuple(entry.company for entry in entries)
 
 
 def _merged(own: Sequence[Company], bundled: Sequence[Company]) -> tuple[Company, ...]:

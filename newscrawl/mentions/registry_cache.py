@@ -41,9 +41,10 @@ _SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """Companies, and their forms by spelling."""
+    """Companies, the companies of each group, and the forms by spelling."""
 
     companies: tuple[Company, ...]
+    groups: Mapping[str, tuple[str, ...]]
     forms: Mapping[str, Sequence[Form]]
 
 
@@ -162,6 +163,7 @@ def _plain(compiled: Compiled) -> dict[str, Any]:
             asdict(replace(company, facts={})) | {"facts": dict(company.facts)}
             for company in compiled.companies
         ],
+        "groups": {name: list(members) for name, members in compiled.groups.items()},
         "forms": [
             [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
             for form in forms
@@ -180,7 +182,8 @@ def _compiled(plain: Mapping[str, Any]) -> Compiled:
         spelling: [forms[number] for number in numbers]
         for spelling, numbers in plain["spellings"].items()
     }
-    return Compiled(companies, spelled)
+    groups = {name: tuple(members) for name, members in plain["groups"].items()}
+    return Compiled(companies, groups, spelled)
 
 
 def _company(row: Mapping[str, Any]) -> Company:

@@ -4,14 +4,14 @@ import csv
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from newscrawl.mentions.company import CompaniesError, Company
+from newscrawl.mentions.company import KINDS, CompaniesError, Company
 from newscrawl.mentions.vocabulary import ANY, Vocabulary
 
 LISTS = (
@@ -50,11 +50,26 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A group of companies, and the file and line that define it."""
+
+    name: str
+    members: tuple[str, ...]
+    file: str
+    line: int | None
+
+    def error(self, fault: str, advice: str) -> CompaniesError:
+        """Return an error at the line of this group."""
+        return CompaniesError(fault, advice, file=self.file, line=self.line)
+
+
+@dataclass(frozen=True, slots=True)
 class RegistryFile:
     """What a file, or a folder of them, contains. `bundled` tells whether the bundled companies
     are in use beside its entries."""
 
     entries: tuple[Entry, ...] = ()
+    groups: tuple[Group, ...] = ()
     bundled: bool = True
 
 
@@ -69,6 +84,7 @@ def read_file(path: Path) -> RegistryFile:
         parts = [read_file(file) for file in files]
         return RegistryFile(
             tuple(entry for part in parts for entry in part.entries),
+            tuple(group for part in parts for group in part.groups),
             bundled=all(part.bundled for part in parts),
         )
     text = _text(path)
@@ -76,7 +92,8 @@ def read_file(path: Path) -> RegistryFile:
         return RegistryFile(_entries(_csv_rows(text, str(path)), path))
     data = _toml_data(text, str(path))
     rows = zip(data.get("company", []), _toml_lines(text), strict=False)
-    return RegistryFile(_entries(rows, path), bundled=data.get("bundled", True))
+    groups = tuple(_groups(data.get("groups", {}), text, str(path)))
+    return RegistryFile(_entries(rows, path), groups, bundled=data.get("bundled", True))
 
 
 def no_company(path: Path) -> CompaniesError:
@@ -122,7 +139,7 @@ def _toml_data(text: str, file: str) -> dict[str, Any]:
     rows = data.get("company", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise CompaniesError("company is not a list of tables", "write [[company]]", file=file)
-    strange = sorted(set(data) - {"company", "bundled"})
+    strange = sorted(set(data) - {"company", "bundled", "groups"})
     if strange:
         raise CompaniesError(
             f'unknown table or key "{strange[0]}"', "put every entry under [[company]]", file=file
@@ -132,6 +149,24 @@ def _toml_data(text: str, file: str) -> dict[str, Any]:
             "bundled is neither true nor false", "write bundled = false", file=file
         )
     return data
+
+
+def _groups(table: object, text: str, file: str) -> Iterator[Group]:
+    if not isinstance(table, dict):
+        raise CompaniesError("groups is not a table", "write [groups]", file=file)
+    lines = {
+        line.partition("=")[0].strip().strip("\"'"): number
+        for number, line in enumerate(text.splitlines(), start=1)
+        if "=" in line
+    }
+    for name, members in table.items():
+        group = Group(name.strip(), (), file, lines.get(name))
+        if not group.name or not isinstance(members, list) or not all(map(_is_phrase, members)):
+            raise group.error(
+                f'the group "{name}" is not a list of companies',
+                'write "our competitors" = ["Bosch", "ABB"]',
+            )
+        yield replace(group, members=tuple(members))
 
 
 def _toml_lines(text: str) -> list[dict[str, int]]:
@@ -219,9 +254,70 @@ def _is_phrase(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def companies_by_name(companies: Sequence[Company]) -> dict[str, Company]:
+    """Return the companies by name and certain alias in small letters; names go first."""
+    return {
+        form.casefold(): company
+        for part in (0, 1)
+        for company in reversed(companies)
+        for form in ((company.name,) if part else company.aliases)
+        if part or form in company.certain
+    }
+
+
+def check_structure(file: RegistryFile, companies: Sequence[Company]) -> dict[str, tuple[str, ...]]:
+    """Return the companies of each group by their names in the registry.
+
+    Raise a CompaniesError for an unknown owner, owners in a circle, and a group that is a company,
+    has an unknown one or is defined twice.
+    """
+    known = companies_by_name(companies)
+    for entry in file.entries:
+        _check_owner(entry, known)
+    groups: dict[str, tuple[str, ...]] = {}
+    for group in file.groups:
+        if group.name.casefold() in known or group.name in groups:
+            what = "group" if group.name in groups else "company"
+            raise group.error(f'the group "{group.name}" has the name of a {what}', "rename it")
+        for name in group.members:
+            if name.casefold() not in known:
+                raise group.error(*_unknown(f'"{name}" of the group "{group.name}"', name, known))
+        groups[group.name] = tuple(
+            dict.fromkeys(known[name.casefold()].name for name in group.members)
+        )
+    return groups
+
+
+def _check_owner(entry: Entry, known: Mapping[str, Company]) -> None:
+    owner = entry.company.owner
+    if owner is not None and owner.casefold() not in known:
+        raise entry.error(*_unknown(f'the parent "{owner}"', owner, known), key="parent")
+    seen = set()
+    while owner is not None and owner.casefold() in known:
+        company = known[owner.casefold()]
+        if company.name == entry.company.name:
+            raise entry.error(f'"{company.name}" owns itself', "correct its parent", key="parent")
+        if company.name in seen:
+            return
+        seen.add(company.name)
+        owner = company.owner
+
+
+def _unknown(what: str, name: str, known: Mapping[str, Company]) -> tuple[str, str]:
+    """Return that a company is unknown, and what to do."""
+    near = get_close_matches(name.casefold(), known, n=1, cutoff=_LIKE)
+    advice = f'write "{known[near[0]].name}"' if near else "give it an entry, or leave it out"
+    return f"{what} is no company of the registry", advice
+
+
 def check(entries: Sequence[Entry], words: Vocabulary) -> None:
     """Raise a CompaniesError for the first entry that would flood, clash or never match."""
     for entry in entries:
+        kind = entry.company.facts.get("kind", "company")
+        if kind not in KINDS:
+            raise entry.error(
+                f'unknown kind "{kind}"', f"choose among {', '.join(KINDS)}", key="kind"
+            )
         _check_forms(entry, words)
         _check_exclusions(entry)
         _check_context(entry, words)

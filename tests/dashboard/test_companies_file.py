@@ -58,6 +58,17 @@ def test_edited_entry_keeps_place_comments_and_other_keys(
     )
 
 
+def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
+    groups = '\n[groups]\n"our competitors" = ["Northern Ferry", "Siemens"]\n'
+    file.path.write_text(FILE + groups, "utf-8")
+    put(file, definition("Northern Ferry", aliases=("Ferry Line",)), "Northern Ferry")
+    text = put(file, definition("Harbour Bank"))
+    assert groups in text
+    assert file.open().groups == {"our competitors": ("Northern Ferry", "Siemens")}
+    with pytest.raises(CompaniesFileError, match="no company of the registry"):
+        file.drop("Northern Ferry", mark=file.open().mark)
+
+
 def test_every_entry_can_be_deleted(file: CompaniesFile) -> None:
     for name in ("Quayside Works", "Northern Ferry"):
         file.drop(name, mark=file.open().mark)

@@ -241,3 +241,54 @@ def test_file_may_leave_the_bundled_companies_out(tmp_path):
 
 def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):
     assert len(load_companies(write(tmp_path, "# none yet\n"))) == len(load_companies())
+
+
+STRUCTURE = (
+    entry(name="Harbour Holding")
+    + "\n"
+    + entry(name="Quayside Works", parent="Harbour Holding", kind="subsidiary")
+    + "\n"
+    + entry(name="Northern Ferry", parent="Siemens", kind="joint venture")
+    + '\n[groups]\n"our competitors" = ["Quayside Works", "VW"]\n'
+)
+
+
+def test_owners_and_groups_are_read_with_names_of_the_registry(tmp_path):
+    file = write(tmp_path, STRUCTURE)
+    for companies in (load_companies(file, cache=tmp_path), load_companies(file, cache=tmp_path)):
+        structure = companies.structure
+        assert structure.parents["Quayside Works"] == "Harbour Holding"
+        assert "Northern Ferry" not in structure.parents  # a joint venture has several owners
+        assert structure.groups == {"our competitors": ("Quayside Works", "Volkswagen")}
+
+
+def test_bundled_parents_are_entries_that_do_not_own_themselves():
+    companies = load_companies()
+    parents = companies.structure.parents
+    owned = [company.name for company in companies if company.owner]
+    assert sorted(parents) == sorted(owned)
+    for name in owned:
+        chain = [name]
+        while (owner := parents.get(chain[-1])) is not None:
+            assert owner not in chain
+            chain.append(owner)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        pytest.param(
+            entry(name="Acme", parent="Siemen"), 3, "no company of the registry; write", id="parent"
+        ),
+        pytest.param(entry(name="Acme", parent="Acme"), 3, "owns itself", id="circle"),
+        pytest.param(entry(name="Acme", kind="firm"), 3, "unknown kind", id="kind"),
+        pytest.param('[groups]\nours = ["Nobody there"]', 2, "no company", id="member"),
+        pytest.param('[groups]\nours = "Siemens"', 2, "not a list", id="no list"),
+        pytest.param('[groups]\n"Siemens" = ["Bosch"]', 2, "name of a company", id="name"),
+    ],
+)
+def test_fault_in_owners_and_groups_is_named_with_its_line(tmp_path, text, line, fault):
+    file = write(tmp_path, text)
+    with pytest.raises(CompaniesError, match=fault) as caught:
+        load_companies(file)
+    assert (caught.value.file, caught.value.line) == (str(file), line)

@@ -12,6 +12,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.companies_file import (
+    FACTS,
+    LISTS,
     CompaniesFile,
     CompaniesFileError,
     Definition,
@@ -53,6 +55,8 @@ class Entry(BaseModel):
     country: Line = ""
     sector: Line = ""
     wikidata: Line = ""
+    kind: Line = ""
+    parent: Line = ""
 
     @property
     def definition(self) -> Definition:
@@ -61,17 +65,9 @@ class Entry(BaseModel):
             key: tuple(
                 dict.fromkeys(line.strip() for line in values[key].splitlines() if line.strip())
             )
-            for key in (
-                "aliases",
-                "ambiguous",
-                "ambiguous_in",
-                "context",
-                "exclude",
-                "stems",
-                "ticker",
-            )
+            for key in LISTS
         }
-        facts = {key: values[key].strip() for key in ("country", "sector", "wikidata")}
+        facts = {key: values[key].strip() for key in FACTS}
         return Definition(name=self.name.strip(), lists=lists, facts=facts)
 
 
