@@ -6,6 +6,9 @@
         weeks = query.mention_counts(news, "week", company="Siemens")
     query.to_pandas(weeks)
 
+To count companies with their subsidiaries, or groups of a companies file, give the structure of
+the registry: `scope=query.Scope(subsidiaries=True, structure=query.company_structure())`.
+
 The functions only read. They raise QuestionError for a question that can't be answered as it is
 asked, and StorageError, its base class, for a database that can't be read. Rows are frozen
 dataclasses; `to_records` makes flat dictionaries of them, `to_pandas` and `to_polars` frames where
@@ -14,8 +17,11 @@ these libraries are installed.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.items import CompanyStructure
+from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import *
@@ -26,9 +32,11 @@ if TYPE_CHECKING:
     import polars
 
 __all__ = [
+    "CompanyStructure",
     "Database",
     "QuestionError",
     "StorageError",
+    "company_structure",
     "open_news",
     "to_pandas",
     "to_polars",
@@ -40,6 +48,12 @@ __all__ += queries.__all__
 def open_news(url: str) -> Database:
     """Return the database at an SQLite or PostgreSQL URL; raise StorageError if there is none."""
     return open_database(url, create=False)
+
+
+def company_structure(companies: str | Path | None = None) -> CompanyStructure:
+    """Return owners and groups of the bundled companies and those of a file of one's own; raise
+    CompaniesError for a faulty file."""
+    return load_companies(companies).structure
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:

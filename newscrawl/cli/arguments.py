@@ -1,8 +1,8 @@
 """Options that several commands share, and what they mean."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -105,7 +105,19 @@ ZoneOption = Annotated[
 
 CompanyOption = Annotated[
     str | None,
-    typer.Option("--company", "-c", help="A company's name or alias; else all.", metavar="NAME"),
+    typer.Option(
+        "--company",
+        "-c",
+        help="A company's name or alias, or a group of your companies file; else all.",
+        metavar="NAME",
+    ),
+]
+SubsidiariesOption = Annotated[
+    bool,
+    typer.Option(
+        "--subsidiaries",
+        help="Count brands and subsidiaries for their owners, too, each article once.",
+    ),
 ]
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="Maximum number of rows.")]
 OwnSourcesOption = Annotated[
@@ -145,11 +157,20 @@ _SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What every question needs: an open database, a scope and a format for the answer."""
+    """What every question needs: an open database, a scope and a format for the answer; and the
+    companies in use where one is named or their owners matter."""
 
     database: "Database"
     scope: "Scope"
     output_format: ExportFormat
+    registry: "Companies | None" = None
+
+    @property
+    def note(self) -> str:
+        """Which companies count together, as a note under a table."""
+        if self.scope.subsidiaries:
+            return " Companies with their subsidiaries."
+        return " Companies without their subsidiaries (--subsidiaries)."
 
 
 def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
@@ -162,12 +183,53 @@ def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
             scope = scope_of(database, **options)
             command(Asked(database, scope, values.pop("output_format")), **values)
 
-    _, *own = signature(command).parameters.values()
     options = {
         **_SCOPE_OPTIONS,
         "output_format": (ExportOption, "table"),
         "database": (DatabaseOption, None),
     }
+    return _with_options(command, run, options)
+
+
+def takes_companies(
+    command: Callable[..., None], *, always_read: bool = False
+) -> Callable[..., None]:
+    """Return the command with the options of `takes_scope`, --companies and --subsidiaries.
+
+    The registry is read if the command needs it always, or one of the options names a company.
+    """
+
+    def run(asked: Asked, **values: Any) -> None:
+        path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
+        named = values.get("company") is not None or values.get("share")
+        # A file that was named is read in any case: a fault in it must be reported.
+        if always_read or named or subsidiaries or path is not None:
+            registry = companies_from(path)
+            scope = replace(asked.scope, structure=registry.structure, subsidiaries=subsidiaries)
+            asked = replace(asked, scope=scope, registry=registry)
+        command(asked, **values)
+
+    options: dict[str, tuple[object, object]] = {
+        "companies": (CompaniesOption, None),
+        "subsidiaries": (SubsidiariesOption, False),
+    }
+    asked, *_ = signature(command).parameters.values()
+    _with_options(command, run, options)
+    parameters = [asked, *signature(run).parameters.values()]
+    vars(run)["__signature__"] = Signature(
+        [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    )
+    return takes_scope(run)
+
+
+def _with_options(
+    command: Callable[..., None],
+    run: Callable[..., None],
+    options: Mapping[str, tuple[object, object]],
+) -> Callable[..., None]:
+    """Give `run` the name, help and parameters of the command, but for its first one, and these
+    options."""
+    _, *own = signature(command).parameters.values()
     added = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (annotation, default) in options.items()
@@ -245,10 +307,12 @@ def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
     return name
 
 
-def company_of(given: str, companies: "Companies", stored: Sequence[str]) -> str:
-    """Return the registry's or database's name of a company given by name or alias; raise
-    InputError with the nearest names."""
-    owners = {name: name for name in stored}
+def company_of(
+    given: str, companies: "Companies", stored: Sequence[str], groups: Collection[str] = ()
+) -> str:
+    """Return the registry's or database's name of a company given by name or alias, or the name of
+    one of the groups; raise InputError with the nearest names."""
+    owners = {name: name for name in (*stored, *groups)}
     for company in companies:
         owners.update(dict.fromkeys((*company.aliases, *company.ambiguous), company.name))
     owners.update({company.name: company.name for company in companies})
@@ -257,18 +321,16 @@ def company_of(given: str, companies: "Companies", stored: Sequence[str]) -> str
     return owners[one_of(given, names, "company", "newscrawl companies list")]
 
 
-def company_names_of(
-    given: Sequence[str], companies: Path | None, database: "Database"
-) -> list[str]:
-    """Return the names, in the registry or the database, of companies given by name or alias."""
+def company_names_of(given: Sequence[str], asked: Asked) -> list[str]:
+    """Return the names, in the registry or the database, of companies given by name or alias, and
+    of groups."""
     from newscrawl.storage import queries
 
-    # A file that was named is read even if no company is given: a fault in it must be reported.
-    if not given and companies is None:
+    if asked.registry is None:
         return []
-    registry = companies_from(companies)
-    stored = queries.company_names(database)
-    return [company_of(name, registry, stored) for name in given]
+    stored = queries.company_names(asked.database)
+    groups = asked.scope.structure.groups
+    return [company_of(name, asked.registry, stored, groups) for name in given]
 
 
 def own_sources_file(path: Path | None) -> Path | None:

@@ -24,6 +24,7 @@ from newscrawl.cli.arguments import (
     open_for_reading,
     refuse_options,
     scope_of,
+    takes_companies,
     takes_scope,
 )
 
@@ -37,7 +38,7 @@ ARTICLES_EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --f
 SEARCH_EXAMPLE = """Example: newscrawl search '"interest rates" bank* -Fed' --since 30d"""
 
 # The options of `newscrawl articles` that have no meaning with --quarantined.
-_NOT_QUARANTINED = ("company", "companies", "every_kind", "sentences")
+_NOT_QUARANTINED = ("company", "companies", "subsidiaries", "every_kind", "sentences")
 # What may be meant as an unwanted word, and is read as options.
 _UNWANTED = re.compile(r"-[^\W\d_]{2,}")
 
@@ -56,7 +57,7 @@ AllOption = Annotated[
 UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", metavar="URL")]
 
 
-@takes_scope
+@takes_companies
 def articles(
     asked: Asked,
     context: typer.Context,
@@ -81,7 +82,6 @@ def articles(
             help="Only articles with a newer version that was worse, and so was not applied.",
         ),
     ] = False,
-    companies: CompaniesOption = None,
 ) -> None:
     """List stored articles, the newest first, with the companies they mention.
 
@@ -99,8 +99,10 @@ def articles(
     if sentences and company is None:
         raise InputError("--sentences are those that mention a company: add --company NAME")
     if company is not None:
-        (company,) = company_names_of([company], companies, asked.database)
+        (company,) = company_names_of([company], asked)
     title = f"Articles that mention {company}" if company else "Articles"
+    if company and asked.scope.subsidiaries:
+        title += " or its subsidiaries"
     if sentences and company:
         results = queries.company_articles(asked.database, company, scope=asked.scope, limit=limit)
         _show_found(results, asked.output_format, title)

@@ -16,7 +16,8 @@ from newscrawl.cli.arguments import (
     LimitOption,
     SinceOption,
     SourceOption,
-    company_names_of,
+    companies_from,
+    company_of,
     open_for_reading,
     scope_of,
     takes_scope,
@@ -70,7 +71,7 @@ def add(
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
     with open_for_reading(database) as store:
-        (name,) = company_names_of([company], companies, store)
+        name = company_of(company, companies_from(companies), queries.company_names(store))
         page = queries.article_page(store, url)
         if page is None:
             raise InputError(f"no article is stored under {url}: newscrawl articles lists them")

@@ -9,11 +9,10 @@ import typer
 
 from newscrawl.cli.arguments import (
     Asked,
-    CompaniesOption,
     CompanyOption,
     InputError,
     company_names_of,
-    takes_scope,
+    takes_companies,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class _Options:
             raise InputError(f"--limit goes with --by company, not with {other}")
 
 
-@takes_scope
+@takes_companies
 def mentions(
     asked: Asked,
     company: CompanyOption = None,
@@ -111,7 +110,6 @@ def mentions(
             "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
         ),
     ] = None,
-    companies: CompaniesOption = None,
 ) -> None:
     """Count mentions of companies: over time, by source, country, language, section or company.
 
@@ -133,7 +131,7 @@ def mentions(
     )
     options.check()
     given = [*options.share, *([company] if company is not None else [])]
-    names = company_names_of(given, companies, asked.database)
+    names = company_names_of(given, asked)
     if by == "hour":
         _check_hours(asked.scope)
     if share:
@@ -165,7 +163,10 @@ def _show_ranking(asked: Asked, names: Sequence[str], options: _Options) -> bool
 
     company = names[0] if names else None
     ranked = queries.company_ranking(asked.database, scope=asked.scope, stories=options.stories)
-    rows = [row for row in ranked if company in {None, row.company}][: options.limit]
+    if company is not None:
+        shown = {asked.scope.owner(one) for one in asked.scope.members(company)}
+        ranked = [row for row in ranked if row.company in shown]
+    rows = ranked[: options.limit]
     completeness, note = _known(asked, company)
     show(
         rows,
@@ -214,7 +215,7 @@ def _known(asked: Asked, company: str | None) -> "tuple[Completeness, str]":
 
     completeness = queries.completeness(asked.database, scope=asked.scope)
     boilerplate = queries.boilerplate(asked.database, company=company, scope=asked.scope)
-    note = foundation(completeness)
+    note = foundation(completeness) + asked.note
     if boilerplate.mentions:
         note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
     return completeness, note
@@ -239,7 +240,13 @@ def _show_shares(asked: Asked, names: Sequence[str], options: _Options) -> bool:
     ]
     completeness = queries.completeness(asked.database, scope=asked.scope)
     title = f"Share of voice by {options.measure}{_span(asked.scope)}"
-    render(records, columns, asked.output_format, title=title, note=foundation(completeness))
+    render(
+        records,
+        columns,
+        asked.output_format,
+        title=title,
+        note=foundation(completeness) + asked.note,
+    )
     mentioned = any(row.number for row in shares)
     if not mentioned:
         _say_nothing(" or ".join(dict.fromkeys(names)), completeness)
@@ -255,7 +262,7 @@ def _show_companions(asked: Asked, company: str, limit: int) -> bool:
     *columns, share = columns_of(queries.CoMention)
     columns.append(replace(share, heading=f"of {company}'s"))
     title = f"Mentioned beside {company}{_span(asked.scope)}"
-    note = foundation(completeness)
+    note = foundation(completeness) + asked.note
     render(records_of(rows), columns, asked.output_format, title=title, note=note)
     if not rows:
         _say_nothing(f"a company beside {company}", completeness)

@@ -14,11 +14,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from newscrawl.cli.arguments import (
     Asked,
-    CompaniesOption,
     CompanyOption,
     LimitOption,
-    companies_from,
     company_names_of,
+    takes_companies,
     takes_scope,
 )
 
@@ -107,8 +106,8 @@ def _made(question: "Question") -> TyperCommand:
 def _command(question: "Question") -> Callable[..., None]:
     """Return a function with the signature from which Typer makes the command."""
 
-    def ask(asked: Asked, *, companies: Any = None, **values: Any) -> None:
-        _answer(question, asked, companies, values)
+    def ask(asked: Asked, **values: Any) -> None:
+        _answer(question, asked, values)
 
     parameters = [Parameter("asked", Parameter.KEYWORD_ONLY, annotation=Asked)]
     own = signature(question.ask).parameters
@@ -116,13 +115,11 @@ def _command(question: "Question") -> Callable[..., None]:
         if name not in {"database", "scope", "registry"}:
             annotation = _OPTIONS.get(name, parameter.annotation)
             parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
-    if {"company", "registry"} & own.keys():
-        parameters.append(
-            Parameter("companies", Parameter.KEYWORD_ONLY, annotation=CompaniesOption, default=None)
-        )
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
     ask.__doc__ = f"{_sentence(question)}\n\nExit code 1 where there is no answer."
+    if {"company", "registry"} & own.keys():
+        return takes_companies(ask, always_read="registry" in own)
     return takes_scope(ask)
 
 
@@ -133,18 +130,19 @@ def _sentence(question: "Question") -> str:
     return plain.replace("of the scope", "of the period and sources chosen")
 
 
-def _answer(question: "Question", asked: Asked, companies: Any, values: dict[str, Any]) -> None:
+def _answer(question: "Question", asked: Asked, values: dict[str, Any]) -> None:
     from newscrawl.cli.output import foundation, say, show
     from newscrawl.storage import queries
 
     own = signature(question.ask).parameters
     if "registry" in own:
-        values["registry"] = [company.name for company in companies_from(companies)]
+        values["registry"] = [company.name for company in asked.registry or ()]
     if values.get("company") is not None:
-        (values["company"],) = company_names_of([values["company"]], companies, asked.database)
+        (values["company"],) = company_names_of([values["company"]], asked)
     rows = question.ask(asked.database, **values, scope=asked.scope)
     completeness = queries.completeness(asked.database, scope=asked.scope)
-    show(rows, question.row, asked.output_format, note=foundation(completeness))
+    note = asked.note if {"company", "registry"} & own.keys() else ""
+    show(rows, question.row, asked.output_format, note=foundation(completeness) + note)
     if not rows:
         say("No coverage." if completeness.level == "none" else "None.")
         raise typer.Exit(1)

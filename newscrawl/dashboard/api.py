@@ -10,13 +10,13 @@ from datetime import UTC, date, datetime
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import AfterValidator
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
-from newscrawl.dashboard.rendering import app_state
+from newscrawl.dashboard.rendering import app_state, companies_in_use
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
@@ -25,6 +25,7 @@ MAX_DAYS_OF_HOURS = 366
 MAX_NAMES = 20  # in one comparison
 DEFAULT_ROWS, MAX_ROWS = 50, 500
 MAX_URL = 4000  # characters
+SUBSIDIARIES = "Newscrawl-Subsidiaries"  # the header that says how companies were counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ Key = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     request: Request,
+    response: Response,
     since: Annotated[date | None, Query(description="first day")] = None,
     until: Annotated[date | None, Query(description="last day")] = None,
     source: Value = None,
@@ -70,7 +72,11 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     country: Value = None,
     section: Value = None,
     zone: Annotated[Text, Query(max_length=60, description="time zone, as Europe/Berlin")] = "UTC",
+    subsidiaries: Annotated[
+        bool, Query(description="count brands and subsidiaries for their owners, too")
+    ] = False,
 ) -> Scope:
+    response.headers[SUBSIDIARIES] = "included" if subsidiaries else "separate"
     scope = Scope(
         since=since,
         until=until,
@@ -80,6 +86,8 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
         section=section or None,
         zone=zone,
         now=app_state(request).config.clock(),
+        subsidiaries=subsidiaries,
+        structure=companies_in_use(request).structure,
     )
     return scope.validate(max_days=MAX_PERIOD)
 
@@ -134,7 +142,7 @@ def _endpoint(question: Question) -> Callable[..., Any]:
     def endpoint(**values: Any) -> Any:
         given = {name: values[shown] for name, shown in names.items()}
         if "{company}" in question.path:
-            _check_company(given["database"], given["company"])
+            _check_company(given["database"], given["company"], given["scope"])
         if question.daily or given.get("by"):
             given["scope"] = _bounded(given["scope"], given.get("by", "day"))
         answer = question.ask(**given)
@@ -165,8 +173,8 @@ def _parameter(question: Question, parameter: Parameter) -> Parameter:
     return parameter.replace(annotation=annotation, default=default, kind=Parameter.KEYWORD_ONLY)
 
 
-def _check_company(database: Database, name: str) -> None:
-    if name not in queries.company_names(database):
+def _check_company(database: Database, name: str, scope: Scope) -> None:
+    if not {*scope.members(name)} & {*queries.company_names(database)}:
         raise HTTPException(404, f"no company {name!r} in this database: /api/companies lists them")
 
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
+from newscrawl.items import CompanyStructure
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.queries.scope import today
@@ -41,6 +42,8 @@ class Filters:
     by: Step = "day"
     page: int = 1
     now: datetime | None = None
+    subsidiaries: bool = False
+    structure: CompanyStructure = field(default_factory=CompanyStructure)
 
     @property
     def scope(self) -> Scope:
@@ -52,6 +55,8 @@ class Filters:
             country=self.country,
             zone=self.zone,
             now=self.now,
+            subsidiaries=self.subsidiaries,
+            structure=self.structure,
         )
 
     @property
@@ -80,12 +85,18 @@ class Filters:
         values |= {
             name: getattr(self, name) for name in usual if getattr(self, name) != usual[name]
         }
+        if self.subsidiaries:
+            values["subsidiaries"] = "included"
         values |= changes
         kept = {name: str(value) for name, value in values.items() if value not in {None, ""}}
         return f"?{urlencode(kept)}" if kept else ""
 
 
-def read_filters(query: Mapping[str, str], now: datetime | None = None) -> Filters:
+def read_filters(
+    query: Mapping[str, str],
+    now: datetime | None = None,
+    structure: CompanyStructure | None = None,
+) -> Filters:
     """Return the filters of an address's query, asked `now`; raise QuestionError."""
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
@@ -120,6 +131,8 @@ def read_filters(query: Mapping[str, str], now: datetime | None = None) -> Filte
         by=by,
         page=_page(values.get("page", "1")),
         now=scope.now,
+        subsidiaries=_choice(values, "subsidiaries", ("separate", "included")) == "included",
+        structure=structure or CompanyStructure(),
     )
 
 

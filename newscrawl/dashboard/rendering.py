@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
 from newscrawl.mentions import Companies
@@ -45,6 +46,12 @@ def companies_in_use(request: Request) -> Companies:
         return registry_of(app_state(request).registry)
     except CompaniesFileError:
         return registry_of(None)
+
+
+def filters_of(request: Request) -> Filters:
+    """Return the filters of the request's address; raise QuestionError."""
+    now = app_state(request).config.clock()
+    return read_filters(request.query_params, now, companies_in_use(request).structure)
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

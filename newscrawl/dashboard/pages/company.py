@@ -20,8 +20,14 @@ from newscrawl.dashboard.charts import (
     total_or_gap,
     wants_csv,
 )
-from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters, read_filters
-from newscrawl.dashboard.rendering import app_state, choices, companies_in_use, render
+from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters
+from newscrawl.dashboard.rendering import (
+    app_state,
+    choices,
+    companies_in_use,
+    filters_of,
+    render,
+)
 from newscrawl.mentions.company import Company
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
@@ -39,11 +45,11 @@ GROUPS: tuple[Group, ...] = ("source", "language", "country")
 @router.get("/company/{name:path}", response_class=HTMLResponse)
 def company(request: Request, name: str) -> Response:
     """Show a company, or return its chart's numbers as CSV."""
-    filters = read_filters(request.query_params, app_state(request).config.clock())
+    filters = filters_of(request)
     scope = filters.scope
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
-        if name not in names:
+        if not {*scope.members(name)} & {*names}:
             raise HTTPException(404, _unknown(request, name, names))
         parts = {
             by: queries.mention_counts(
@@ -63,6 +69,8 @@ def company(request: Request, name: str) -> Response:
             choices=choices(database),
             chart=chart,
             facts=_facts(request, name),
+            members=sorted({*scope.members(name)} & {*names} - {name}),
+            owner=scope.structure.parents.get(name),
             hits=total(parts["source"]),
             before=total_or_gap(
                 queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
@@ -116,14 +124,16 @@ def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]
 @router.get("/compare", response_class=HTMLResponse)
 def compare(request: Request) -> Response:
     """Show shares of voice, or return their chart's numbers as CSV."""
-    filters = read_filters(request.query_params, app_state(request).config.clock())
+    filters = filters_of(request)
     given = [name.strip() for name in request.query_params.getlist("company") if name.strip()]
     if any(len(name) > MAX_VALUE or "\0" in name for name in given):
         raise QuestionError("company can't have this name: it is too long or holds a NUL")
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
-        known = [name for name in dict.fromkeys(given) if name in names][:MAX_COMPARED]
-        unknown = [name for name in dict.fromkeys(given) if name not in names]
+        scope, stored = filters.scope, set(names)
+        known = [name for name in dict.fromkeys(given) if stored & {*scope.members(name)}]
+        unknown = [name for name in dict.fromkeys(given) if name not in known]
+        known = known[:MAX_COMPARED]
         chosen = known if given else _suggested(database, filters)
         shares: list[Share] = []
         chart = Chart((), ())
@@ -141,7 +151,7 @@ def compare(request: Request) -> Response:
             choices=choices(database),
             chosen=chosen,
             unknown=unknown,
-            names=names,
+            names=[*scope.structure.groups, *names],
             most=MAX_COMPARED,
             shares=shares,
             chart=chart,

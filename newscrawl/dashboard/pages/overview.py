@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from newscrawl.dashboard.charts import READ, ranking_csv, spark, wants_csv
-from newscrawl.dashboard.filters import Filters, read_filters
-from newscrawl.dashboard.rendering import app_state, choices, render
+from newscrawl.dashboard.filters import Filters
+from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import CoverageDay, FoundArticle
@@ -45,7 +45,7 @@ class Silence:
 @router.get("/", response_class=HTMLResponse)
 def overview(request: Request) -> Response:
     """Show the companies by articles, or return all of them as CSV."""
-    filters = read_filters(request.query_params, app_state(request).config.clock())
+    filters = filters_of(request)
     with app_state(request).store.reading() as database:
         if wants_csv(request):
             ranked = queries.overview(database, scope=filters.scope, limit=MAX_DOWNLOADED)
@@ -96,7 +96,7 @@ def _silent(database: Database, filters: Filters, source: str) -> Silent:
 @router.get("/search", response_class=HTMLResponse)
 def search(request: Request) -> HTMLResponse:
     """Show the articles that match the words."""
-    filters = read_filters(request.query_params, app_state(request).config.clock())
+    filters = filters_of(request)
     words = request.query_params.get("q", "").strip()
     with app_state(request).store.reading() as database:
         found, fault = _search(database, words, filters)

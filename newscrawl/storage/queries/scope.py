@@ -41,6 +41,7 @@ _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 # A zone may move a time by a day, which must stay within the calendar.
 _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
 _ONE_DAY = timedelta(days=1)
+NO_STRUCTURE = CompanyStructure()
 _Columns = TypeVarTuple("_Columns")
 
 
@@ -67,7 +68,7 @@ class Scope:
     zone: str = "UTC"
     now: datetime | None = field(default=None, compare=False)
     subsidiaries: bool = False
-    structure: CompanyStructure = field(default_factory=CompanyStructure, hash=False)
+    structure: CompanyStructure = field(default=NO_STRUCTURE, hash=False)
 
     def owner(self, company: str) -> str:
         """Return the company as which this one counts: itself or, with `subsidiaries`, the
@@ -111,6 +112,10 @@ class Scope:
         )
         if scope.language and not _LANGUAGE.fullmatch(scope.language):
             raise QuestionError(f"unknown language {self.language!r}: write its code, as in de")
+        if scope.subsidiaries and scope.structure is NO_STRUCTURE:
+            raise QuestionError(
+                "subsidiaries of what? give structure=newscrawl.query.company_structure()"
+            )
         scope._check_range(max_days)
         if database is None or (scope.source is None and scope.country is None):
             return scope

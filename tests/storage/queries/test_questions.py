@@ -4,6 +4,7 @@ Two empty answers are equal: `news` must give each question an answer, or nothin
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
+from newscrawl import query
 from newscrawl.cli.output import records_of
 from newscrawl.dashboard import create_app
 from newscrawl.query import Scope
@@ -30,12 +32,17 @@ bundled = false
 
 [[company]]
 name = "Siemens"
+parent = "Nobody AG"
 
 [[company]]
 name = "Bosch"
+parent = "Nobody AG"
 
 [[company]]
 name = "Nobody AG"
+
+[groups]
+rivals = ["Siemens", "Bosch"]
 """
 
 
@@ -167,3 +174,54 @@ def test_python_api_and_command_line_give_equal_answers(
             assert {name: shown[name] for name in same} == {name: record[name] for name in same}
 
     compare()
+
+
+TOGETHER = [
+    pytest.param("Nobody AG", {"subsidiaries": True}, id="subsidiaries"),
+    pytest.param("rivals", {}, id="group"),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), TOGETHER)
+def test_companies_counted_together_have_equal_numbers_everywhere(
+    name: str,
+    options: dict[str, bool],
+    news: tuple[Database, Path],
+    client: TestClient,
+    newscrawl: Newscrawl,
+) -> None:
+    database, file = news
+    companies = file.with_name("companies.toml")
+    since = TODAY - timedelta(days=9)
+    scope = Scope(since=since, structure=query.company_structure(companies), **options)
+    asked = query.mention_counts(database, "day", company=name, scope=scope)
+    numbers = [row.hits.articles if row.hits else None for row in asked]
+    assert sum(filter(None, numbers)) > 0
+
+    address = f"company={name}&since={since}" + "&subsidiaries=true" * len(options)
+    answer = client.get(f"/api/counts?{address}")
+    assert [row["hits"] and row["hits"]["articles"] for row in answer.json()] == numbers
+    counted = "included" if options else "separate"
+    assert answer.headers["Newscrawl-Subsidiaries"] == counted
+
+    page = client.get(f"/company/{name}?since={since}&subsidiaries={counted}")
+    whole = sum(filter(None, numbers))
+    assert re.search(rf"<dt>articles</dt>\s*<dd>{whole}\b", page.text)
+    assert f"{'with' if options else 'without'} their subsidiaries" in page.text
+    download = client.get(f"/company/{name}?since={since}&subsidiaries={counted}&format=csv")
+    rows = download.content.decode("utf-8-sig").splitlines()[1:]
+    assert [int(row.split(",")[1] or -1) for row in rows] == [
+        -1 if number is None else number for number in numbers
+    ]
+
+    ran = newscrawl(
+        *("mentions", "-c", name, "--by", "day", "--since", since, "--companies", companies),
+        *(f"--{option}" for option in options),
+        *("--database", f"sqlite:///{file}", "--format", "json"),
+    )
+    assert [row["articles"] for row in json.loads(ran.out)] == numbers
+
+
+def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:
+    with pytest.raises(query.QuestionError, match="company_structure"):
+        query.company_ranking(news[0], scope=Scope(subsidiaries=True))
