@@ -17,6 +17,8 @@ from newscrawl.extraction.blocks import (
     clean,
     find_candidates,
     read_blocks,
+    tag_id,
+    tag_ids,
     without_repetitions,
 )
 from newscrawl.extraction.classifier import (
@@ -34,6 +36,19 @@ from newscrawl.extraction.metadata import Metadata, read_metadata
 
 # Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
+# Ours: words of an article from which on a second one may follow it, and how many blocks before and
+# from a headline on may hold its date or byline.
+MIN_STORY: Final = 40
+BESIDE_HEADLINE: Final = (2, 5)
+
+_HEADINGS: Final = "h1 h2 h3 h4 h5 h6"
+_BYLINE_NAMES: Final = frozenset(
+    (
+        "c:author", "c:authors", "c:byline", "c:date", "c:dateline", "c:meta", "c:posted",
+        "c:pubdate", "c:published", "c:time", "c:timestamp", "c:updated", "p:author",
+        "p:datepublished",
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +129,51 @@ def _combined(threshold: float) -> Callable[[ParsedPage], Body]:
             return Body(stated, CONFIDENCE_IN_JSON_LD)
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
-        kept = without_repetitions(page.candidates.page, choice.kept)
+        kept = without_repetitions(page.candidates.page, _without_next_story(page, choice.kept))
         word_counts = WordCounts(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
         return Body(_paragraphs(page.candidates.page, kept), choice.confidence, word_counts)
 
     return method
+
+
+def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the kept blocks before a second story, which some pages append for readers who scroll.
+
+    It has a headline of the same rank as the first, a date or byline beside it, and stands in
+    another ARTICLE. The entries of a live blog are one story.
+    """
+    blocks, is_title = page.candidates.page, page.block_features.is_title
+    tags = blocks.elements.tags[blocks.owners]
+    headlines = np.flatnonzero(is_title & np.isin(tags, list(tag_ids(_HEADINGS))))
+    if not len(headlines) or page.metadata.declared.kind == "live":
+        return kept
+    first = int(headlines[0])
+    words = (page.candidate_features.tokens.words * kept).cumsum()
+    for place in np.flatnonzero((tags == tags[first]) & ~is_title).tolist():
+        if place < first or words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
+            continue
+        if _in_another_article(blocks, first, place) and _has_byline(page, place):
+            return kept & (np.arange(len(kept)) < place)
+    return kept
+
+
+def _in_another_article(blocks: BlockPage, first: int, second: int) -> bool:
+    """Return whether a block stands in an ARTICLE, but in none in which the first block stands."""
+    elements = blocks.elements
+    articles = np.flatnonzero(elements.tags == tag_id("article"))
+    around_first, around_second = (
+        (articles <= owner) & (owner < elements.ends[articles])
+        for owner in (blocks.owners[first], blocks.owners[second])
+    )
+    return bool(around_second.any() and not (around_first & around_second).any())
+
+
+def _has_byline(page: ParsedPage, headline: int) -> bool:
+    """Return whether a block beside a headline is named a date or byline."""
+    features = page.block_features
+    start, end = max(headline - BESIDE_HEADLINE[0], 0), headline + BESIDE_HEADLINE[1]
+    rows = features.paths[start:end, :2].ravel().tolist()
+    return any(not _BYLINE_NAMES.isdisjoint(features.hints[row]) for row in rows)
 
 
 def _fe(page: ParsedPage) -> Body:
