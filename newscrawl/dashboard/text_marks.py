@@ -28,17 +28,18 @@ class Placed(Protocol):
     @property
     def end(self) -> int: ...
 
-    @property
-    def rule(self) -> str: ...
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of text; `company` and `rule` are set where it is a mention."""
+    """A piece of text and its offset; `mention` is set where it is one."""
 
     text: str
-    company: str | None = None
-    rule: str = ""
+    start: int
+    mention: Placed | None = None
+
+    @property
+    def company(self) -> str | None:
+        return self.mention.company if self.mention else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]
         if begin < position or end > len(text) or begin >= end:
             continue
         found += [
-            Piece(text[position:begin]),
-            Piece(text[begin:end], mention.company, mention.rule),
+            Piece(text[position:begin], start + position),
+            Piece(text[begin:end], mention.start, mention),
         ]
         position = end
-    found.append(Piece(text[position:]))
+    found.append(Piece(text[position:], start + position))
     return [piece for piece in found if piece.text]
 
 

@@ -112,6 +112,8 @@ def add_corrections(
     name = clean(" ".join(made_by.split()))[:MAX_NAME]
     if not name:
         raise CorrectionError("say who makes the correction: a name is missing")
+    if not judgements:
+        raise CorrectionError("no such words are in the article, or they are found already")
 
     def work(session: Session) -> list[int]:
         connection = session.connection()

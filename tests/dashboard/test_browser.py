@@ -262,7 +262,7 @@ def test_first_tab_leads_to_the_content(look: Look) -> None:
     expect(page.locator("main")).to_be_focused()
 
 
-@pytest.mark.parametrize("name", ["overview", "company", "compare", "editor"])
+@pytest.mark.parametrize("name", ["overview", "company", "compare", "article", "editor"])
 def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: str) -> None:
     watched = look(PAGES[name])
     wanted = watched.check("clickable")

@@ -14,10 +14,12 @@ from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.config import Explain, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
+from newscrawl.dashboard.pages.corrections import name_of_person
 from newscrawl.dashboard.rendering import app_state, article_address, render
-from newscrawl.dashboard.text_marks import Edit, changes, paragraphs, pieces
+from newscrawl.dashboard.text_marks import Edit, Placed, changes, paragraphs, pieces
 from newscrawl.storage import queries
 from newscrawl.storage.errors import RevisionError
+from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
 from newscrawl.storage.revisions import apply_revision, discard_revision
 from newscrawl.templating import content_hash
@@ -72,15 +74,14 @@ def article(request: Request, url: str) -> HTMLResponse:
         held = queries.quarantined_text(database, found.row.url) if found else None
     if found is None:
         raise HTTPException(404, "No article with this address is in the database.")
-    title = [mention for mention in found.mentions if mention.section == "title"]
-    body = [mention for mention in found.mentions if mention.section == "body"]
     return render(
         request,
         "article.html",
         article=found,
         row=found.row,
-        headline=pieces(found.row.title or "", title),
-        paragraphs=paragraphs(found.text, body),
+        headline=pieces(found.row.title or "", _marks(found, "title")),
+        paragraphs=paragraphs(found.text, _marks(found, "body")),
+        person=name_of_person(request),
         companies=_companies(found),
         revised=_revised(versions),
         held=held and _held(found, held),
@@ -112,6 +113,16 @@ def _held(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
         changes(found.row.title or "", held.row.new_title or ""),
         changes(found.text, held.text) if held.text else [],
     )
+
+
+def _marks(found: ArticlePage, section: str) -> list[Placed]:
+    """Return what is marked in headline or body: mentions, and corrections that have their place;
+    where several are in one place, what counts comes first."""
+    here = [one for one in found.corrections if one.section == section and one.state != "misplaced"]
+    missed = [one for one in here if one.kind == "missed"]
+    wrong = [one for one in here if one.kind == "wrong"]
+    mentions = [one for one in found.mentions if one.section == section and one.rule != CORRECTED]
+    return [*missed, *mentions, *wrong]
 
 
 def _companies(found: ArticlePage) -> list[tuple[str, int]]:

@@ -54,12 +54,43 @@
     document.querySelectorAll("[data-sent]").forEach(function (form) { delete form.dataset.sent; });
   });
 
+  // Words that are selected in an article go to the form for mentions that were missed. The server
+  // counts characters as code points.
+  function offsetIn(node, offset) {
+    var element = node.nodeType === Node.TEXT_NODE ? node.parentElement : node;
+    var piece = element.closest("[data-at]");
+    if (!piece) return null;
+    var before = document.createRange();
+    before.selectNodeContents(piece);
+    before.setEnd(node, offset);
+    var at = piece.dataset.at.split(":");
+    return { section: at[0], start: Number(at[1]) + Array.from(before.toString()).length };
+  }
+  document.addEventListener("selectionchange", function () {
+    var card = document.querySelector(".missing");
+    var form = card && card.querySelector("form [name=missed]") && card.querySelector("form");
+    var selection = document.getSelection();
+    if (!form || card.contains(document.activeElement)) return;
+    var range = selection.rangeCount ? selection.getRangeAt(0) : null;
+    var words = range ? range.toString() : "";
+    var place = words.trim() && !words.trim().includes("\n") && words.length <= 120
+      ? offsetIn(range.startContainer, range.startOffset) : null;
+    card.classList.toggle("ready", Boolean(place));
+    form.elements.missed.value = place ? words.trim() : "";
+    form.elements.place.value = place
+      ? place.section + ":" + (place.start + Array.from(words).length - Array.from(words.trimStart()).length)
+      : "";
+  });
+  document.addEventListener("input", function (event) {
+    if (event.target.name === "missed") event.target.form.elements.place.value = "";
+  });
+
   // After a swap the keyboard stays where it was.
   var focused = null;
   document.addEventListener("htmx:beforeSwap", function () {
     var element = document.activeElement;
     focused = element && element.name
-      ? { name: element.name, value: element.type === "radio" ? element.value : null } : null;
+      ? { name: element.name, value: /radio|submit/.test(element.type) ? element.value : null } : null;
   });
   document.addEventListener("htmx:afterSettle", function (event) {
     newscrawlCharts.draw(document, false);

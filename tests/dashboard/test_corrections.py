@@ -1,0 +1,289 @@
+"""Mentions are corrected on an article's page: by form on both databases, and in a browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import Config, create_app
+from newscrawl.mentions import load_companies
+from newscrawl.storage import Database, open_database, queries, upgrade_database
+from tests.browsers import Watched, chromium
+from tests.dashboards import EVIL, NOW, SCRIPT, serving
+from tests.worlds import document, register, save_document
+
+URL = "https://ft.example/a"
+PAGE = f"/article?url={quote(URL, safe='')}"
+TITLE = "Siemens bids for the line"
+# The characters before "carmaker" are several bytes and code units long.
+TEXT = (
+    "Siemens and Alstom bid for the new line over the river. Siemens asks for less.\n\n"
+    f"🚋🚋 Ünd the carmaker pays for a stop at its gate. {SCRIPT} Nobody knows when."
+)
+COMPANIES = "bundled = false\n" + "".join(
+    f'[[company]]\nname = "{name}"\naliases = ["{alias}"]\n\n'
+    for name, alias in (("Siemens", "Siemens AG"), ("Alstom", "Alstom SA"), ("BMW", "carmaker BMW"))
+)
+TOKEN = "correct horse battery"  # noqa: S105
+
+
+@pytest.fixture
+def companies(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.toml"
+    path.write_text(COMPANIES, "utf-8")
+    return path
+
+
+@pytest.fixture
+def database(database_url: str, companies: Path) -> Iterator[Database]:
+    upgrade_database(database_url)
+    with open_database(database_url) as opened:
+        fill(opened, companies)
+        yield opened
+
+
+def fill(database: Database, companies: Path) -> None:
+    mentions = load_companies(companies).find(TEXT, title=TITLE, language="en")
+    page = document(title=TITLE, text=TEXT, mentions=mentions, published=NOW, fetched_at=NOW)
+    assert save_document(database, page, register(database)).mentions == 4
+
+
+def config(database_url: str, companies: Path, token: str | None = None) -> Config:
+    return Config(database_url=database_url, companies=companies, token=token, clock=lambda: NOW)
+
+
+@pytest.fixture
+def client(database_url: str, database: Database, companies: Path) -> Iterator[TestClient]:
+    assert database.name
+    app = create_app(config(database_url, companies))
+    with TestClient(app, base_url="http://127.0.0.1:8300", follow_redirects=False) as opened:
+        yield opened
+
+
+def form_of(client: TestClient, **values: str) -> dict[str, str]:
+    seal = client.get(PAGE).text.split('name="seal" value="')[1].split('"')[0]
+    return {"seal": seal, "url": URL, **values}
+
+
+def send(client: TestClient, **values: str) -> Any:
+    return client.post("/article/corrections", data=form_of(client, **values))
+
+
+def counts(client: TestClient) -> dict[str, int]:
+    """Mentions by company: on the page, in the list of articles and in the ranking."""
+    page = client.get(f"/api{PAGE}").json()
+    told: dict[str, int] = {}
+    for mention in page["mentions"]:
+        told[mention["company"]] = told.get(mention["company"], 0) + 1
+    ranking = client.get("/api/ranking").json()
+    assert told == {
+        row["company"]: row["hits"]["in_title"] + row["hits"]["in_body"] for row in ranking
+    }
+    for company, number in told.items():
+        (row,) = client.get("/api/articles", params={"company": company}).json()
+        assert row["in_title"] + row["in_body"] == number
+    return told
+
+
+BEFORE = {"Siemens": 3, "Alstom": 1}
+
+
+def test_one_wrong_mention_is_corrected_and_undone(client: TestClient) -> None:
+    assert counts(client) == BEFORE
+    answer = send(client, wrong="body:56:Siemens")
+    assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
+    assert counts(client) == {"Siemens": 2, "Alstom": 1}
+    (row,) = client.get("/api/corrections").json()
+    assert (row["sentence"], row["kind"]) == ("Siemens asks for less.", "wrong")
+    assert '<del class="wrong"' in client.get(PAGE).text
+    assert send(client, undo=str(row["id"])).status_code == 303
+    assert counts(client) == BEFORE
+    assert client.get("/api/corrections").json() == []
+
+
+def test_company_is_wrong_everywhere(client: TestClient) -> None:
+    assert send(client, everywhere="Siemens").status_code == 303
+    assert counts(client) == {"Alstom": 1}
+    assert len(client.get("/api/corrections").json()) == 3
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"missed": "carmaker", "company": "bmw", "place": f"body:{TEXT.index('carmaker')}"},
+        {"missed": " carmaker ", "company": "carmaker BMW"},
+    ],
+    ids=["at a place", "by words"],
+)
+def test_missed_mention_is_added(client: TestClient, values: dict[str, str]) -> None:
+    assert send(client, **values).status_code == 303
+    assert counts(client) == {**BEFORE, "BMW": 1}
+    assert '<mark class="missed"' in client.get(PAGE).text
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "reason"),
+    [
+        ({"wrong": "body:1:Siemens"}, 409, "not found there any more"),
+        ({"everywhere": "Bosch"}, 409, "not found there any more"),
+        ({}, 409, "not found there any more"),
+        ({"missed": "carmaker"}, 409, "no one company is named"),
+        ({"missed": "Simens"}, 409, "is it Siemens?"),
+        ({"missed": "carmaker", "company": "BMW", "place": "body:3"}, 409, "has changed"),
+        ({"missed": "shipyard", "company": "BMW"}, 409, "no such words"),
+        ({"wrong": "feet:1:Siemens"}, 422, "wrong"),
+        ({"undo": "9"}, 409, "no correction 9"),
+        ({"undo": "x"}, 422, "undo"),
+        ({"everywhere": "Siemens", "seal": ""}, 403, "Reload the page"),
+        ({"everywhere": "Siemens", "seal": "0" * 64}, 403, "Reload the page"),
+        ({"everywhere": "Siemens", "url": "https://ft.example/none"}, 404, "No article"),
+    ],
+)
+def test_senseless_or_foreign_form_changes_nothing(
+    client: TestClient, values: dict[str, str], code: int, reason: str
+) -> None:
+    answer = send(client, **values)
+    assert (answer.status_code, reason in answer.text) == (code, True)
+    assert client.get("/api/corrections").json() == []
+
+
+def test_form_from_another_site_changes_nothing(client: TestClient) -> None:
+    form = form_of(client, everywhere="Siemens", name="eve")
+    for path in ("/article/corrections", "/article/name"):
+        for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert client.post(path, data=form, headers=headers).status_code == 403
+    assert counts(client) == BEFORE
+
+
+def test_corrections_are_signed_with_the_name_that_was_given(client: TestClient) -> None:
+    given = client.post("/article/name", data=form_of(client, name=f"Ada Łuczak {EVIL[:40]}"))
+    assert given.status_code == 303
+    send(client, everywhere="Alstom")
+    (row,) = client.get("/api/corrections").json()
+    assert row["made_by"].startswith("Ada Łuczak <script>")
+    text = client.get(PAGE).text
+    assert "Ada Łuczak &lt;script&gt;" in text
+    assert SCRIPT not in text
+
+
+def test_shared_dashboard_asks_who_corrects(database: Database, companies: Path) -> None:
+    url = database._url.render_as_string(hide_password=False)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    app = create_app(config(url, companies, TOKEN))
+    with TestClient(
+        app, base_url="http://127.0.0.1:8300", follow_redirects=False, headers=headers
+    ) as client:
+        assert 'name="everywhere"' not in client.get(PAGE).text
+        assert "Who are you?" in client.get(PAGE).text
+        refused = send(client, everywhere="Siemens")
+        assert (refused.status_code, "a name is missing" in refused.text) == (409, True)
+        client.post("/article/name", data=form_of(client, name="ben"))
+        assert send(client, everywhere="Siemens").status_code == 303
+    assert {row.made_by for row in queries.corrections(database)} == {"ben"}
+
+
+# In a browser ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def base(tmp_path: Path, companies: Path) -> Iterator[str]:
+    url = f"sqlite:///{tmp_path}/news.sqlite"
+    with open_database(url) as database:
+        fill(database, companies)
+    with serving(config(url, companies)) as address:
+        yield address
+
+
+@pytest.fixture
+def watched(browser: Browser, base: str) -> Iterator[Watched]:
+    opened = Watched(browser.new_page(), base)
+    opened.open(PAGE)
+    yield opened
+    assert opened.said == []
+    assert opened.elsewhere == []
+    opened.page.close()
+
+
+def in_aside(page: Page) -> list[str]:
+    return [
+        " ".join(text.split())
+        for text in page.locator("section[aria-labelledby=named] li").all_inner_texts()
+    ]
+
+
+def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watched) -> None:
+    page = watched.page
+    expect(page.locator(".prose mark")).to_have_count(3)
+    page.locator(".prose").get_by_label("Not this company: Siemens").last.click()
+    expect(page.locator(".prose del.wrong")).to_have_text("Siemens")
+    assert in_aside(page) == ["Siemens 2", "Alstom 1"]
+    expect(page.locator(".corrections")).to_contain_text("Siemens is not the company Siemens")
+    expect(page.locator(".corrections")).to_contain_text("Siemens asks for less.")
+    expect(page.locator("summary", has_text="Signed by")).to_be_visible()
+    watched.open("/company/Siemens?count=mentions")
+    body = page.locator(".tile", has_text="times in the body").locator("dd")
+    expect(body).to_have_text("1")
+    watched.open(PAGE)
+    page.locator(".prose").get_by_label("Undo: not Siemens").click()
+    expect(page.locator(".prose mark")).to_have_count(3)
+    assert in_aside(page) == ["Siemens 3", "Alstom 1"]
+    expect(page.locator(".corrections")).to_have_count(0)
+
+
+def test_click_beside_a_company_corrects_all_its_mentions(watched: Watched) -> None:
+    page = watched.page
+    page.get_by_label("Nowhere this company: Siemens").click()
+    expect(page.locator("del.wrong", has_text="Siemens")).to_have_count(6)
+    assert in_aside(page) == ["Alstom 1"]
+    page.locator(".corrections").get_by_role("button", name="Undo").first.click()
+    expect(page.locator(".corrections li")).to_have_count(2)
+
+
+def test_selected_words_become_a_mention_at_their_place(watched: Watched) -> None:
+    page = watched.page
+    words = page.locator("[data-at^=body]", has_text="carmaker")
+    place = words.evaluate(
+        """element => { const node = element.firstChild, range = document.createRange();
+        range.setStart(node, node.data.indexOf('carmaker'));
+        range.setEnd(node, range.startOffset + 8);
+        const box = range.getBoundingClientRect(); return [box.x + box.width / 2, box.y + 9]; }"""
+    )
+    page.mouse.dblclick(*place)
+    expect(page.locator(".missing")).to_have_class("missing ready")
+    expect(page.get_by_label("Missed words")).to_have_value("carmaker")
+    page.get_by_label("Company, if not named so").fill("BMW")
+    page.get_by_role("button", name="Missed here").click()
+    expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
+    assert in_aside(page) == ["Siemens 3", "Alstom 1", "BMW 1"]
+    assert page.evaluate("window.hacked") is None
+    expect(page.locator(".prose")).to_contain_text(SCRIPT)
+
+
+def test_refused_correction_is_explained(watched: Watched) -> None:
+    page = watched.page
+    page.get_by_label("Missed words").fill("Nobody")
+    page.get_by_role("button", name="Missed here").click()
+    expect(page.locator("main")).to_contain_text("no one company is named 'Nobody'")
+    watched.said = [line for line in watched.said if "409" not in line]
+
+
+def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(base + PAGE)
+    page.get_by_label("Nowhere this company: Alstom").click()
+    expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
+    page.get_by_label("Missed words").fill("carmaker")
+    page.get_by_label("Company, if not named so").fill("BMW")
+    page.get_by_role("button", name="Missed here").click()
+    expect(page.locator(".prose mark.missed")).to_have_text("carmaker")
+    page.close()
