@@ -16,7 +16,7 @@ import typer
 
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import CorpusOption, corpus_from
-from newscrawl.cli.output import progress, say
+from newscrawl.cli.output import progress, write_note
 from newscrawl.cli.train import examples_from, needing_torch
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
@@ -160,7 +160,7 @@ def ablation(
     text = as_csv(rows)
     if output is not None:
         output.write_text(text, encoding="utf-8")
-        say(f"{output} written")
+        write_note(f"{output} written")
     typer.echo(as_markdown(text))
 
 

@@ -19,7 +19,7 @@ from benchmarks.command_line import run
 from benchmarks.extraction.command import ANSWERS
 from newscrawl.cli.arguments import CorpusOption, FormatOption, LangsOption, SetsOption, corpus_from
 from newscrawl.cli.evaluate import METADATA_COLUMNS, metadata_values
-from newscrawl.cli.output import Column, progress, render, say
+from newscrawl.cli.output import Column, progress, render, write_note
 from newscrawl.training.corpus import GoldPage
 from newscrawl.training.metadata_score import Fields, Score, labelled, read_page, score
 
@@ -138,7 +138,7 @@ def compare_metadata(
     chosen = everything.select(sets=sets or (), langs=langs or ())
     pages = [page for page in labelled(chosen) if half in (None, half_of(page.owner))]
     if not pages:
-        say(f"{everything.name}: no article with gold title, authors or date")
+        write_note(f"{everything.name}: no article with gold title, authors or date")
         raise typer.Exit(1)
     with progress("pages", len(pages)) as step:
 
@@ -149,7 +149,7 @@ def compare_metadata(
         ours = ToolScores("newscrawl", "", score(pages, read))
     tools = [ours, *score_peers(ANSWERS, everything.fingerprint, pages)]
     if len(tools) == 1:
-        say("no other tool's answers to this corpus here: make bench-peers stores them")
+        write_note("no other tool's answers to this corpus here: make bench-peers stores them")
     rows = [
         {"set": group, "tool": tool.tool, "version": tool.version or None}
         | metadata_values(tool.scores[group])

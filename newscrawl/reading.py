@@ -34,14 +34,15 @@ class NoArticleError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReader:
-    """How pages are read: `method` of extraction, the `least` characters of an article, and what
-    the pages of each source, by its slug, have in common; `teaches` says whether documents tell
-    what a memory may learn of them."""
+    """Reads pages with a `method` of extraction; an article has at min_characters `min_characters`.
+
+    `memories` hold the blocks that pages of a source share, by its slug. With `collects_blocks`,
+    documents carry the hashes of their blocks, from which a memory learns."""
 
     method: str
-    least: int
+    min_characters: int
     memories: Mapping[str, Memory] = field(default_factory=dict, hash=False)
-    teaches: bool = True
+    collects_blocks: bool = True
 
     def read(self, page: Page) -> Document:
         """Return the page with its article, without mentions; raise NoArticleError.
@@ -60,12 +61,12 @@ class PageReader:
             return _paywalled(page, article)
         self._check(article)
         texts = parsed.blocks.texts
-        places = parsed.candidates.places.tolist() if self.teaches else ()
+        places = parsed.candidates.places.tolist() if self.collects_blocks else ()
         return Document(
             page=page,
-            article=completed(article, page),
+            article=with_feed_hints(article, page),
             blocks=fingerprints(texts[place] for place in places),
-            rest=rest_of(texts, article),
+            rest=other_blocks(texts, article),
         )
 
     def _check(self, article: Article) -> None:
@@ -73,11 +74,11 @@ class PageReader:
             raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
         if not article.text:
             raise NoArticleError("Empty", "no text found")
-        if len(article.text) < self.least:
+        if len(article.text) < self.min_characters:
             raise NoArticleError("TooShort", f"{len(article.text)} characters of text")
 
 
-def rest_of(blocks: Sequence[str], article: Article) -> str:
+def other_blocks(blocks: Sequence[str], article: Article) -> str:
     """Return the blocks of a page that are neither headline nor paragraph of the article."""
     own = {*article.paragraphs, article.title, ""}
     return "\n\n".join(block for block in blocks if block not in own)
@@ -121,7 +122,7 @@ def article_of_hints(page: Page) -> Article:
     )
 
 
-def completed(article: Article, page: Page) -> Article:
+def with_feed_hints(article: Article, page: Page) -> Article:
     """Return the article under its canonical URL, with the facts that only the feed has."""
     hints: Hints = page.hints
     met_at = page.final_url or page.url

@@ -34,7 +34,7 @@ MEBIBYTE = 1024 * 1024
 
 def limit_memory(megabytes: int) -> None:
     """Limit the address space of this process to its present size plus a number of MiB."""
-    mapped = _mapped()
+    mapped = _mapped_bytes()
     if mapped is None:
         return
     limit = mapped + megabytes * MEBIBYTE
@@ -55,7 +55,7 @@ def limit_processor_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
 
 
-def _mapped() -> int | None:
+def _mapped_bytes() -> int | None:
     """Return the size of the address space, which RLIMIT_AS limits; None if it is not known."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
@@ -107,7 +107,7 @@ class WorkerProcess:
         """
         with self._lock:
             try:
-                connection = self._ready()
+                connection = self._connect()
                 connection.send((work, arguments))
                 if not connection.poll(self._limits.clock_seconds):
                     self._end()
@@ -116,7 +116,7 @@ class WorkerProcess:
                     )
                 outcome, value = connection.recv()
             except (EOFError, OSError) as error:
-                raise self._why_it_died() from error
+                raise self._exit_error() from error
         if outcome == "raised":
             raise value
         if outcome == "memory":
@@ -138,7 +138,7 @@ class WorkerProcess:
         with self._lock:
             self._end()
 
-    def _ready(self) -> Connection:
+    def _connect(self) -> Connection:
         if self._stopped.is_set():
             raise WorkStoppedError("told to stop")
         if self._connection is None:
@@ -165,7 +165,7 @@ class WorkerProcess:
             self._connection.close()
         self._process = self._connection = None
 
-    def _why_it_died(self) -> WorkExceededError | WorkStoppedError:
+    def _exit_error(self) -> WorkExceededError | WorkStoppedError:
         code = self._process.wait() if self._process is not None else None
         self._end()
         if self._stopped.is_set():
@@ -191,14 +191,14 @@ def serve(connection: Connection) -> None:
         while True:
             work, arguments = connection.recv()
             limit_processor_time(limits.seconds)
-            connection.send(_done(work, arguments))
+            connection.send(_outcome(work, arguments))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
 
 
-def _done(work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
+def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, Any]:
     """Return the outcome of a piece of work, and its result or error."""
     try:
         return "returned", work(*arguments)
@@ -239,7 +239,7 @@ class WorkerPool(Generic[Part, Result]):
         pool = self._pool(self._number)
         try:
             while True:
-                for part in _take(todo, self._number * _QUEUED_PER_WORKER - len(waiting)):
+                for part in _next_parts(todo, self._number * _QUEUED_PER_WORKER - len(waiting)):
                     waiting.append((part, _submit(pool, part)))
                 if not waiting:
                     return
@@ -260,7 +260,7 @@ class WorkerPool(Generic[Part, Result]):
             return self._work(part)
         with self._pool(1) as pool:
             try:
-                result: Result = pool.submit(_do, part).result()
+                result: Result = pool.submit(_do_part, part).result()
             except BrokenProcessPool:
                 return None
             return result
@@ -314,7 +314,7 @@ def reduce_garbage_collection() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
 
 
-def _do(part: Any) -> Any:
+def _do_part(part: Any) -> Any:
     limit_processor_time(_SECONDS)
     return _WORK[-1](part)
 
@@ -322,14 +322,14 @@ def _do(part: Any) -> Any:
 def _submit(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
     """Return the future of a part, with an exception if another part has broken the pool."""
     try:
-        return pool.submit(_do, part)
+        return pool.submit(_do_part, part)
     except BrokenProcessPool as error:
         broken: Future[Any] = Future()
         broken.set_exception(error)
         return broken
 
 
-def _take(parts: Iterator[Part], number: int) -> Iterator[Part]:
+def _next_parts(parts: Iterator[Part], number: int) -> Iterator[Part]:
     for _ in range(number):
         try:
             yield next(parts)

@@ -196,7 +196,7 @@ class NewsSpider(Spider):
             async for result in self.parse(response):
                 yield result
             return
-        self.queue.answered()
+        self.queue.request_finished()
         if self.access_of(response) != "open":
             queued = await self.queue.with_new_hints(queued)
         for page in self._pages(response, queued):
@@ -263,7 +263,7 @@ class NewsSpider(Spider):
         it."""
         request: Request = failure.request  # type: ignore[attr-defined]
         queued: DequeuedPage = request.cb_kwargs["queued"]
-        self.queue.answered()
+        self.queue.request_finished()
         if isinstance(failure.value, DisallowedByRobotsError):
             queued = await self.queue.with_new_hints(queued)
             for page in self._from_hints(queued, "disallowed", 0):
@@ -277,12 +277,12 @@ class NewsSpider(Spider):
     def request_dropped(self, request: Request) -> None:
         """Record a redirect that leads to a URL which this crawl has requested before."""
         if "listing" in request.cb_kwargs:
-            self.listings.redirected_again(request)
+            self.listings.redirect_loop(request)
             return
         if "queued" not in request.cb_kwargs:
             return  # of another command
         attempt: FetchAttempt = request.cb_kwargs["queued"].attempt
-        self.queue.answered()
+        self.queue.request_finished()
         before: list[str] = request.meta.get("redirect_urls", [])
         if request.url in before:
             circle = Cause("redirect loop", "it redirects in a circle", final=True)

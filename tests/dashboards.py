@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from newscrawl.dashboard import Config, Explained, UnexplainedError, create_app
+from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database
@@ -190,11 +190,11 @@ def config_of(database: Path, **settings: object) -> Config:
     return replace(config, **settings)
 
 
-def explain(urls: Sequence[str], fetch_anew: bool) -> Explained:
+def explain(urls: Sequence[str], fetch_anew: bool) -> ExplainedDocument:
     """An explanation as the command line's, with a style of its own."""
     if not fetch_anew:
         raise UnexplainedError("The page is not in the archive.")
-    return Explained(
+    return ExplainedDocument(
         "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
         f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p>{SCRIPT}"
     )

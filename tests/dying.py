@@ -44,7 +44,7 @@ class MortalExtraction(ExtractionPipeline):
         """As its parent does."""
         made = super().from_crawler(crawler)
         usual = made._config.reader
-        reader = MortalReader(method=usual.method, least=usual.least)
+        reader = MortalReader(method=usual.method, min_characters=usual.min_characters)
         made._config = replace(made._config, reader=reader)
         return made
 

@@ -18,7 +18,7 @@ from benchmarks.cost.generated_pages import generated_pages
 from benchmarks.documents import fill
 from benchmarks.extraction.speed import PAGES, sample
 from newscrawl.cli.arguments import CorpusOption, FormatOption
-from newscrawl.cli.output import Column, Row, progress, render, say
+from newscrawl.cli.output import Column, Row, progress, render, write_note
 from newscrawl.training.corpus import load_corpus
 
 DOCUMENT = Path("docs/performance.md")
@@ -66,7 +66,7 @@ def cost(
     if grown > FLAT:
         complaints.append(f"memory grew to {grown:.2f} times what it was")
     for complaint in complaints:
-        say(f"too much: {complaint}")
+        write_note(f"too much: {complaint}")
     if complaints:
         raise typer.Exit(1)
 

@@ -20,8 +20,8 @@ from benchmarks.extraction.comparison import Benchmark, Plan, Row, read_unseen, 
 from benchmarks.extraction.environments import install as install_peers
 from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
-from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from, one_of
-from newscrawl.cli.output import Column, render, say
+from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from, match_one
+from newscrawl.cli.output import Column, render, write_note
 
 RESULT = Path("results/benchmark.json")  # of the latest run, on this machine
 PUBLISHED = Path("docs/data/benchmark.json")  # the one that the documents show
@@ -71,7 +71,7 @@ def benchmark(
         return
     pages = corpus_from(corpus)
     if install:
-        install_peers(Path.cwd(), say)
+        install_peers(Path.cwd(), write_note)
     plan = Plan(
         tools=_chosen(tool or [], all_tools),
         root=Path.cwd(),
@@ -91,7 +91,8 @@ def _chosen(tools: Sequence[str], all_tools: bool) -> tuple[str, ...]:
     if tools:
         known = tuple(PEERS)
         named = {
-            one_of(tool, known, "tool", "python -m benchmarks.extraction --help") for tool in tools
+            match_one(tool, known, "tool", "python -m benchmarks.extraction --help")
+            for tool in tools
         }
         return tuple(name for name in known if name in named)
     return tuple(
@@ -138,7 +139,7 @@ def _show(result: Benchmark, form: Format) -> None:
     render(rows, columns, form, title=f"{result.corpus}: mean word F1 by set", note=note)
     for row in result.rows:
         if row.reason:
-            say(f"{row.name}: {row.reason}")
+            write_note(f"{row.name}: {row.reason}")
 
 
 def _line(row: Row, groups: Sequence[str]) -> dict[str, object]:
@@ -159,7 +160,7 @@ def _write_docs() -> None:
     for document in DOCUMENTS:
         if document.is_file():
             names = fill(document, KIND, TABLES, result)
-            say(f"{document}: {', '.join(names) or 'no place marked for a table'}")
+            write_note(f"{document}: {', '.join(names) or 'no place marked for a table'}")
 
 
 def _three(value: object) -> str:

@@ -15,7 +15,7 @@ import typer
 
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import CorpusOption, corpus_from
-from newscrawl.cli.output import progress, say
+from newscrawl.cli.output import progress, write_note
 from newscrawl.extraction.methods import METHODS
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean
 
@@ -91,12 +91,14 @@ def check(
     floors, means = load_floors(), list(means)
     below = falls(means, fingerprint, floors)
     for line in below:
-        say(f"below its floor: {line}")
+        write_note(f"below its floor: {line}")
     if move:
         save_floors(moved(means, fingerprint, floors, lower=move == "lower"))
-        say(f"{FLOORS_FILE.name}: floors {'set' if move == 'lower' else 'raised'} to these scores")
+        write_note(
+            f"{FLOORS_FILE.name}: floors {'set' if move == 'lower' else 'raised'} to these scores"
+        )
     elif fingerprint not in floors:
-        say("no floors on file for these pages: --raise-floors sets them")
+        write_note("no floors on file for these pages: --raise-floors sets them")
     if below and move != "lower":
         raise typer.Exit(1)
 

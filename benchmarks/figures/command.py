@@ -11,7 +11,7 @@ from benchmarks import figures
 from benchmarks.extraction.comparison import Benchmark
 from benchmarks.figures.measurements import cetr_lambda, cetr_page, single_features, swarm_runs
 from newscrawl.cli.arguments import CorpusOption, InputError, SetsOption, corpus_from
-from newscrawl.cli.output import progress, say
+from newscrawl.cli.output import progress, write_note
 from newscrawl.training.corpus import Corpus, split_by_site
 from newscrawl.training.limits import (
     LIMITS_FILE,
@@ -65,9 +65,9 @@ def draw_figures(
     drawn = _figures(data)
     for name, figure in drawn.items():
         for path in figures.save(figure, output, name):
-            say(f"written: {path}")
+            write_note(f"written: {path}")
     if not drawn:
-        say(f"no result file in {data}: give --page DIR, or --corpus DIR with --swarm")
+        write_note(f"no result file in {data}: give --page DIR, or --corpus DIR with --swarm")
         raise typer.Exit(1)
 
 
@@ -125,4 +125,4 @@ def _read(path: Path) -> Any:
 def _write(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=1) + "\n", "utf-8")
-    say(f"measured: {path}")
+    write_note(f"measured: {path}")

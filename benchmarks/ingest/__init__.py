@@ -31,7 +31,7 @@ from newscrawl.training.corpus import load_corpus
 from tests.archives import answer, record
 from tests.site import content
 
-RECIPE = ReadingConfig(reader=PageReader(method="combined", least=120))
+RECIPE = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,7 +198,7 @@ class PageProcessor:
     def __init__(self, config: ReadingConfig) -> None:
         self._config = config
         # Reading an archive again would add the same pages to the template memory twice.
-        self._reader = replace(config.reader, teaches=False)
+        self._reader = replace(config.reader, collects_blocks=False)
         self._companies = companies_from(config.companies)
         own = load_sources(config.sources) if config.sources else ()
         self._finder = OriginFinder((*own, *bundled_sources()))

@@ -13,5 +13,5 @@ _PAGE = (
     b"<!doctype html><title>Newscrawl</title><article><p>Newscrawl loads its data.</p></article>"
 )
 
-processor_for(ReadingConfig(reader=PageReader(method="combined", least=1)))
+processor_for(ReadingConfig(reader=PageReader(method="combined", min_characters=1)))
 newscrawl.extract(_PAGE, "https://newscrawl.example/preload")

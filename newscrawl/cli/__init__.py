@@ -35,7 +35,7 @@ from newscrawl.cli import (
 # The groups of commands in the help.
 _ASK, _WATCH, _READ = "Ask the news", "Watch the news", "Read pages"
 _KEEP, _LEARN = "Manage the data", "Score and improve extraction"
-_INTERRUPTED, _NOBODY_READS = 128 + signal.SIGINT, 128 + signal.SIGPIPE
+_INTERRUPTED, _BROKEN_PIPE = 128 + signal.SIGINT, 128 + signal.SIGPIPE
 _DISK_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EFBIG}
 
 app = typer.Typer(
@@ -49,12 +49,12 @@ app = typer.Typer(
 )
 
 
-def _say_version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         from newscrawl import __version__
-        from newscrawl.cli.output import say_out
+        from newscrawl.cli.output import write_line
 
-        say_out(f"newscrawl {__version__}")
+        write_line(f"newscrawl {__version__}")
         raise typer.Exit
 
 
@@ -63,7 +63,7 @@ def _options(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Show the version and exit."
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -117,9 +117,9 @@ def main(commands: typer.Typer = app) -> None:
         # Typer and rich end so, with a 1, when a pipe breaks; commands raise typer.Exit.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
-        _leave_quietly()
+        _exit_quietly()
     except BrokenPipeError:
-        _leave_quietly()
+        _exit_quietly()
     except OSError as error:
         _fail(_failed_write(error), 1)
     except Exception as error:
@@ -135,17 +135,17 @@ def _failed_write(error: OSError) -> str:
     if error.errno not in _DISK_FAULTS:
         raise error
     where = error.filename or "the output"
-    _write_no_more()
+    _discard_output()
     return f"can't read or write {where}: {os.strerror(error.errno)}"
 
 
-def _leave_quietly() -> None:
+def _exit_quietly() -> None:
     """End as a program does whose output nobody reads any more: its reader knows why."""
-    _write_no_more()
-    sys.exit(_NOBODY_READS)
+    _discard_output()
+    sys.exit(_BROKEN_PIPE)
 
 
-def _write_no_more() -> None:
+def _discard_output() -> None:
     """What could not be written must not be tried again when Python ends."""
     sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
 
@@ -158,8 +158,8 @@ def _usage(error: TyperException) -> str:
 
 
 def _fail(message: str, code: int) -> None:
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
 
     if message:
-        say(f"newscrawl: {' '.join(message.split())}")
+        write_note(f"newscrawl: {' '.join(message.split())}")
     sys.exit(code)

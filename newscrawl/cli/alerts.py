@@ -53,14 +53,14 @@ def watch(
 
     There is one alert for a pair, for the first article that mentions both.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
         fresh = company_alerts.watch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
-    say(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
+    write_note(f"{names}: {'watched from now on' if fresh else 'already watched'}.")
 
 
 @app.command(epilog="Example: newscrawl alerts unwatch Siemens --with Alstom")
@@ -74,14 +74,14 @@ def unwatch(
 
     Exit code 1 where it was not watched.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
         gone = company_alerts.unwatch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
-    say(f"{names}: {'no longer watched' if gone else 'was not watched'}.")
+    write_note(f"{names}: {'no longer watched' if gone else 'was not watched'}.")
     if not gone:
         raise typer.Exit(1)
 
@@ -92,7 +92,7 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
 
     Exit code 1 where there are none.
     """
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -108,7 +108,7 @@ def watched(output_format: FormatOption = "table", database: DatabaseOption = No
     ]
     render(rows, columns, output_format)
     if not companies:
-        say("Nothing is watched: newscrawl alerts watch COMPANY")
+        write_note("Nothing is watched: newscrawl alerts watch COMPANY")
         raise typer.Exit(1)
 
 
@@ -127,7 +127,7 @@ def run(
 
     Run it every few minutes. Exit code 1 where a channel failed: it is tried again next time.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.delivery import deliver_pending
@@ -140,9 +140,9 @@ def run(
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
         fresh = find_alerts(store, today=today, everyone=everyone)
         report = deliver_pending(pending_alerts(store), channels)
-    say(f"{len(fresh)} new, {report.delivered} delivered.")
+    write_note(f"{len(fresh)} new, {report.delivered} delivered.")
     for failure in report.failed:
-        say(f"{failure.channel} failed: {failure.reason}")
+        write_note(f"{failure.channel} failed: {failure.reason}")
     if report.failed:
         raise typer.Exit(1)
 
@@ -157,7 +157,7 @@ def list_alerts(
 
     Exit code 1 where there were none.
     """
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import Column, render, write_note
     from newscrawl.storage import company_alerts
 
     with open_for_reading(database) as store:
@@ -180,7 +180,7 @@ def list_alerts(
     )
     render([_row(kept) for kept in alerts], columns, output_format)
     if not alerts:
-        say("No alerts.")
+        write_note("No alerts.")
         raise typer.Exit(1)
 
 
@@ -292,7 +292,7 @@ def digest(
 
     Exit code 1 where no source was crawled on these days, or it could not be sent.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.digest import (
         html_digest,
         last_full_day,
@@ -308,7 +308,7 @@ def digest(
     with open_for_reading(database) as store:
         made = make_digest(store, span, last)
         if made.completeness.level == "none":
-            say(f"No source was crawled from {made.first} to {made.last}.")
+            write_note(f"No source was crawled from {made.first} to {made.last}.")
             raise typer.Exit(1)
         if send:
             _send(store, made, again=again)
@@ -317,7 +317,7 @@ def digest(
 
 
 def _send(store: "Database", made: "Digest", *, again: bool) -> None:
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.delivery import LogChannel
     from newscrawl.monitoring.digest import digest_title, send_digest
@@ -331,10 +331,10 @@ def _send(store: "Database", made: "Digest", *, again: bool) -> None:
         company_alerts.delete_alert(store, made.cause)
     report = send_digest(store, made, channels)
     if report is None:
-        say(f"{digest_title(made)}: sent before (--again sends it again).")
+        write_note(f"{digest_title(made)}: sent before (--again sends it again).")
         return
     for failure in report.failed:
-        say(f"{failure.channel} failed: {failure.reason}")
+        write_note(f"{failure.channel} failed: {failure.reason}")
     if report.failed:
         raise typer.Exit(1)
-    say(f"{digest_title(made)}: sent.")
+    write_note(f"{digest_title(made)}: sent.")

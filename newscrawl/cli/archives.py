@@ -24,7 +24,7 @@ from newscrawl.cli.arguments import (
     UntilOption,
     WorkersOption,
     companies_from,
-    one_of,
+    match_one,
     open_for_reading,
     own_sources_file,
     parse_day,
@@ -75,8 +75,8 @@ def reading_config(
     least = config.NEWSCRAWL_MIN_CHARACTERS
     reading = ReadingConfig(
         reader=PageReader(
-            method=one_of(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
-            least=config.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
+            method=match_one(config.NEWSCRAWL_METHOD, list(METHODS), "method", "docs/settings.md"),
+            min_characters=config.whole_number("NEWSCRAWL_MIN_CHARACTERS", least),
         ),
         page_filter=selection,
         companies=Path(own_companies) if own_companies else None,
@@ -167,7 +167,7 @@ def _size(path: Path) -> int:
 
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import Column, render, write_note
 
     columns = (
         Column(key="file", heading="file", wide=True),
@@ -192,7 +192,7 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     render(rows, columns, output_format, note=note)
     for state in states:
         if state.problem:
-            say(f"newscrawl: {state.problem}")
+            write_note(f"newscrawl: {state.problem}")
     any_article = any(state.counts["articles"] or state.done_before for state in states)
     if not any_article or any(state.problem for state in states):
         raise typer.Exit(1)
@@ -239,7 +239,7 @@ def reextract(
     from newscrawl.archive.lookup import Archive
     from newscrawl.archive.page_processor import PageFilter
     from newscrawl.archive.reextract import Reextraction
-    from newscrawl.cli.output import counting_bar, say
+    from newscrawl.cli.output import counting_bar, write_note
 
     folder = archive or config.NEWSCRAWL_ARCHIVE
     if not folder:
@@ -251,13 +251,13 @@ def reextract(
             store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
         )
         if not dry_run and task.done_before:
-            say(f"Continuing where the last run stopped, after {task.done_before:,} pages.")
+            write_note(f"Continuing where the last run stopped, after {task.done_before:,} pages.")
         with counting_bar("pages", len(task)) as advance:
             number = workers or cores()
             changes = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
     _show_changes(changes, output_format, every=every)
     if not changes:
-        say("There was no article to read.")
+        write_note("There was no article to read.")
         raise typer.Exit(1)
 
 
@@ -268,7 +268,7 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
 
     listed = [change for change in changes if every or change.outcome != "unchanged"]
     rows = [
-        {**asdict(change), "characters": _lengths(change), "became": _became(change)}
+        {**asdict(change), "characters": _format_lengths(change), "became": _format_change(change)}
         for change in listed
     ]
     columns = [
@@ -293,11 +293,11 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
     render(shown, columns, output_format, note=note)
 
 
-def _became(change: "Change") -> str:
+def _format_change(change: "Change") -> str:
     return f"{change.outcome}: {REASONS[change.reason]}" if change.reason else change.outcome
 
 
-def _lengths(change: "Change") -> str:
+def _format_lengths(change: "Change") -> str:
     return f"{change.before:,} → {change.after:,}"
 
 
@@ -318,7 +318,7 @@ def rematch(
     Exit code 1 where there was no article.
     """
     from newscrawl.archive.rematch import Rematch
-    from newscrawl.cli.output import counting_bar, say
+    from newscrawl.cli.output import counting_bar, write_note
     from newscrawl.storage.mentions import count_texts
 
     companies_from(companies)
@@ -333,12 +333,12 @@ def rematch(
             dry_run=dry_run,
         )
         if task.done_before:
-            say("Continuing where the last run stopped.")
+            write_note("Continuing where the last run stopped.")
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
             result = task.run(advance)
     _show_companies(result, output_format, dry_run=dry_run)
     if not result.articles:
-        say("There was no article to read.")
+        write_note("There was no article to read.")
         raise typer.Exit(1)
 
 
@@ -350,7 +350,7 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
     rows = [asdict(change) for change in result.companies]
     columns = (
         Column(key="company", heading="company", wide=True),
-        Column(key="articles", heading="articles", number=True, show=_signed),
+        Column(key="articles", heading="articles", number=True, show=_format_signed),
         Column(key="gained", heading="mentions gained", number=True),
         Column(key="lost", heading="lost", number=True),
     )
@@ -364,5 +364,5 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
     render(shown, columns, output_format, note=note)
 
 
-def _signed(value: object) -> str:
+def _format_signed(value: object) -> str:
     return f"{value:+}" if value else "0"

@@ -156,7 +156,7 @@ _SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryContext:
     """What every question needs: an open database, a scope and a format for the answer; and the
     companies in use where one is named or their owners matter."""
 
@@ -175,13 +175,13 @@ class Asked:
 
 def takes_scope(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the options of a scope, --format and --database in place of its
-    first parameter, `asked`."""
+    first parameter, `query`."""
 
     def run(**values: Any) -> None:
         options = {name: values.pop(name) for name in _SCOPE_OPTIONS}
         with open_for_reading(values.pop("database")) as database:
             scope = scope_of(database, **options)
-            command(Asked(database, scope, values.pop("output_format")), **values)
+            command(QueryContext(database, scope, values.pop("output_format")), **values)
 
     options = {
         **_SCOPE_OPTIONS,
@@ -199,7 +199,7 @@ def takes_companies(
     The registry is read if the command needs it always, or one of the options names a company.
     """
 
-    def run(asked: Asked, **values: Any) -> None:
+    def run(asked: QueryContext, **values: Any) -> None:
         path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
         named = values.get("company") is not None or values.get("share")
         # A file that was named is read in any case: a fault in it must be reported.
@@ -298,7 +298,7 @@ def scope_of(
     return scope.validate(database)
 
 
-def one_of(given: str, names: Sequence[str], what: str, see: str) -> str:
+def match_one(given: str, names: Sequence[str], what: str, see: str) -> str:
     """Return the name that is meant, whatever its case; raise InputError with the nearest names."""
     name, near = match_name(given, names)
     if name is None:
@@ -318,10 +318,10 @@ def company_of(
     owners.update({company.name: company.name for company in companies})
     # Names before aliases, where only case distinguishes them.
     names = [*(company.name for company in companies), *stored, *owners]
-    return owners[one_of(given, names, "company", "newscrawl companies list")]
+    return owners[match_one(given, names, "company", "newscrawl companies list")]
 
 
-def company_names_of(given: Sequence[str], asked: Asked) -> list[str]:
+def company_names_of(given: Sequence[str], asked: QueryContext) -> list[str]:
     """Return the names, in the registry or the database, of companies given by name or alias, and
     of groups."""
     from newscrawl.storage import queries

@@ -11,13 +11,13 @@ from typer.exceptions import TyperException
 
 from newscrawl.cli.arguments import (
     REASONS,
-    Asked,
     CompaniesOption,
     DatabaseOption,
     ExportFormat,
     FormatOption,
     InputError,
     LimitOption,
+    QueryContext,
     SourceOption,
     companies_from,
     company_names_of,
@@ -59,7 +59,7 @@ UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", meta
 
 @takes_companies
 def articles(
-    asked: Asked,
+    request: QueryContext,
     context: typer.Context,
     company: Annotated[
         str | None,
@@ -94,23 +94,25 @@ def articles(
 
     if quarantined:
         refuse_options(context, _NOT_QUARANTINED, "has no meaning with --quarantined")
-        _show_quarantined(asked, limit)
+        _show_quarantined(request, limit)
         return
     if sentences and company is None:
         raise InputError("--sentences are those that mention a company: add --company NAME")
     if company is not None:
-        (company,) = company_names_of([company], asked)
+        (company,) = company_names_of([company], request)
     title = f"Articles that mention {company}" if company else "Articles"
-    if company and asked.scope.subsidiaries:
+    if company and request.scope.subsidiaries:
         title += " or its subsidiaries"
     if sentences and company:
-        results = queries.company_articles(asked.database, company, scope=asked.scope, limit=limit)
-        _show_found(results, asked.output_format, title)
+        results = queries.company_articles(
+            request.database, company, scope=request.scope, limit=limit
+        )
+        _show_found(results, request.output_format, title)
         return
     rows = queries.articles(
-        asked.database, company=company, scope=asked.scope, limit=limit, every_kind=every_kind
+        request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
     )
-    _show_articles(rows, asked.output_format, title)
+    _show_articles(rows, request.output_format, title)
 
 
 class SearchCommand(TyperCommand):
@@ -133,7 +135,7 @@ class SearchCommand(TyperCommand):
 
 @takes_scope
 def search(
-    asked: Asked,
+    request: QueryContext,
     query: Annotated[
         str,
         typer.Argument(
@@ -151,8 +153,8 @@ def search(
     """
     from newscrawl.storage import queries
 
-    results = queries.search(asked.database, query, scope=asked.scope, limit=limit)
-    _show_found(results, asked.output_format, f"Articles with {query}")
+    results = queries.search(request.database, query, scope=request.scope, limit=limit)
+    _show_found(results, request.output_format, f"Articles with {query}")
 
 
 # --- Lists of articles ---
@@ -178,10 +180,10 @@ def _show_articles(rows: "Sequence[ArticleRow]", output_format: ExportFormat, ti
 
 def _check_any(rows: Sequence[object]) -> None:
     """End the command with exit code 1 where there are no rows."""
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
 
     if not rows:
-        say("No such article.")
+        write_note("No such article.")
         raise typer.Exit(1)
 
 
@@ -250,12 +252,12 @@ def _found_article(one: "FoundArticle") -> "Text":
         "\n",
         printable(" · ".join(filter(None, (row.source, row.language)))),
     ]
-    parts += [part for snippet in one.snippets for part in ("\n", _marked(snippet))]
+    parts += [part for snippet in one.snippets for part in ("\n", _highlight(snippet))]
     parts += ["\n", (printable(row.url), "dim")]
     return Text.assemble(*parts)
 
 
-def _marked(snippet: "Snippet") -> "Text":
+def _highlight(snippet: "Snippet") -> "Text":
     from rich.text import Text
 
     from newscrawl.cli.output import printable
@@ -266,19 +268,19 @@ def _marked(snippet: "Snippet") -> "Text":
     return text
 
 
-def _show_quarantined(asked: Asked, limit: int) -> None:
-    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+def _show_quarantined(request: QueryContext, limit: int) -> None:
+    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
-    rows = queries.quarantined(asked.database, scope=asked.scope, limit=limit)
-    number = sum(queries.quarantine_sizes(asked.database).values())
+    rows = queries.quarantined(request.database, scope=request.scope, limit=limit)
+    number = sum(queries.quarantine_sizes(request.database).values())
     headings = {"id": "number", "day": "day"}
     columns = [
         replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
         for one in columns_of(queries.QuarantineRow)
     ]
     records = records_of(rows)
-    if asked.output_format == "table":
+    if request.output_format == "table":
         columns += [
             Column(key="article", heading="article", wide=True),
             Column(key="characters", heading="characters", number=True),
@@ -287,9 +289,9 @@ def _show_quarantined(asked: Asked, limit: int) -> None:
             record["article"] = _quarantined(row)
             record["characters"] = f"{row.before:,} → {row.after:,}"
     note = f"{len(rows):,} shown of {number:,} in the quarantine" if len(rows) < number else ""
-    render(records, columns, asked.output_format, title="In the quarantine", note=note)
+    render(records, columns, request.output_format, title="In the quarantine", note=note)
     if not rows:
-        say("No such revision.")
+        write_note("No such revision.")
         raise typer.Exit(1)
 
 
@@ -324,7 +326,7 @@ def list_versions(
 
     Exit code 1 where no article is stored under this address.
     """
-    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
@@ -345,7 +347,7 @@ def list_versions(
     ]
     render(records, columns, output_format)
     if not versions:
-        say("No article is stored under this address.")
+        write_note("No article is stored under this address.")
         raise typer.Exit(1)
 
 
@@ -397,7 +399,7 @@ def restore(
 
     What it replaces becomes an earlier version, and is not taken from the site again.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.extraction.language import settle_language
     from newscrawl.storage.revisions import earlier_version, restore_version
 
@@ -411,7 +413,9 @@ def restore(
             earlier.text, title=earlier.title, language=language, source=earlier.url
         )
         number = restore_version(store, earlier, mentions, language)
-    say(f"Restored: version {number} has the text of {version}, with {len(mentions)} mentions.")
+    write_note(
+        f"Restored: version {number} has the text of {version}, with {len(mentions)} mentions."
+    )
 
 
 def _decide(
@@ -422,7 +426,7 @@ def _decide(
     database: str | None,
 ) -> None:
     """Decide on the given revisions, or on all of a source, and report the result."""
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.revisions import decide_all
 
@@ -437,7 +441,7 @@ def _decide(
             numbers = [row.id for row in queries.quarantined(store, scope=scope)]
         done, left = decide_all(store, numbers or [], decide)
     for reason in left:
-        say(reason)
-    say(f"{len(done):,} {word}.")
+        write_note(reason)
+    write_note(f"{len(done):,} {word}.")
     if left or not done:
         raise typer.Exit(1)

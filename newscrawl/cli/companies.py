@@ -72,7 +72,7 @@ def find(
 
     Exit code 1 where it mentions none.
     """
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import Column, render, write_note
 
     body = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
     mentions = companies_from(companies).find(body, title=title, language=language, source=source)
@@ -101,7 +101,7 @@ def find(
     ]
     render(rows, columns, output_format)
     if not mentions:
-        say("No company of the registry is mentioned.")
+        write_note("No company of the registry is mentioned.")
         raise typer.Exit(1)
 
 
@@ -110,7 +110,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="A companies file, TOML or CSV.")],
 ) -> None:
     """Check a companies file; a fault is named with its line, and the exit code is 2."""
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
 
     if not file.exists():
         raise InputError(f"no companies file at {file}: give the path of a TOML or CSV file")
@@ -118,7 +118,7 @@ def check(
     own = [company for company in registry if company.origin != "bundled"]
     forms = sum(1 + len(company.aliases) for company in own)
     number = "1 company" if len(own) == 1 else f"{len(own):,} companies"
-    say(
+    write_note(
         f"{file} is fine: {number} under {forms:,} name{'' if forms == 1 else 's'}. In use: "
         f"{_numbers(registry)}."
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
-    Asked,
+    QueryContext,
     CompaniesOption,
     DatabaseOption,
     InputError,
@@ -66,7 +66,7 @@ def add(
 
     Exit code 1 where there is no such place.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
@@ -81,14 +81,14 @@ def add(
             else missed_mentions(page, name, form or company)
         )
         if not places:
-            say(f"No such place: {_what(kind, name, form or company)}.")
+            write_note(f"No such place: {_what(kind, name, form or company)}.")
             raise typer.Exit(1)
         if nth is not None and nth > len(places):
             raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
         chosen = places if nth is None else places[nth - 1 : nth]
         numbers = add_corrections(store, page.row.url, chosen, who or _user())
     for number, place in zip(numbers, chosen, strict=True):
-        say(f"Correction {number}: {_told(place)}.")
+        write_note(f"Correction {number}: {_told(place)}.")
 
 
 def _what(kind: str, company: str, form: str) -> str:
@@ -115,7 +115,7 @@ def _user() -> str:
 
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
 @takes_scope
-def list_corrections(asked: Asked, limit: LimitOption = 50) -> None:
+def list_corrections(asked: QueryContext, limit: LimitOption = 50) -> None:
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
@@ -125,7 +125,7 @@ def list_corrections(asked: Asked, limit: LimitOption = 50) -> None:
 
     Exit code 1 where there is none.
     """
-    from newscrawl.cli.output import Column, columns_of, records_of, render, say
+    from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     rows = queries.corrections(asked.database, scope=asked.scope, limit=limit)
@@ -145,7 +145,7 @@ def list_corrections(asked: Asked, limit: LimitOption = 50) -> None:
             )
     render(records, columns, asked.output_format, title="Corrections")
     if not rows:
-        say("No correction.")
+        write_note("No correction.")
         raise typer.Exit(1)
 
 
@@ -158,7 +158,7 @@ def remove(
 
     Exit code 1 where one of them could not be undone.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage.corrections import remove_correction
     from newscrawl.storage.errors import CorrectionError
 
@@ -166,10 +166,10 @@ def remove(
     with open_for_reading(database) as store:
         for number in dict.fromkeys(numbers):
             try:
-                say(f"Correction {number} of {remove_correction(store, number)} is undone.")
+                write_note(f"Correction {number} of {remove_correction(store, number)} is undone.")
             except CorrectionError as error:
                 faults += 1
-                say(str(error))
+                write_note(str(error))
     if faults:
         raise typer.Exit(1)
 
@@ -190,7 +190,7 @@ def export(
 
     Exit code 1 where there is none.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import corrected_texts
 
@@ -215,9 +215,9 @@ def export(
     ]
     _write("".join(f"{line}\n" for line in lines), output)
     misplaced = sum(row.state == "misplaced" for row in rows)
-    say(f"Articles: {len(texts):,}, with {len(rows) - misplaced:,} corrections.")
+    write_note(f"Articles: {len(texts):,}, with {len(rows) - misplaced:,} corrections.")
     if misplaced:
-        say(f"Left out, since their sentences are gone: {misplaced:,}.")
+        write_note(f"Left out, since their sentences are gone: {misplaced:,}.")
     if not texts:
         raise typer.Exit(1)
 

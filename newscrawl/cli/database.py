@@ -17,14 +17,14 @@ def upgrade(database: DatabaseOption = None) -> None:
 
     Running it again does no harm. Make a backup first.
     """
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
     from newscrawl.storage import upgrade_database
 
     before, after = upgrade_database(database or config.NEWSCRAWL_DATABASE_URL)
     if before == after:
-        say(f"The database is up to date (schema {after}).")
+        write_note(f"The database is up to date (schema {after}).")
     else:
-        say(f"The database went from {before or 'empty'} to schema {after}.")
+        write_note(f"The database went from {before or 'empty'} to schema {after}.")
 
 
 @app.command(epilog="Example: newscrawl db rebuild --stories")
@@ -39,11 +39,11 @@ def rebuild(
     Crawls keep them up to date; this is for a database that something else has written to. It is
     one transaction, during which no crawl can store anything.
     """
-    from newscrawl.cli.output import say, total_bar
+    from newscrawl.cli.output import total_bar, write_note
 
     with open_for_reading(database) as store, total_bar("articles") as report:
         number = store.rebuild(stories=stories, progress=report)
-    say(f"Counts and search index were rebuilt from {number:,} articles.")
+    write_note(f"Counts and search index were rebuilt from {number:,} articles.")
 
 
 @app.command(epilog="Example: newscrawl db prune --keep 90d")
@@ -65,14 +65,14 @@ def prune(
     and revisions that have left the quarantine. No article is fetched again because of this.
     `newscrawl monitor` does the same once a day. Crawls may run at the same time.
     """
-    from newscrawl.cli.output import say, total_bar
+    from newscrawl.cli.output import total_bar, write_note
     from newscrawl.storage.retention import Pruning
 
     time = retention_time(keep)
     with open_for_reading(database) as store, total_bar("rows") as report:
         pruned = Pruning(database=store, keep=time, report=report).run()
     counts = ", ".join(f"{number:,} {name}" for name, number in pruned.counts.items())
-    say(f"Deleted: {counts.replace('_', ' ')}.")
+    write_note(f"Deleted: {counts.replace('_', ' ')}.")
 
 
 def retention_time(text: str) -> timedelta:

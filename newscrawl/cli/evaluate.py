@@ -14,11 +14,11 @@ from newscrawl.cli.arguments import (
     LangsOption,
     SetsOption,
     corpus_from,
-    one_of,
+    match_one,
     refuse_options,
 )
 from newscrawl.cli.evaluate_mentions import evaluate_mentions
-from newscrawl.cli.output import Column, progress, render, say
+from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, GoldPage
@@ -147,7 +147,9 @@ def known_methods(names: Sequence[str]) -> list[str]:
     from newscrawl.extraction.methods import METHODS
 
     known = tuple(METHODS)
-    return [one_of(name, known, "method", "newscrawl evaluate --help") for name in names or known]
+    return [
+        match_one(name, known, "method", "newscrawl evaluate --help") for name in names or known
+    ]
 
 
 def _known_measures(names: Sequence[str]) -> list[str]:
@@ -155,7 +157,7 @@ def _known_measures(names: Sequence[str]) -> list[str]:
     from newscrawl.training.scores import MEASURES
 
     known = (*MEASURES, MENTIONS)
-    chosen = [one_of(name, known, "measure", "newscrawl evaluate --help") for name in names]
+    chosen = [match_one(name, known, "measure", "newscrawl evaluate --help") for name in names]
     return list(dict.fromkeys(chosen))
 
 
@@ -236,10 +238,10 @@ def _show_worst(found: "list[PageScore]", measure: str, count: int) -> None:
 
     name = f"{measure}.f1" if measure in OVERLAP_MEASURES else measure
     for method, scores in group(found, "method").items():
-        say(f"worst pages of {method} by {name}:")
+        write_note(f"worst pages of {method} by {name}:")
         for score in worst(scores, name, count):
             command = f"newscrawl explain {shlex.quote(score.path)} -o page.html"
-            say(f"  {score.values[name]:.3f}  {score.set}/{score.id}  {command}")
+            write_note(f"  {score.values[name]:.3f}  {score.set}/{score.id}  {command}")
 
 
 # Names of the measures in CSV and JSON, and over the columns of a table.
@@ -274,7 +276,7 @@ def _evaluate_metadata(chosen: "Corpus", form: Format) -> None:
 
     pages = labelled(chosen)
     if not pages:
-        say(f"newscrawl: {chosen.name}: no article with gold title, authors or date")
+        write_note(f"newscrawl: {chosen.name}: no article with gold title, authors or date")
         raise typer.Exit(1)
     with progress("pages", len(pages)) as step:
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from newscrawl.cli.arguments import Format, companies_from, one_of
-from newscrawl.cli.output import Column, Row, render, say
+from newscrawl.cli.arguments import Format, companies_from, match_one
+from newscrawl.cli.output import Column, Row, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.mentions import Companies
@@ -33,7 +33,7 @@ def evaluate_mentions(
     texts, labels = read_labelled(), read_labels()
     own = read_labelled(cases) if cases else []
     known = sorted({text.language for text in (*texts, *own)} | {one.language for one in labels})
-    wanted = {one_of(lang, known, "language", "newscrawl evaluate mentions") for lang in langs}
+    wanted = {match_one(lang, known, "language", "newscrawl evaluate mentions") for lang in langs}
     texts = [text for text in texts if not wanted or text.language in wanted]
     own = [text for text in own if not wanted or text.language in wanted]
     part = SEALED if sealed else DEVELOPMENT
@@ -43,7 +43,7 @@ def evaluate_mentions(
     if cases:
         kinds["cases"] = _written_rows(companies, own)
     if corpus is None:
-        say(f"{len(labels)} labelled texts of real news skipped: give --corpus DIR")
+        write_note(f"{len(labels)} labelled texts of real news skipped: give --corpus DIR")
     else:
         judged = _judged(companies, labels, corpus)
         kinds |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
@@ -72,7 +72,7 @@ def _judged(
 
     texts, skipped = join_texts(labels, corpus)
     for reason, count in skipped.items():
-        say(f"{count} labelled texts of real news skipped: {reason}")
+        write_note(f"{count} labelled texts of real news skipped: {reason}")
     return judge(companies, texts)
 
 
@@ -110,11 +110,11 @@ def _say_worst(judged: "Iterable[JudgedText]", count: int) -> None:
 
     for made in pair_mistakes(judged)[:count]:
         labels = made.text.labels
-        say(f"{labels.set}/{labels.page} ({labels.language}, {labels.site})")
+        write_note(f"{labels.set}/{labels.page} ({labels.language}, {labels.site})")
         for company, surface in made.missed:
-            say(f"  missed: {company}: {surface!r}")
+            write_note(f"  missed: {company}: {surface!r}")
         for company, surface, rule in made.wrong:
-            say(f"  wrong: {company}: {surface!r} by {rule}")
+            write_note(f"  wrong: {company}: {surface!r} by {rule}")
 
 
 def _show(kinds: Mapping[str, Sequence[Row]], part: str, form: Format) -> None:

@@ -9,7 +9,7 @@ from threading import Lock
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
-from newscrawl.dashboard.config import Explained, UnexplainedError
+from newscrawl.dashboard.config import ExplainedDocument, UnexplainedError
 from newscrawl.extraction.explain import explain
 from newscrawl.extraction.explain_page import render
 from newscrawl.sources.fetcher import FetchError, fetch
@@ -27,7 +27,7 @@ class Explainer:
         self._read_at = float("-inf")
         self._lock = Lock()
 
-    def __call__(self, urls: Sequence[str], fetch_anew: bool) -> Explained:
+    def __call__(self, urls: Sequence[str], fetch_anew: bool) -> ExplainedDocument:
         """Return the explanation of the page at the first of the URLs that is available.
 
         Raises UnexplainedError.
@@ -35,14 +35,14 @@ class Explainer:
         with self._lock:
             return self._fetched(urls[0]) if fetch_anew else self._archived(urls)
 
-    def _fetched(self, url: str) -> Explained:
+    def _fetched(self, url: str) -> ExplainedDocument:
         try:
             page = fetch(url, fetch_policy())
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
-        return Explained(render(explain(page.body, page.url, encoding=page.encoding)))
+        return ExplainedDocument(render(explain(page.body, page.url, encoding=page.encoding)))
 
-    def _archived(self, urls: Sequence[str]) -> Explained:
+    def _archived(self, urls: Sequence[str]) -> ExplainedDocument:
         if self._folder is None:
             raise UnexplainedError(
                 "There is no archive of pages: set NEWSCRAWL_ARCHIVE to its folder."
@@ -54,7 +54,7 @@ class Explainer:
             html, encoding = decoded_body(capture), _charset(capture)
         except ArchiveError as error:
             raise UnexplainedError(f"{error}.") from error
-        return Explained(render(explain(html, capture.url, encoding=encoding)))
+        return ExplainedDocument(render(explain(html, capture.url, encoding=encoding)))
 
     def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:
         found = _first(self._archive, urls) if self._archive else None

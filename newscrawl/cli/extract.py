@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import config, settings
-from newscrawl.cli.arguments import InputError, PrivateOption, one_of
-from newscrawl.cli.output import say
+from newscrawl.cli.arguments import InputError, PrivateOption, match_one
+from newscrawl.cli.output import write_note
 
 if TYPE_CHECKING:
     from newscrawl.sources.fetcher import FetchPolicy
@@ -62,10 +62,10 @@ def extract(
     from dataclasses import asdict
 
     import newscrawl
-    from newscrawl.cli.output import say, write_json
+    from newscrawl.cli.output import write_json, write_note
     from newscrawl.extraction.methods import METHODS
 
-    method = one_of(method, list(METHODS), "method", "newscrawl extract --help")
+    method = match_one(method, list(METHODS), "method", "newscrawl extract --help")
     read = read_page(page, allow_private=allow_private)
     article = newscrawl.extract(
         read.html,
@@ -80,7 +80,9 @@ def extract(
         _print_text(article.title, article.text)
     if not article.text:
         empty = article.kind == "article"
-        say(f"No article found: {'no text in it' if empty else f'taken for {article.kind!r}'}.")
+        write_note(
+            f"No article found: {'no text in it' if empty else f'taken for {article.kind!r}'}."
+        )
         raise typer.Exit(1)
 
 
@@ -207,7 +209,7 @@ def explain(
     from newscrawl.extraction.explain_page import render
     from newscrawl.extraction.methods import METHODS
 
-    method = one_of(method, list(METHODS), "method", "newscrawl explain --help")
+    method = match_one(method, list(METHODS), "method", "newscrawl explain --help")
     read = read_page(page, allow_private=allow_private)
     document = render(
         explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method)
@@ -216,4 +218,4 @@ def explain(
         output.write_text(document, "utf-8")
     except OSError as error:
         raise InputError(f"can't write {str(output)!r}: {error.strerror}") from error
-    say(f"written to {output}")
+    write_note(f"written to {output}")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
-    Asked,
+    QueryContext,
     CompanyOption,
     InputError,
+    QueryContext,
     company_names_of,
     takes_companies,
 )
@@ -93,7 +94,7 @@ class _Options:
 
 @takes_companies
 def mentions(
-    asked: Asked,
+    query: QueryContext,
     company: CompanyOption = None,
     by: ByOption = None,
     stories: Annotated[
@@ -131,17 +132,17 @@ def mentions(
     )
     options.check()
     given = [*options.share, *([company] if company is not None else [])]
-    names = company_names_of(given, asked)
+    names = company_names_of(given, query)
     if by == "hour":
-        _check_hours(asked.scope)
+        _check_hours(query.scope)
     if share:
-        shown = _show_shares(asked, names, options)
+        shown = _show_shares(query, names, options)
     elif together:
-        shown = _show_companions(asked, names[0], limit or _COMPANIONS)
+        shown = _show_companions(query, names[0], limit or _COMPANIONS)
     elif (by or ("day" if names else "company")) == "company":
-        shown = _show_ranking(asked, names, options)
+        shown = _show_ranking(query, names, options)
     else:
-        shown = _show_counts(asked, names, options)
+        shown = _show_counts(query, names, options)
     if not shown:
         raise typer.Exit(1)
 
@@ -157,38 +158,38 @@ def _check_hours(scope: "Scope") -> None:
         )
 
 
-def _show_ranking(asked: Asked, names: Sequence[str], options: _Options) -> bool:
+def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
     from newscrawl.cli.output import show
     from newscrawl.storage import queries
 
     company = names[0] if names else None
-    ranked = queries.company_ranking(asked.database, scope=asked.scope, stories=options.stories)
+    ranked = queries.company_ranking(query.database, scope=query.scope, stories=options.stories)
     if company is not None:
-        shown = {asked.scope.owner(one) for one in asked.scope.members(company)}
+        shown = {query.scope.owner(one) for one in query.scope.members(company)}
         ranked = [row for row in ranked if row.company in shown]
     rows = ranked[: options.limit]
-    completeness, note = _known(asked, company)
+    completeness, note = _basis(query, company)
     show(
         rows,
         queries.CompanyCount,
-        asked.output_format,
-        title=f"Companies in the news{_span(asked.scope)}",
+        query.output_format,
+        title=f"Companies in the news{_span(query.scope)}",
         note=note,
         without=() if options.stories else ("stories",),
     )
     if not rows:
-        _say_nothing(company or "any company", completeness)
+        _write_no_result(company or "any company", completeness)
     return bool(rows)
 
 
-def _show_counts(asked: Asked, names: Sequence[str], options: _Options) -> bool:
+def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
     from newscrawl.cli.output import columns_of, records_of, render
     from newscrawl.storage import queries
 
     company = names[0] if names else None
     by = "day" if options.by is None or options.by == "company" else options.by
     counts = queries.mention_counts(
-        asked.database, by, company=company, scope=asked.scope, stories=options.stories
+        query.database, by, company=company, scope=query.scope, stories=options.stories
     )
     key, *columns = columns_of(
         queries.MentionCount, without=() if options.stories else ("stories",)
@@ -197,37 +198,37 @@ def _show_counts(asked: Asked, names: Sequence[str], options: _Options) -> bool:
     if options.stories and by == "hour":  # which leave no room for it
         columns = [replace(one, table=one.table and one.key != "read") for one in columns]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
-    if asked.output_format == "table" and by in _PERIODS:
-        records = _with_joined_gaps(by, records)
-    completeness, note = _known(asked, company)
-    title = f"{company or 'All companies'} by {by}{_span(asked.scope)}"
-    render(records, [key, *columns], asked.output_format, title=title, note=note)
+    if query.output_format == "table" and by in _PERIODS:
+        records = _join_gaps(by, records)
+    completeness, note = _basis(query, company)
+    title = f"{company or 'All companies'} by {by}{_span(query.scope)}"
+    render(records, [key, *columns], query.output_format, title=title, note=note)
     mentioned = any(row.hits and row.hits.articles for row in counts)
     if not mentioned:
-        _say_nothing(company or "any company", completeness)
+        _write_no_result(company or "any company", completeness)
     return mentioned
 
 
-def _known(asked: Asked, company: str | None) -> "tuple[Completeness, str]":
+def _basis(query: QueryContext, company: str | None) -> "tuple[Completeness, str]":
     """Return how complete counts are, and a note that says so."""
-    from newscrawl.cli.output import foundation
+    from newscrawl.cli.output import completeness_note
     from newscrawl.storage import queries
 
-    completeness = queries.completeness(asked.database, scope=asked.scope)
-    boilerplate = queries.boilerplate(asked.database, company=company, scope=asked.scope)
-    note = foundation(completeness) + asked.note
+    completeness = queries.completeness(query.database, scope=query.scope)
+    boilerplate = queries.boilerplate(query.database, company=company, scope=query.scope)
+    note = completeness_note(completeness) + query.note
     if boilerplate.mentions:
         note += f" Not counted, in menus and teasers: {boilerplate.mentions:,}."
     return completeness, note
 
 
-def _show_shares(asked: Asked, names: Sequence[str], options: _Options) -> bool:
-    from newscrawl.cli.output import columns_of, foundation, records_of, render
+def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
+    from newscrawl.cli.output import columns_of, completeness_note, records_of, render
     from newscrawl.storage import queries
 
     by = None if options.by == "company" else options.by
     shares = queries.share_of_voice(
-        asked.database, names, by=by, measure=options.measure, scope=asked.scope
+        query.database, names, by=by, measure=options.measure, scope=query.scope
     )
     named = {"key": by or "", "number": options.measure}
     columns = [
@@ -238,34 +239,34 @@ def _show_shares(asked: Asked, names: Sequence[str], options: _Options) -> bool:
         {named.get(key, key): value for key, value in record.items()}
         for record in records_of(shares)
     ]
-    completeness = queries.completeness(asked.database, scope=asked.scope)
-    title = f"Share of voice by {options.measure}{_span(asked.scope)}"
+    completeness = queries.completeness(query.database, scope=query.scope)
+    title = f"Share of voice by {options.measure}{_span(query.scope)}"
     render(
         records,
         columns,
-        asked.output_format,
+        query.output_format,
         title=title,
-        note=foundation(completeness) + asked.note,
+        note=completeness_note(completeness) + query.note,
     )
     mentioned = any(row.number for row in shares)
     if not mentioned:
-        _say_nothing(" or ".join(dict.fromkeys(names)), completeness)
+        _write_no_result(" or ".join(dict.fromkeys(names)), completeness)
     return mentioned
 
 
-def _show_companions(asked: Asked, company: str, limit: int) -> bool:
-    from newscrawl.cli.output import columns_of, foundation, records_of, render
+def _show_companions(query: QueryContext, company: str, limit: int) -> bool:
+    from newscrawl.cli.output import columns_of, completeness_note, records_of, render
     from newscrawl.storage import queries
 
-    rows = queries.co_mentions(asked.database, company, scope=asked.scope, limit=limit)
-    completeness = queries.completeness(asked.database, scope=asked.scope)
+    rows = queries.co_mentions(query.database, company, scope=query.scope, limit=limit)
+    completeness = queries.completeness(query.database, scope=query.scope)
     *columns, share = columns_of(queries.CoMention)
     columns.append(replace(share, heading=f"of {company}'s"))
-    title = f"Mentioned beside {company}{_span(asked.scope)}"
-    note = foundation(completeness) + asked.note
-    render(records_of(rows), columns, asked.output_format, title=title, note=note)
+    title = f"Mentioned beside {company}{_span(query.scope)}"
+    note = completeness_note(completeness) + query.note
+    render(records_of(rows), columns, query.output_format, title=title, note=note)
     if not rows:
-        _say_nothing(f"a company beside {company}", completeness)
+        _write_no_result(f"a company beside {company}", completeness)
     return bool(rows)
 
 
@@ -279,20 +280,20 @@ def _span(scope: "Scope") -> str:
     return f", {scope.since} to {scope.until or 'today'}{zone}"
 
 
-def _say_nothing(whom: str, completeness: "Completeness") -> None:
+def _write_no_result(whom: str, completeness: "Completeness") -> None:
     """Say whether there was no mention or no coverage."""
-    from newscrawl.cli.output import say
+    from newscrawl.cli.output import write_note
 
     if completeness.level == "none":
-        say(f"No coverage: nothing was crawled there, so nothing is known of {whom}.")
+        write_note(f"No coverage: nothing was crawled there, so nothing is known of {whom}.")
     else:
-        say(
+        write_note(
             f"No mention of {whom} in {completeness.read:,} articles "
             f"(coverage: {completeness.level})."
         )
 
 
-def _with_joined_gaps(by: str, records: list[dict[str, object]]) -> list[dict[str, object]]:
+def _join_gaps(by: str, records: list[dict[str, object]]) -> list[dict[str, object]]:
     """Return the records with each run of three or more periods without coverage as one."""
     joined: list[dict[str, object]] = []
     gap: list[dict[str, object]] = []

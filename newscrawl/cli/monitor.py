@@ -14,7 +14,7 @@ from newscrawl.cli.arguments import (
     DatabaseOption,
     InputError,
     SlugsOption,
-    one_of,
+    match_one,
     open_for_reading,
     sources_by_slug,
 )
@@ -73,7 +73,7 @@ def monitor(
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
     if logs is not None:
-        _make(logs)
+        _make_folder(logs)
     command = CrawlCommand(
         environment={"NEWSCRAWL_DATABASE_URL": url},
         settings=dict(map(_pair, setting or ())),
@@ -82,7 +82,7 @@ def monitor(
         grace=_seconds("NEWSCRAWL_LEASE") / 3,
     )
     known, channels = sources_by_slug(), configured_channels()
-    chosen = _chosen(source or (), known)
+    chosen = _selected_sources(source or (), known)
     with open_database(url) as store:
         plan = MonitorPlan(
             sources=chosen,
@@ -119,16 +119,16 @@ def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
         pruned = prune_daily(store, keep, stopping)
         if pruned and any(pruned.counts.values()):
             counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
-            logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
+            logging.getLogger("newscrawl.monitor").info("PruneResult: %s", counts)
 
     return prune
 
 
-def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
+def _selected_sources(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[SourceFacts]":
     """Return the sources asked for, or all active ones."""
     from newscrawl.storage.leases import SourceFacts
 
-    wanted = [one_of(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
+    wanted = [match_one(slug, list(known), "source", "newscrawl sources list") for slug in slugs]
     active = [slug for slug, one in known.items() if one.status == "active"]
     return [
         SourceFacts(one.slug, one.name, one.country, one.languages[0], one.home)
@@ -136,7 +136,7 @@ def _chosen(slugs: "Sequence[str]", known: "Mapping[str, Source]") -> "list[Sour
     ]
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -205,9 +205,9 @@ def metrics(
             server, thread = start_http_server(serve, address, registry(store, slugs))
         except OSError as error:
             raise InputError(f"can't serve at {address}:{serve}: {error.strerror}") from error
-        from newscrawl.cli.output import say
+        from newscrawl.cli.output import write_note
 
-        say(f"Metrics at http://{address}:{serve}/metrics")
+        write_note(f"Metrics at http://{address}:{serve}/metrics")
         try:
             threading.Event().wait()
         except KeyboardInterrupt:

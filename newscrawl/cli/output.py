@@ -66,7 +66,7 @@ def show(
     render(records_of(rows), columns_of(row, without), output_format, title=title, note=note)
 
 
-def foundation(completeness: "Completeness") -> str:
+def completeness_note(completeness: "Completeness") -> str:
     """Return what counts rest on, as a note under a table."""
     text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
     text += f"{completeness.expected:,}."
@@ -95,7 +95,7 @@ def columns_of(row: type, without: Collection[str] = ()) -> list[Column]:
                 Column(
                     key=name,
                     heading=name.replace("_", " "),
-                    show=_SHOWN.get(name),
+                    show=_FORMATS.get(name),
                     number=kind in {int, float},
                     wide=kind is str,
                     table=where == "table",
@@ -149,12 +149,12 @@ def write_json(value: object) -> None:
     sys.stdout.write("\n")
 
 
-def say_out(message: str) -> None:
+def write_line(message: str) -> None:
     """Write a line of output to standard output."""
     sys.stdout.write(printable(message) + "\n")
 
 
-def say(message: str) -> None:
+def write_note(message: str) -> None:
     """Write a line for people to standard error."""
     sys.stderr.write(printable(message) + "\n")
 
@@ -164,7 +164,7 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(" ", text).encode(errors="replace").decode()
 
 
-def shown_day(value: object) -> str:
+def format_day(value: object) -> str:
     """Return the UTC day of a moment; a dash where there is none."""
     return f"{value.astimezone(UTC):%Y-%m-%d}" if isinstance(value, datetime) else "–"
 
@@ -181,7 +181,7 @@ def _level(value: object) -> Text:
 
 
 # Columns of questions that are shown in a way of their own, by their names.
-_SHOWN: dict[str, Callable[[object], str | Text]] = {"coverage": _level, "share": _percent}
+_FORMATS: dict[str, Callable[[object], str | Text]] = {"coverage": _level, "share": _percent}
 
 
 def table_of(rows: Iterable[Row], columns: Sequence[Column]) -> Table:
@@ -217,12 +217,12 @@ def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str
     # Not as the table's title and caption, which would be broken to the table's width.
     if title:
         console.print(Text(printable(title), style="bold"))
-    console.print(_fitted(table_of(rows, columns), console))
+    console.print(_fit(table_of(rows, columns), console))
     if note:
         console.print(Text(printable(note), style="dim"))
 
 
-def _fitted(table: Table, console: Console) -> Table:
+def _fit(table: Table, console: Console) -> Table:
     """Return the table, with its columns closer together where digits would be cut off."""
     unbounded = console.options.update(max_width=10_000)
     for gap in (1, 0):

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from newscrawl.cli.arguments import (
-    Asked,
+    QueryContext,
     CompanyOption,
     LimitOption,
     company_names_of,
@@ -65,7 +65,7 @@ class Questions(TyperGroup):
     ) -> TyperCommand | None:
         """Return the command of a question; None where there is none."""
         question = _questions().get(cmd_name)
-        return None if question is None else _made(question)
+        return None if question is None else _typer_command(question)
 
 
 app = typer.Typer(
@@ -77,7 +77,7 @@ app = typer.Typer(
 
 # Typer makes no group of an application without a callback.
 @app.callback()
-def _ask() -> None:
+def _group() -> None:
     pass
 
 
@@ -94,7 +94,7 @@ def _questions() -> "dict[str, Question]":
     }
 
 
-def _made(question: "Question") -> TyperCommand:
+def _typer_command(question: "Question") -> TyperCommand:
     name = question.name.replace("_", "-")
     single = typer.Typer(add_completion=False)
     single.command(name, epilog=f"Example: newscrawl ask {name}")(_command(question))
@@ -106,10 +106,10 @@ def _made(question: "Question") -> TyperCommand:
 def _command(question: "Question") -> Callable[..., None]:
     """Return a function with the signature from which Typer makes the command."""
 
-    def ask(asked: Asked, **values: Any) -> None:
-        _answer(question, asked, values)
+    def ask(query: QueryContext, **values: Any) -> None:
+        _answer(question, query, values)
 
-    parameters = [Parameter("asked", Parameter.KEYWORD_ONLY, annotation=Asked)]
+    parameters = [Parameter("query", Parameter.KEYWORD_ONLY, annotation=QueryContext)]
     own = signature(question.ask).parameters
     for name, parameter in own.items():
         if name not in {"database", "scope", "registry"}:
@@ -130,19 +130,19 @@ def _sentence(question: "Question") -> str:
     return plain.replace("of the scope", "of the period and sources chosen")
 
 
-def _answer(question: "Question", asked: Asked, values: dict[str, Any]) -> None:
-    from newscrawl.cli.output import foundation, say, show
+def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -> None:
+    from newscrawl.cli.output import completeness_note, write_note, show
     from newscrawl.storage import queries
 
     own = signature(question.ask).parameters
     if "registry" in own:
-        values["registry"] = [company.name for company in asked.registry or ()]
+        values["registry"] = [company.name for company in query.registry or ()]
     if values.get("company") is not None:
-        (values["company"],) = company_names_of([values["company"]], asked)
-    rows = question.ask(asked.database, **values, scope=asked.scope)
-    completeness = queries.completeness(asked.database, scope=asked.scope)
-    note = asked.note if {"company", "registry"} & own.keys() else ""
-    show(rows, question.row, asked.output_format, note=foundation(completeness) + note)
+        (values["company"],) = company_names_of([values["company"]], query)
+    rows = question.ask(query.database, **values, scope=query.scope)
+    completeness = queries.completeness(query.database, scope=query.scope)
+    note = query.note if {"company", "registry"} & own.keys() else ""
+    show(rows, question.row, query.output_format, note=completeness_note(completeness) + note)
     if not rows:
-        say("No coverage." if completeness.level == "none" else "None.")
+        write_note("No coverage." if completeness.level == "none" else "None.")
         raise typer.Exit(1)

@@ -10,7 +10,7 @@ import typer
 
 from newscrawl import config
 from newscrawl.cli.arguments import DatabaseOption, InputError
-from newscrawl.cli.output import say
+from newscrawl.cli.output import write_note
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
 
@@ -66,7 +66,7 @@ def serve(
     secret = _secret(token, host)
     path = archive or (Path(config.NEWSCRAWL_ARCHIVE) if config.NEWSCRAWL_ARCHIVE else None)
     if path and not path.is_dir():
-        say(f"No archive at {path} yet: only pages fetched anew can be explained.")
+        write_note(f"No archive at {path} yet: only pages fetched anew can be explained.")
     dashboard = Config(
         database_url=database or config.NEWSCRAWL_DATABASE_URL,
         companies=companies,
@@ -75,9 +75,9 @@ def serve(
         explain=Explainer(path),
     )
     app = create_app(dashboard)
-    with _listening(host, port) as sock:
+    with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
-        say(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
+        write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
         server.run(sockets=[sock])
 
@@ -101,7 +101,7 @@ def _secret(token: str | None, host: str) -> str | None:
     return secret
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

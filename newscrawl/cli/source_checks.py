@@ -19,7 +19,7 @@ from newscrawl.cli.arguments import (
     OwnSourcesOption,
     PrivateOption,
     companies_from,
-    one_of,
+    match_one,
     open_for_reading,
     own_urls,
     sources_by_slug,
@@ -74,13 +74,13 @@ def check(
 
     Exit code 1 where a site is neither reachable nor moved.
     """
-    from newscrawl.cli.output import progress, say
+    from newscrawl.cli.output import progress, write_note
     from newscrawl.sources.checks import check_sources
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import open_database
 
     days = config.whole_number("NEWSCRAWL_RECENT_DAYS", config.NEWSCRAWL_RECENT_DAYS)
-    wanted = _wanted(slug or (), country, sources)
+    wanted = _selected_sources(slug or (), country, sources)
     fetcher = Fetcher(fetch_policy(named=own_urls(sources)))
     # Opened first: a database that can't be written to isn't worth a thousand visits.
     with open_database(database or config.NEWSCRAWL_DATABASE_URL) as store:
@@ -95,17 +95,21 @@ def check(
         _record(store, wanted, checks)
     _show_checks(checks, output_format)
     if bad := sum(not health.is_healthy for health in checks):
-        say(f"{bad} of {len(checks)} sites can't be crawled as they are.")
+        write_note(f"{bad} of {len(checks)} sites can't be crawled as they are.")
         raise typer.Exit(1)
 
 
-def _wanted(slugs: Sequence[str], country: str | None, own_file: Path | None) -> "list[Source]":
+def _selected_sources(
+    slugs: Sequence[str], country: str | None, own_file: Path | None
+) -> "list[Source]":
     """Return the sites to visit."""
     from newscrawl.sources.checks import active_sources
 
     registry = sources_by_slug(own_file)
     if slugs:
-        names = [one_of(slug, list(registry), "source", "newscrawl sources list") for slug in slugs]
+        names = [
+            match_one(slug, list(registry), "source", "newscrawl sources list") for slug in slugs
+        ]
         sources = [registry[name] for name in dict.fromkeys(names)]
     else:
         sources = list(active_sources(registry.values()))
@@ -131,7 +135,7 @@ def _record(
             Checkup(
                 slug=health.slug,
                 state=health.state,
-                in_order=health.is_healthy,
+                healthy=health.is_healthy,
                 note=health.note,
                 listings=health.listings,
                 working=health.working,
@@ -144,13 +148,13 @@ def _record(
 
 
 def _show_checks(checks: "Sequence[SourceCheck]", output_format: Format) -> None:
-    from newscrawl.cli.output import Column, render, shown_day
+    from newscrawl.cli.output import Column, format_day, render
 
     columns = (
         Column(key="slug", heading="source", wide=True),
         Column(key="state", heading="state", show=state_text),
         Column(key="read", heading="listings"),
-        Column(key="newest", heading="newest", show=shown_day),
+        Column(key="newest", heading="newest", show=format_day),
         Column(key="note", heading="note", wide=True),
         Column(key="listings", heading="", table=False),
         Column(key="working", heading="", table=False),
@@ -214,7 +218,7 @@ def audit(
 
     Exit code 1 where such articles are found and not reduced, or where none could be checked.
     """
-    from newscrawl.cli.output import counting_bar, say
+    from newscrawl.cli.output import counting_bar, write_note
     from newscrawl.monitoring import robots_audit
 
     if purge and not yes and not sys.stdin.isatty():
@@ -225,10 +229,10 @@ def audit(
         fetcher = None if stored else _fetcher(sources, allow_private=allow_private)
         result, rules = _find(store, names, fetcher)
         _show_audit(result, rules, output_format)
-        if registry is not None and result.forbidden and (yes or _agreed(len(result.forbidden))):
+        if registry is not None and result.forbidden and (yes or _confirm(len(result.forbidden))):
             with counting_bar("reducing", len(result.forbidden)) as advance:
                 robots_audit.purge(store, result.forbidden, registry, advance)
-            say(f"Reduced to headline and standfirst: {len(result.forbidden):,} articles.")
+            write_note(f"Reduced to headline and standfirst: {len(result.forbidden):,} articles.")
             return
     if result.forbidden or (result.articles and result.unknown == result.articles):
         raise typer.Exit(1)
@@ -238,7 +242,9 @@ def _names(store: "Database", slugs: Sequence[str]) -> list[str] | None:
     from newscrawl.storage import queries
 
     known = queries.source_slugs(store)
-    return [one_of(slug, known, "source", "newscrawl sources coverage") for slug in slugs] or None
+    return [
+        match_one(slug, known, "source", "newscrawl sources coverage") for slug in slugs
+    ] or None
 
 
 def _fetcher(sources: Path | None, *, allow_private: bool) -> "Fetcher":
@@ -268,7 +274,7 @@ def _find(
 def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
     from dataclasses import asdict
 
-    from newscrawl.cli.output import Column, render, say
+    from newscrawl.cli.output import Column, render, write_note
 
     columns = (
         Column(key="article", heading="article", number=True),
@@ -288,13 +294,13 @@ def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
         hosts = "; ".join(list(rules.unknown)[:_MAX_HOSTS])
         further = len(rules.unknown) - _MAX_HOSTS
         more = f" and {further} more" if further > 0 else ""
-        say(
+        write_note(
             f"Not checked: {result.unknown:,} articles, since the robots.txt of {hosts}{more} "
             "can't be read and no copy is stored."
         )
 
 
-def _agreed(number: int) -> bool:
+def _confirm(number: int) -> bool:
     return typer.confirm(
         f"Reduce {number:,} articles to headline and standfirst? Their texts can't be restored.",
         err=True,

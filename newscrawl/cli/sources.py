@@ -19,7 +19,7 @@ from newscrawl.cli.arguments import (
     SinceOption,
     SourceOption,
     UntilOption,
-    one_of,
+    match_one,
     open_for_reading,
     scope_of,
     sources_by_slug,
@@ -67,7 +67,7 @@ def list_sources(
     database: DatabaseOption = None,
 ) -> None:
     """List the sites for `scrapy crawl SLUG`, and the result of their last check."""
-    from newscrawl.cli.output import Column, render, say, shown_day
+    from newscrawl.cli.output import Column, format_day, render, write_note
 
     chosen = [
         source
@@ -82,7 +82,7 @@ def list_sources(
         Column(key="languages", heading="in", wide=True),
         Column(key="status", heading="", table=False),
         Column(key="state", heading="check", show=source_checks.state_text),
-        Column(key="last_ok", heading="last ok", show=shown_day),
+        Column(key="last_ok", heading="last ok", show=format_day),
         Column(key="checked_at", heading="", table=False),
         Column(key="home", heading="", table=False),
     )
@@ -90,7 +90,7 @@ def list_sources(
     rows = [_record(source) | _checkup(checked.get(source.slug)) for source in chosen]
     render(rows, columns, output_format, note=f"{len(chosen)} sites")
     if not chosen:
-        say("No such site.")
+        write_note("No such site.")
         raise typer.Exit(1)
 
 
@@ -105,7 +105,7 @@ def show(
     from newscrawl.cli.output import Column, render, write_json
 
     known = sources_by_slug(sources)
-    source = known[one_of(slug, list(known), "source", "newscrawl sources list")]
+    source = known[match_one(slug, list(known), "source", "newscrawl sources list")]
     record = {
         **_record(source),
         "feeds": source.feeds,
@@ -138,7 +138,7 @@ def coverage(
 
     Exit code 1 where no crawl is known.
     """
-    from newscrawl.cli.output import columns_of, records_of, render, say
+    from newscrawl.cli.output import columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
@@ -150,7 +150,7 @@ def coverage(
     ]
     render(records_of(days), columns, output_format, title="Coverage")
     if not days:
-        say("No crawl is recorded there.")
+        write_note("No crawl is recorded there.")
         raise typer.Exit(1)
 
 
@@ -185,10 +185,10 @@ def _checkup(last: "LastCheckup | None") -> dict[str, object]:
 
 
 def _lines(value: object) -> str:
-    from newscrawl.cli.output import shown_day
+    from newscrawl.cli.output import format_day
 
     if isinstance(value, datetime):
-        return shown_day(value)
+        return format_day(value)
     return "\n".join(value) if isinstance(value, tuple) else str("–" if value is None else value)
 
 
@@ -256,7 +256,7 @@ def add(
     _show_found(source, profile, output_format)
     if not dry_run:
         add_source(file, source)
-        _say_next(source, file)
+        _write_next_steps(source, file)
 
 
 def _find(url: str, fetcher: "Fetcher") -> "SiteProfile":
@@ -299,10 +299,10 @@ def _show_found(source: "Source", profile: "SiteProfile", output_format: Format)
     )
 
 
-def _say_next(source: "Source", file: Path) -> None:
-    from newscrawl.cli.output import say
+def _write_next_steps(source: "Source", file: Path) -> None:
+    from newscrawl.cli.output import write_note
 
-    say(f"Added {source.slug!r} to {file}.")
+    write_note(f"Added {source.slug!r} to {file}.")
     if not config.NEWSCRAWL_SOURCES:
-        say(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
-    say(f"Then: scrapy crawl {source.slug} -a limit=5")
+        write_note(f"To use it in crawls: export NEWSCRAWL_SOURCES={file.absolute()}")
+    write_note(f"Then: scrapy crawl {source.slug} -a limit=5")

@@ -13,7 +13,7 @@ from newscrawl.cli.arguments import (
     FormatOption,
     InputError,
     SlugsOption,
-    one_of,
+    match_one,
     open_for_reading,
     sources_by_slug,
 )
@@ -70,7 +70,7 @@ def status(
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
         if watch:
-            _keep_showing(store, slugs, every, everything=everything)
+            _watch(store, slugs, every, everything=everything)
             return
         current = _status(store, slugs)
     _show(current, output_format, everything=everything)
@@ -94,7 +94,7 @@ def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
         slug for slug, one in sources_by_slug().items() if one.status == "active" or slug in stored
     ]
     names = list(dict.fromkeys([*slugs, *stored]))
-    return [one_of(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
+    return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
 
 
 def _show(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
@@ -108,9 +108,7 @@ def _show(current: "WatchStatus", output_format: str, *, everything: bool) -> No
         terminal().print(_screen(current, everything=everything))
 
 
-def _keep_showing(
-    database: "Database", slugs: Sequence[str], every: float, *, everything: bool
-) -> None:
+def _watch(database: "Database", slugs: Sequence[str], every: float, *, everything: bool) -> None:
     from rich.live import Live
 
     from newscrawl.cli.output import terminal
@@ -137,7 +135,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         Text(_totals(current.sources)),
         *map(Text, _quarantine(current.sources)),
     ]
-    chosen = [one for one in current.sources if everything or _tells(one)]
+    chosen = [one for one in current.sources if everything or _is_notable(one)]
     chosen.sort(key=lambda one: _ORDER.index(one.state))
     shown = chosen if everything else chosen[:_ROWS]
     if shown:
@@ -161,7 +159,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     return Group(*parts)  # type: ignore[arg-type]
 
 
-def _tells(one: "SourceStatus") -> bool:
+def _is_notable(one: "SourceStatus") -> bool:
     shown = (one.gaps, one.pages_failed_day, one.quarantined)
     return one.state in {"failing", "late", "running"} or any(shown)
 

@@ -27,7 +27,7 @@ from newscrawl.cli.arguments import (
     refuse_options,
 )
 from newscrawl.cli.extract import read_page
-from newscrawl.cli.output import Column, progress, render, say
+from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, Split
@@ -220,7 +220,7 @@ def _train_limits(task: _Task, plan: "Plan", *, force: bool) -> None:
     whole = task.corpus
     origin = Origin(whole.name, whole.fingerprint, len(task.pages), task.seed, _command())
     write_limits(path, plan, fit, origin)
-    say(f"{path}: limits of {plan.name} written")
+    write_note(f"{path}: limits of {plan.name} written")
     if fit.interrupted:
         raise typer.Exit(1)
 
@@ -231,7 +231,7 @@ def _read_vectors(pages: "Corpus", plan: "Plan") -> "Vectors":
     start = time.perf_counter()
     with progress("features", len(pages)) as step:
         vectors = vectors_of(pages, plan, lambda: step(""))
-    say(f"features of {len(pages)} pages: {time.perf_counter() - start:.1f} s")
+    write_note(f"features of {len(pages)} pages: {time.perf_counter() - start:.1f} s")
     return vectors
 
 
@@ -243,7 +243,7 @@ def _swarm(plan: "Plan", name: str, swarms: int = 1) -> "Iterator[Callable[[Gene
     with progress(name, steps) as step:
         yield lambda now: step(f"best {now.best_so_far:.4f}, mean {now.mean:.4f}")
     seconds = time.perf_counter() - start
-    say(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
+    write_note(f"{steps} generations of {plan.settings.particles} particles: {seconds:.1f} s")
 
 
 def _show_limits(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -> None:
@@ -259,7 +259,7 @@ def _show_limits(fit: "LimitsFit", split: "Split", plan: "Plan", form: Format) -
         Column(key="limit", heading="limit", number=True, show=_four),
     ]
     render(rows, columns, form, title=f"limits of {plan.name}")
-    say(
+    write_note(
         f"similarity {fit.train_score:.4f} on {len(split.train)} training pages, "
         f"{fit.test_score:.4f} on {len(split.test)} pages of other sites"
     )
@@ -339,7 +339,7 @@ def _train_network(task: _Task, epochs: int) -> None:
         "epochs": settings.epochs,
     }
     network.write(fitted, folder, examples[0].block_features.names, provenance)
-    say(f"{folder}/combined.npz and combined.json written")
+    write_note(f"{folder}/combined.npz and combined.json written")
 
 
 def _train_trees(task: _Task, model: "TreesName") -> None:
@@ -376,7 +376,7 @@ def _train_trees(task: _Task, model: "TreesName") -> None:
     }
     beside = task.output.with_name(f"{task.output.name}.json")
     beside.write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")
-    say(f"{task.output} written for comparison, and {beside.name} with where it comes from")
+    write_note(f"{task.output} written for comparison, and {beside.name} with where it comes from")
 
 
 def _show_unseen(scored: "Sequence[Scored]", form: Format, *, title: str) -> None:
@@ -450,10 +450,10 @@ def label(
         read = read_page(name, allow_private=allow_private)
         candidates.append(Candidate(name, read.html, read.url, read.encoding))
     server = LabelServer(tuple(candidates), LabelledSet(folder), port)
-    say(f"label {len(candidates)} page(s) at {server.url}  (Ctrl-C ends)")
+    write_note(f"label {len(candidates)} page(s) at {server.url}  (Ctrl-C ends)")
     if browser:
         webbrowser.open(server.url)
     server.run()
-    say(f"{server.saved} saved in {folder}")
+    write_note(f"{server.saved} saved in {folder}")
     if not server.saved:
         raise typer.Exit(1)

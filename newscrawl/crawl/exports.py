@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 # The count of what couldn't be exported.
 EXPORT_ERRORS: Final = "newscrawl/export_errors"
 # Formats of which a file holds one whole document, to which nothing can be appended.
-_WHOLE: Final = {"json": "JSON", "xml": "XML", "parquet": "Parquet"}
+_NOT_APPENDABLE: Final = {"json": "JSON", "xml": "XML", "parquet": "Parquet"}
 
 
 class ExportError(Exception):
@@ -90,7 +90,7 @@ class FeedExports(FeedExporter):
         _check_writable(file)
         if options.get("overwrite") or not file.is_file() or not file.stat().st_size:
             return
-        if kind := _WHOLE.get(options["format"]):
+        if kind := _NOT_APPENDABLE.get(options["format"]):
             raise SettingError(
                 f"{file} is there already, and {kind} can't be appended to: use -O to write it "
                 "anew, or JSON Lines (.jsonl)"
@@ -191,7 +191,7 @@ class CsvExporter(CsvItemExporter):
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the value as it stands in a cell."""
-        value = _plain(value)
+        value = _json_value(value)
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             value = "; ".join(value)
         elif isinstance(value, (list, dict)):
@@ -206,17 +206,17 @@ class XmlExporter(XmlItemExporter):
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
         """Return the value as it becomes an element."""
-        return super().serialize_field(field, name, _xml(_plain(value)))
+        return super().serialize_field(field, name, _xml(_json_value(value)))
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return the value as JSON would have it: items as mappings, moments as text."""
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if is_item(value):
-        return {name: _plain(part) for name, part in ItemAdapter(value).items()}
+        return {name: _json_value(part) for name, part in ItemAdapter(value).items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(part) for part in value]
+        return [_json_value(part) for part in value]
     return value
 
 

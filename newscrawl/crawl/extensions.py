@@ -82,13 +82,13 @@ class ParentWatchdog:
 
     def start(self) -> None:
         """Begin to watch."""
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._gone)
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._parent_exited)
 
     def stop(self) -> None:
         """Watch no longer."""
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
 
-    def _gone(self) -> None:
+    def _parent_exited(self) -> None:
         if os.read(sys.stdin.fileno(), 4096):
             return
         loop = asyncio.get_running_loop()
@@ -101,7 +101,7 @@ class ParentWatchdog:
 
 # Statistics that change when something was asked for, answered, read or stored; not those that
 # change with time alone (log_count, memusage).
-_COUNTED = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
+_ACTIVITY = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
 # Seconds between two looks at them.
 _PERIOD = 1.0
 
@@ -141,7 +141,7 @@ class ProgressReport:
         os.set_blocking(monitor, False)
         while True:
             await asyncio.sleep(_PERIOD)
-            now = counted(self._crawler.stats.get_stats())
+            now = activity_count(self._crawler.stats.get_stats())
             if now == self._before:
                 continue
             self._before = now
@@ -153,12 +153,12 @@ class ProgressReport:
                 return  # the monitor is gone, which ends the crawl (ParentWatchdog)
 
 
-def counted(stats: Mapping[str, Any]) -> float:
+def activity_count(stats: Mapping[str, Any]) -> float:
     """Return a number that changes whenever something was done."""
     return sum(
         value
         for name, value in stats.items()
-        if name.startswith(_COUNTED) and isinstance(value, int | float)
+        if name.startswith(_ACTIVITY) and isinstance(value, int | float)
     )
 
 

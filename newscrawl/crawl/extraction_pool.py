@@ -134,7 +134,7 @@ class ExtractionPool:
     def start(self) -> None:
         """Start the processes at once, for a crawl that will read many pages at a time."""
         if self._processes and self._pool is None:
-            self._pool = self._started()
+            self._pool = self._start_pool()
             for _ in range(self._processes):
                 self._pool.submit(_do_nothing)
 
@@ -174,7 +174,7 @@ class ExtractionPool:
             raise WorkerDiedError("the crawl ended while the page was being read")
         pool = self._pool
         if pool is None:
-            pool = self._pool = self._started()
+            pool = self._pool = self._start_pool()
         try:
             return await self._unless_closing(pool, _run(pool, _read_in_process, page))
         except BrokenProcessPool:
@@ -196,7 +196,7 @@ class ExtractionPool:
                 _kill(pool)
         return reading.result()
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _start_pool(self) -> ProcessPoolExecutor:
         # Not forked: the crawl has threads, and a fork would keep their locks locked for ever.
         context = get_context("spawn")
         return ProcessPoolExecutor(self._processes, context, _initialise, (self._config,))

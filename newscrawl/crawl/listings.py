@@ -96,7 +96,7 @@ class _Listing:
 
 
 @dataclass(slots=True)
-class _Found:
+class _ListingResult:
     """The articles that a listing named: `fresh` ones are new to the queue."""
 
     offered: int = 0
@@ -137,7 +137,7 @@ class Listings:
         known = await self._session.writer.do(self._session.frontier.listings, urls)
         self._session.polled = [one.id for one in known]
         for one in known:
-            if self._is_resting(one):
+            if self._is_not_due(one):
                 self._session.count("listings_rested")
                 self._count_unchanged(one)
             else:
@@ -151,7 +151,7 @@ class Listings:
         self._reads_sections = True
         return await self._section_requests()
 
-    def _is_resting(self, known: KnownListing) -> bool:
+    def _is_not_due(self, known: KnownListing) -> bool:
         """Return whether only listings that are due are wanted, and this one is not."""
         next_poll_at = known.next_poll_at
         is_due = not next_poll_at or next_poll_at <= self._session.clock()
@@ -166,7 +166,7 @@ class Listings:
         is_section: bool = False,
         allow_offsite: bool = False,
     ) -> Request:
-        comparable = known.says_enough(self._spider.oldest(archive=archive))
+        comparable = known.covers(self._spider.oldest(archive=archive))
         listing = _Listing(
             known=known, nesting=nesting, is_comparable=comparable, is_section=is_section
         )
@@ -193,18 +193,18 @@ class Listings:
         is_same = listing.is_comparable and body_hash == listing.known.body_hash
         try:
             if response.status == _NOT_MODIFIED or is_same:
-                requests = self._unchanged(listing)
+                requests = self._reuse(listing)
             elif listing.is_section:
                 requests = self._read_section(response, listing, body_hash)
             else:
-                requests = self._changed(response, listing, body_hash)
+                requests = self._process(response, listing, body_hash)
             async for request in requests:
                 yield request
             await self._queue.refill()
         except StorageError:
             return  # the crawl is being stopped
 
-    async def _unchanged(self, listing: _Listing) -> AsyncIterator[Request]:
+    async def _reuse(self, listing: _Listing) -> AsyncIterator[Request]:
         self._session.count("listings_read")
         self._session.count("listings_unchanged")
         self._count_unchanged(listing.known)
@@ -225,7 +225,7 @@ class Listings:
             self._crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
         self._session.count("unchanged_entries", known.offered)
 
-    async def _changed(
+    async def _process(
         self, response: Response, listing: _Listing, body_hash: str
     ) -> AsyncIterator[Request]:
         """Read a feed or sitemap.
@@ -255,7 +255,7 @@ class Listings:
         except WorkStoppedError:
             return  # the crawl is being stopped
         except (FeedError, SitemapError, WorkExceededError) as error:
-            self._broken(listing, f"Can't use {response.url}: it {error}")
+            self._record_broken(listing, f"Can't use {response.url}: it {error}")
             return
         self._session.count("listings_read")
         self._session.count("urls_refused", parsed.unusable)
@@ -283,7 +283,7 @@ class Listings:
         nesting = index.nesting + 1
         if children and nesting > MAX_NESTING:
             message = f"Sitemap index {index.known.url} is nested too deeply; it is not followed"
-            self._broken(replace(index, is_failure_recorded=False), message)
+            self._record_broken(replace(index, is_failure_recorded=False), message)
             return
         oldest = self._spider.oldest(archive=True)
         wanted: dict[str, Entry] = {}
@@ -302,7 +302,7 @@ class Listings:
                 modified
                 and known.checked_at
                 and known.checked_at - modified > _DAY_AND_ZONE
-                and known.says_enough(oldest)
+                and known.covers(oldest)
             ):
                 self._session.count("listings_read")
                 self._session.count("listings_unchanged")
@@ -314,9 +314,9 @@ class Listings:
 
     async def _enqueue(
         self, entries: Iterable[Entry], listing_id: int, oldest: datetime | None
-    ) -> _Found:
+    ) -> _ListingResult:
         """Put the articles that are new to us into the queue."""
-        found = _Found()
+        found = _ListingResult()
         newest = newest_first(entries)
         writer, frontier = self._session.writer, self._session.frontier
         for start in range(0, len(newest), _BATCH):
@@ -336,7 +336,7 @@ class Listings:
         self,
         entries: Iterable[Entry],
         oldest: datetime | None,
-        found: _Found,
+        found: _ListingResult,
         repeated: list[FrontierEntry],
     ) -> Iterator[FrontierEntry]:
         """Yield articles that this crawl meets for the first time.
@@ -397,7 +397,7 @@ class Listings:
         self._session.polled += [one.id for one in known]
         requests = []
         for one in known:
-            if self._is_resting(one):
+            if self._is_not_due(one):
                 self._session.count("listings_rested")
                 continue
             # Where the registry names sections, the home page need not lead to them.
@@ -423,7 +423,7 @@ class Listings:
         except WorkStoppedError:
             return  # the crawl is being stopped
         except WorkExceededError as error:
-            self._broken(listing, f"Can't use {response.url}: it {error}")
+            self._record_broken(listing, f"Can't use {response.url}: it {error}")
             return
         self._session.count("listings_read")
         self._session.count("sections_read")
@@ -451,20 +451,24 @@ class Listings:
         is_disallowed = isinstance(failure.value, DisallowedByRobotsError)
         if isinstance(failure.value, RobotsUnreachableError):
             self._session.count("listings_unreachable_robots")
-        self._broken(
+        self._record_broken(
             listing, message, "listings_disallowed" if is_disallowed else "listings_failed"
         )
 
-    def redirected_again(self, request: Request) -> None:
+    def redirect_loop(self, request: Request) -> None:
         """Record a listing that redirects to itself, or to another one of this crawl."""
         listing: _Listing = request.cb_kwargs["listing"]
         if request.url in request.meta.get("redirect_urls", []):
-            self._broken(listing, f"Can't read {listing.known.url}: it redirects in a circle")
+            self._record_broken(
+                listing, f"Can't read {listing.known.url}: it redirects in a circle"
+            )
         else:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_unchanged, listing.known.id)
 
-    def _broken(self, listing: _Listing, message: str, counted_as: str = "listings_failed") -> None:
+    def _record_broken(
+        self, listing: _Listing, message: str, counted_as: str = "listings_failed"
+    ) -> None:
         self._session.count(counted_as)
         logger.warning("%s", message)
         if not listing.is_failure_recorded:
@@ -475,7 +479,7 @@ class Listings:
 def _reading(
     response: Response,
     body_hash: str,
-    found: _Found,
+    found: _ListingResult,
     cutoff: datetime | None,
     interval: timedelta | None,
 ) -> Reading:

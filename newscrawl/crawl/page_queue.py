@@ -29,7 +29,7 @@ _DEADLY: Final = Cause(
 )
 
 
-async def _nothing() -> list[Request]:
+async def _no_requests() -> list[Request]:
     return []
 
 
@@ -47,11 +47,11 @@ class PageQueue:
         self._session = CrawlSession.of(crawler)
         self._request_for = request_for
         self._limit = limit
-        self.last_resort: Callable[[], Awaitable[list[Request]]] = _nothing
+        self.last_resort: Callable[[], Awaitable[list[Request]]] = _no_requests
         self._pending = 0
         self._is_dequeuing = False
         self._is_empty = False
-        self._looking: asyncio.Task[None] | None = None
+        self._search: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Keep the crawl open while pages are left."""
@@ -80,7 +80,7 @@ class PageQueue:
             return page  # the crawl is being stopped
         return replace(page, hints=hints)
 
-    def answered(self) -> None:
+    def request_finished(self) -> None:
         """Note that the request for one page got its answer, or will get none."""
         self._pending -= 1
 
@@ -134,18 +134,18 @@ class PageQueue:
         if self._is_empty:
             self._is_empty = False
             return
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look_for_more())
-            self._looking.add_done_callback(self._looked)
+        if self._search is None:
+            self._search = asyncio.create_task(self._dequeue_more())
+            self._search.add_done_callback(self._search_done)
         raise DontCloseSpider
 
-    async def _look_for_more(self) -> None:
+    async def _dequeue_more(self) -> None:
         self._session.flush()
         with suppress(StorageError):  # the crawl is being stopped
             if requests := await self.last_resort():
                 for request in requests:
                     self._crawler.engine.crawl(request)
-            elif self._limit > 0 and (pages := await self._left()):
+            elif self._limit > 0 and (pages := await self._dequeue_last()):
                 self._request(pages)
             else:
                 frontier = self._session.frontier
@@ -153,15 +153,15 @@ class PageQueue:
                 self._crawler.stats.set_value("newscrawl/over_limit", waiting)
                 self._is_empty = True
 
-    def _looked(self, task: "asyncio.Task[None]") -> None:
-        self._looking = None
+    def _search_done(self, task: "asyncio.Task[None]") -> None:
+        self._search = None
         engine: Any = self._crawler.engine
         if not task.cancelled() and (error := task.exception()) is not None:
             self._session.stop("queue_failed", "its queue failed", cause=error)
         elif engine._slot is not None:
             engine._slot.nextcall.schedule()  # or else it would be idle until the next heartbeat
 
-    async def _left(self) -> list[DequeuedPage]:
+    async def _dequeue_last(self) -> list[DequeuedPage]:
         """Take what is left: last of all pages that may have killed crawls, one at a time."""
         pages = await self._dequeue()
         while not pages:

@@ -78,7 +78,7 @@ def reader_of(settings: BaseSettings) -> PageReader:
     if method not in METHODS:
         raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
     name = "NEWSCRAWL_MIN_CHARACTERS"
-    return PageReader(method=method, least=whole_number(name, own_setting(settings, name)))
+    return PageReader(method=method, min_characters=whole_number(name, own_setting(settings, name)))
 
 
 def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:

@@ -35,7 +35,7 @@ _ADDRESS_CHECK = "newscrawl.crawl.middlewares.PrivateAddressMiddleware"
 # Before what unpacks bodies, and after the guard, so that nothing it refused is kept.
 _PLACE = 880
 # A replay asks no server, so it need not be polite, look up names or try again.
-_AT_ONCE: dict[str, Any] = {
+_CONCURRENCY: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
     "AUTOTHROTTLE_ENABLED": False,
     "RETRY_ENABLED": False,
@@ -75,7 +75,7 @@ class Replay:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Answer from the archive, as fast as it can be read, as of the day it was made."""
-        for name, value in _AT_ONCE.items():
+        for name, value in _CONCURRENCY.items():
             settings.set(name, value, priority="cmdline")
         settings.set("DOWNLOAD_HANDLERS", {"http": _HANDLER, "https": _HANDLER}, "cmdline")
         settings["DOWNLOADER_MIDDLEWARES"][_ADDRESS_CHECK] = None

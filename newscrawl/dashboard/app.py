@@ -56,8 +56,8 @@ def create_app(config: Config) -> FastAPI:
     app.add_exception_handler(CompaniesFileError, _no_registry)
     app.add_exception_handler(QuestionError, _bad_filter)
     app.add_exception_handler(RequestValidationError, _bad_request)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(Exception, _broken)
+    app.add_exception_handler(HTTPException, _write_refused)
+    app.add_exception_handler(Exception, _internal_error)
     app.add_middleware(Guard, config=config)
     return app
 
@@ -83,7 +83,7 @@ def _bad_request(request: Request, error: Exception) -> Response:
     return _answer(request, 422, "Invalid request", "; ".join(faults))
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _write_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as registered above
     titles = {404: "Page not found", 405: "Method not allowed", 403: "Invalid form"}
     title = titles.get(error.status_code, "Error")
@@ -95,7 +95,7 @@ def _refused(request: Request, error: Exception) -> Response:
     return answer
 
 
-def _broken(request: Request, _: Exception) -> Response:
+def _internal_error(request: Request, _: Exception) -> Response:
     """Answer an unexpected error, whose traceback is in the server's log. The guard, which adds
     the headers to all other answers, does not see it."""
     reason = "This is a bug. The output of newscrawl serve says where it happened."

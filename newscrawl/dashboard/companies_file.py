@@ -51,7 +51,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class FileState:
     """The file as it was read: its companies, and its groups with the companies of each. `mark`
     is a hash of its content; `fault` is why it can't be written, None where it can."""
 
@@ -68,18 +68,18 @@ class CompaniesFile:
         self.path = path
         self._lock = Lock()
 
-    def open(self) -> Opened:
+    def open(self) -> FileState:
         """Read the file; a missing file is empty."""
         content = b"" if self.path.is_dir() else self._bytes()
         fault = self._format_fault()
         if fault is None and not _TABLE.search(content.decode("utf-8", "replace")):
-            return Opened((), _mark(content), None)
+            return FileState((), _mark(content), None)
         try:
             companies, groups = read_companies(self.path)
         except CompaniesError as error:
-            return Opened((), "", f"Mend the file first. {error}")
+            return FileState((), "", f"Mend the file first. {error}")
         own = tuple(company for company in companies if company.origin != "bundled")
-        return Opened(own, _mark(content), fault, groups)
+        return FileState(own, _mark(content), fault, groups)
 
     def _format_fault(self) -> str | None:
         if self.path.is_dir():
@@ -87,7 +87,7 @@ class CompaniesFile:
         is_csv = self.path.suffix.lower() == ".csv"
         return "It is a CSV file; the editor writes TOML." if is_csv else None
 
-    def put(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
+    def save(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
         """Save an entry, new or instead of another one; raise CompaniesFileError."""
         with self._lock:
             lines = self._lines(mark)
@@ -101,7 +101,7 @@ class CompaniesFile:
                 entry = _entry("\n".join(lines[span]), definition)
                 self._write([*lines[: span.start], *entry, *lines[span.stop :]])
 
-    def drop(self, name: str, *, mark: str) -> None:
+    def delete(self, name: str, *, mark: str) -> None:
         """Delete an entry; raise CompaniesFileError."""
         with self._lock:
             lines = self._lines(mark)
@@ -177,7 +177,7 @@ def _validate(text: str) -> None:
         read_companies(file)
 
 
-def alone(definition: Definition) -> Companies:
+def single_registry(definition: Definition) -> Companies:
     """Return a registry of this definition only; raise CompaniesFileError."""
     with _written("\n".join(_entry("[[company]]", definition))) as file:
         return load_companies(file, alone=True)

@@ -11,7 +11,7 @@ class UnexplainedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ExplainedDocument:
     """The HTML document that explains a page, with one style sheet in it and no script."""
 
     document: str
@@ -20,7 +20,7 @@ class Explained:
 # A function of an article's URLs, the canonical one first, and whether its page is to be fetched
 # instead of looked up in an archive; it raises UnexplainedError. The command line provides it,
 # since the dashboard can't import the archive, its neighbour.
-Explain = Callable[[Sequence[str], bool], Explained]
+Explain = Callable[[Sequence[str], bool], ExplainedDocument]
 
 
 def current_time() -> datetime:

@@ -68,7 +68,7 @@ class Guard:
         await answer(scope, receive, marked)
 
     def _refusal(self, request: Request) -> Response | None:
-        if not knows_host(request.headers, self._config.hosts):
+        if not is_allowed_host(request.headers, self._config.hosts):
             return PlainTextResponse(
                 "This host name is not allowed. To allow it, start with "
                 "newscrawl serve --allow-host NAME\n",
@@ -96,7 +96,7 @@ class Guard:
         return RedirectResponse(f"/sign-in?then={quote(wanted, safe='')}", status_code=303)
 
 
-def knows_host(headers: Headers, names: frozenset[str]) -> bool:
+def is_allowed_host(headers: Headers, names: frozenset[str]) -> bool:
     """Return whether the only Host header is an allowed name or an IP address."""
     given = headers.getlist("host")
     if len(given) != 1:
@@ -127,9 +127,9 @@ def is_known(request: Request, token: str | None) -> bool:
     if token is None:
         return True
     kind, _, given = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() == "bearer" and same(given.strip(), token):
+    if kind.lower() == "bearer" and is_equal(given.strip(), token):
         return True
-    return same(request.cookies.get(SESSION_COOKIE, ""), session_of(token))
+    return is_equal(request.cookies.get(SESSION_COOKIE, ""), session_of(token))
 
 
 def session_of(token: str) -> str:
@@ -137,7 +137,7 @@ def session_of(token: str) -> str:
     return hmac.new(token.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
 
 
-def same(given: str, expected: str) -> bool:
+def is_equal(given: str, expected: str) -> bool:
     """Compare in constant time."""
     return hmac.compare_digest(given.encode(), expected.encode())
 
@@ -157,7 +157,7 @@ class FormSeal:
     def holds(self, request: Request, seal: str) -> bool:
         """Return whether the seal is valid and the form was sent from one of our pages."""
         cookie = request.cookies.get(FORM_COOKIE)
-        if not cookie or not same(seal, self._seal(cookie)):
+        if not cookie or not is_equal(seal, self._seal(cookie)):
             return False
         origin = request.headers.get("Origin")
         if origin is not None and _host_of(origin) != request.headers.get("Host"):

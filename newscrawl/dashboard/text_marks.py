@@ -16,7 +16,7 @@ MAX_PARAGRAPH_WORDS = 1500
 MAX_PARAGRAPHS = 400
 
 
-class Placed(Protocol):
+class TextSpan(Protocol):
     """A mention, with offsets in the characters of the title or the text."""
 
     @property
@@ -50,7 +50,7 @@ class Edit:
     change: Change
 
 
-def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]:
+def pieces(text: str, mentions: Sequence[TextSpan], start: int = 0) -> list[Piece]:
     """Return the text with its mentions as pieces of their own.
 
     `start` is the offset of the text in the text that the mentions refer to. Mentions outside are
@@ -70,7 +70,7 @@ def pieces(text: str, mentions: Sequence[Placed], start: int = 0) -> list[Piece]
     return [piece for piece in found if piece.text]
 
 
-def paragraphs(text: str, mentions: Sequence[Placed]) -> list[list[Piece]]:
+def paragraphs(text: str, mentions: Sequence[TextSpan]) -> list[list[Piece]]:
     """Return the pieces of each paragraph of a body."""
     found, position = [], 0
     for paragraph in text.split("\n\n"):

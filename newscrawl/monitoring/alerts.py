@@ -59,7 +59,7 @@ def pending_alerts(database: Database) -> Iterator[PendingNotice]:
     for stored in company_alerts.claim_alerts(database):
         yield PendingNotice(
             notice=alert_notice(stored.alert, alert_articles(database, stored.alert)),
-            settle=partial(mark_delivered, database, stored),
+            acknowledge=partial(mark_delivered, database, stored),
             delivered_by=stored.delivered_by,
         )
 

@@ -1,7 +1,7 @@
 """Deliver notices to people and programs over channels: the log, e-mail, webhooks.
 
 Incidents, company alerts and digests all go the same way: each is a `PendingNotice`, which
-`deliver_pending` passes to every channel that has not delivered it yet, and whose `settle` notes
+`deliver_pending` passes to every channel that has not delivered it yet. Its `acknowledge` stores
 the result in the database.
 """
 
@@ -61,7 +61,7 @@ class LogChannel:
 
 
 @dataclass(frozen=True, slots=True)
-class Undelivered:
+class FailedDelivery:
     """A channel that failed, and why."""
 
     channel: str
@@ -73,7 +73,7 @@ class Delivery:
     """The channels that have delivered a notice, now or earlier, and those that failed."""
 
     delivered_by: tuple[str, ...]
-    failed: tuple[Undelivered, ...]
+    failed: tuple[FailedDelivery, ...]
 
     @property
     def is_lost(self) -> bool:
@@ -83,11 +83,11 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingNotice:
-    """A notice to be delivered; `settle` notes the result, `delivered_by` names the channels
+    """A notice to be delivered; `acknowledge` notes the result, `delivered_by` names the channels
     that have delivered it before."""
 
     notice: Notice
-    settle: Callable[[Delivery], None]
+    acknowledge: Callable[[Delivery], None]
     delivered_by: Collection[str] = ()
 
 
@@ -96,7 +96,7 @@ class DeliveryReport:
     """The number of notices that every channel has delivered, and the failures of the others."""
 
     delivered: int = 0
-    failed: tuple[Undelivered, ...] = ()
+    failed: tuple[FailedDelivery, ...] = ()
 
 
 def deliver_pending(
@@ -104,10 +104,10 @@ def deliver_pending(
 ) -> DeliveryReport:
     """Deliver each notice over the channels that have not delivered it yet."""
     delivered = 0
-    failed: list[Undelivered] = []
+    failed: list[FailedDelivery] = []
     for one in pending:
         delivery = deliver(one.notice, channels, delivered_by=one.delivered_by)
-        one.settle(delivery)
+        one.acknowledge(delivery)
         delivered += not delivery.failed
         failed += delivery.failed
     return DeliveryReport(delivered=delivered, failed=tuple(failed))
@@ -124,7 +124,7 @@ def deliver(
         try:
             channel.deliver(notice)
         except DeliveryError as error:
-            failed.append(Undelivered(channel.name, str(error)))
+            failed.append(FailedDelivery(channel.name, str(error)))
         else:
             delivered.append(name)
     return Delivery(delivered_by=tuple(delivered), failed=tuple(failed))

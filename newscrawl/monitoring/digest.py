@@ -148,7 +148,7 @@ def send_digest(
         return None
     pending = PendingNotice(
         notice=digest_notice(digest),
-        settle=partial(mark_delivered, database, stored),
+        acknowledge=partial(mark_delivered, database, stored),
         delivered_by=stored.delivered_by,
     )
     return deliver_pending([pending], channels)

@@ -137,11 +137,11 @@ def pending_incidents(database: Database) -> Iterator[PendingNotice]:
         for group in _groups(incidents):
             yield PendingNotice(
                 notice=incident_notice(group, over=over),
-                settle=partial(_settle, database, group, over=over),
+                acknowledge=partial(_acknowledge, database, group, over=over),
             )
 
 
-def _settle(
+def _acknowledge(
     database: Database, group: Sequence[Incident], delivery: Delivery, *, over: bool
 ) -> None:
     if delivery.is_lost:

@@ -349,12 +349,12 @@ def _update_known(
     if stored.has_pending:
         quarantine.close_pending(connection, stored.id, "superseded")
     if differs:
-        with rollups.changing([stored.id]):
+        with rollups.updating([stored.id]):
             revise(connection, record, stored, origin.run_id)
         return SaveResult("revised", len(record.mentions))
     how = {"access": record.columns["access"], "kind": record.columns["kind"]}
     if how != {"access": stored.access, "kind": stored.kind}:
-        with rollups.changing([stored.id]):
+        with rollups.updating([stored.id]):
             connection.execute(update(Article).where(Article.id == stored.id).values(how))
     return SaveResult("unchanged", 0)
 
@@ -406,7 +406,7 @@ def stored_article(connection: Connection, number: int) -> StoredArticle | None:
 
 def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
     """Make the record the article's newest version; the one before it becomes a revision. To be
-    called within `RollupUpdate.changing`."""
+    called within `RollupUpdate.updating`."""
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {

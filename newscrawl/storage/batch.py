@@ -187,20 +187,22 @@ class IngestionWriter:
             rollups = RollupUpdate(connection)
             incoming = [(record, runs[record.source]) for record in records]
             saved = save_records(connection, incoming, rollups)
-            told = [(record.source, one) for record, one in zip(records, saved, strict=True)]
+            saved_records = [
+                (record.source, one) for record, one in zip(records, saved, strict=True)
+            ]
             rollups.write()
             if step_of is not None:
-                record_step(session, step_of(_sum(told)))
-            return begun_runs, told
+                record_step(session, step_of(_sum(saved_records)))
+            return begun_runs, saved_records
 
-        begun_runs, told = self._database.write(work)
+        begun_runs, saved_records = self._database.write(work)
         self._runs |= begun_runs
-        for source, saved in told:
+        for source, saved in saved_records:
             held = saved.outcome == "quarantined"
             name = "revisions_quarantined" if held else f"articles_{saved.outcome}"
             found = {name: 1, "mentions": saved.mentions}
             self._counts.setdefault(source, Counter()).update(found)
-        return _sum(told)
+        return _sum(saved_records)
 
     def close(self) -> None:
         """End the runs, with the counts of each."""
@@ -230,9 +232,9 @@ def records_of(documents: Iterable[Document]) -> Iterator[Record]:
             yield record_of(document)
 
 
-def _sum(told: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
+def _sum(saved_records: Sequence[tuple[str, SaveResult]]) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for _, saved in told:
+    for _, saved in saved_records:
         counts.update({saved.outcome: 1, "mentions": saved.mentions})
     return +counts
 

@@ -122,13 +122,15 @@ def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[Com
         known = set(session.scalars(select(AlertRow.cause).where(AlertRow.cause.in_(wanted))))
         now = clock(session)
         return [
-            one for cause, one in wanted.items() if cause not in known and _keep(session, one, now)
+            one
+            for cause, one in wanted.items()
+            if cause not in known and _insert(session, one, now)
         ]
 
     return database.write(work) if wanted else []
 
 
-def _keep(session: Session, one: CompanyAlert, now: datetime) -> bool:
+def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
     row = AlertRow(
         cause=one.cause,
         kind=one.kind,
@@ -165,7 +167,7 @@ def claim_alerts(database: Database) -> list[StoredAlert]:
             .values(claimed_until=now + CLAIM)
             .returning(AlertRow)
         )
-        return [_kept(row) for row in taken]
+        return [_stored_alert(row) for row in taken]
 
     return sorted(database.write(work), key=lambda kept: kept.number)
 
@@ -198,7 +200,7 @@ def find_alert(database: Database, cause: str) -> StoredAlert | None:
     """Return the alert with this cause, or None."""
     with database.reading() as session:
         row = session.scalar(select(AlertRow).where(AlertRow.cause == cause))
-        return None if row is None else _kept(row)
+        return None if row is None else _stored_alert(row)
 
 
 def list_alerts(
@@ -218,7 +220,7 @@ def list_alerts(
     if since is not None:
         query = query.where(AlertRow.day >= since)
     with database.reading() as session:
-        return [_kept(row) for row in session.scalars(query.limit(limit))]
+        return [_stored_alert(row) for row in session.scalars(query.limit(limit))]
 
 
 def _of(company: str, other: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -231,7 +233,7 @@ def _pair(company: str, other: str) -> tuple[str, str]:
     return first, second
 
 
-def _kept(row: AlertRow) -> StoredAlert:
+def _stored_alert(row: AlertRow) -> StoredAlert:
     kind = next(kind for kind in ALERT_KINDS if kind == row.kind)
     return StoredAlert(
         number=row.id,

@@ -267,7 +267,7 @@ def replace_mentions(
     """Give an article the mentions that were found in it, with its corrections; all that is counted
     follows."""
     mentions = with_corrections(connection, text.number, (text.title, text.text), found)
-    with rollups.changing([text.number]):
+    with rollups.updating([text.number]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == text.number))
         write_occurrences(connection, {text.number: mentions}, {})
 

@@ -74,7 +74,7 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
+class PruneResult:
     """How many rows were deleted; of `runs` some have lost their counts only."""
 
     pages: int = 0
@@ -93,24 +93,24 @@ class Pruned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """What is older than `keep` is deleted. `stopping` is called between two pieces of work, and
+    """What is older than `keep` is deleted. `is_stopping` is called between two pieces of work, and
     `report` with the number of rows done and of all."""
 
     database: Database
     keep: timedelta
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-    stopping: Stopping = lambda: False
+    is_stopping: Stopping = lambda: False
     report: Report = lambda _done, _of: None
 
     def __post_init__(self) -> None:
         if self.keep < MIN_KEEP:
             raise ValueError(f"keep {self.keep}: less than {MIN_KEEP}")
 
-    def run(self) -> Pruned:
+    def run(self) -> PruneResult:
         """Forget it; what was stopped is done in part. Raises StorageError."""
-        return Pruned(
-            pages=self._drop(FrontierUrl, self._forgotten_page()),
-            listings=self._drop(Listing, self._forgotten_listing(), at_once=1),
+        return PruneResult(
+            pages=self._drop(FrontierUrl, self._old_page()),
+            listings=self._drop(Listing, self._old_listing(), at_once=1),
             runs=self._drop(Run, self._empty_run()) + self._clear_runs(),
             monitors=self._drop_all(models.Worker, models.Worker.seen_at < self._limit),
             incidents=self._drop(Incident, Incident.recovered_at < self._limit),
@@ -126,7 +126,7 @@ class Pruning:
 
     # What is deleted ---------------------------------------------------------------------------
 
-    def _forgotten_page(self) -> ColumnElement[bool]:
+    def _old_page(self) -> ColumnElement[bool]:
         seen = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
         stored = exists().where(ArticleUrl.url == FrontierUrl.url)
         named = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
@@ -142,7 +142,7 @@ class Pruning:
         )
         return and_(FrontierUrl.due_at.is_(None), seen < self._limit, or_(stored, unnamed))
 
-    def _forgotten_listing(self) -> ColumnElement[bool]:
+    def _old_listing(self) -> ColumnElement[bool]:
         return and_(Listing.next_poll_at < self._limit, Listing.source_id.in_(self._watched()))
 
     def _watched(self) -> Select[int]:
@@ -189,7 +189,7 @@ class Pruning:
         with self.database.reading() as session:
             last = session.scalar(select(func.max(table.id))) or 0
         done = 0
-        while done < last and not self.stopping():
+        while done < last and not self.is_stopping():
             ahead = select(table.id).where(table.id > done).order_by(table.id).limit(_PIECE)
             with self.database.reading() as session:
                 end = session.scalar(select(func.max(ahead.subquery().c.id))) or last
@@ -213,14 +213,14 @@ class Pruning:
 
 
 def prune_daily(
-    database: Database, keep: timedelta, stopping: Stopping = lambda: False
-) -> Pruned | None:
+    database: Database, keep: timedelta, is_stopping: Stopping = lambda: False
+) -> PruneResult | None:
     """Delete what is older, unless that was done within a day, on this machine or another;
     return the numbers, or None. Raise StorageError."""
     now = datetime.now(UTC)
     if not database.write(lambda session: _claim(session, now)):
         return None
-    pruned = Pruning(database=database, keep=keep, now=now, stopping=stopping).run()
+    pruned = Pruning(database=database, keep=keep, now=now, is_stopping=is_stopping).run()
     database.write(lambda session: _note(session, pruned))
     return pruned
 
@@ -239,7 +239,7 @@ def _claim(session: Session, now: datetime) -> bool:
     return True
 
 
-def _note(session: Session, pruned: Pruned) -> None:
+def _note(session: Session, pruned: PruneResult) -> None:
     row = session.get(models.Progress, TASK)
     if row is not None:
         row.counts = pruned.counts
@@ -379,7 +379,7 @@ def reduce_articles(database: Database, documents: Mapping[int, Document]) -> No
 
     def work(connection: Connection) -> None:
         rollups = RollupUpdate(connection)
-        with rollups.changing(sorted(records)):
+        with rollups.updating(sorted(records)):
             for number, record in sorted(records.items()):
                 _reduce(connection, number, record)
         rollups.write()

@@ -213,7 +213,7 @@ def _pending(connection: Connection, number: int) -> tuple[dict[str, Any], Store
 
 def _revise(connection: Connection, record: Record, stored: StoredArticle) -> None:
     rollups = RollupUpdate(connection)
-    with rollups.changing([stored.id]):
+    with rollups.updating([stored.id]):
         revise(connection, record, stored, stored.run_id)
     rollups.write()
 

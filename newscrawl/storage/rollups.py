@@ -54,7 +54,7 @@ def _sums_of(table: type[Any]) -> list[str]:
     return [name for name in _SUMS if hasattr(table, name)]
 
 
-def _adding(table: type[Any]) -> BulkInsert:
+def _add_statement(table: type[Any]) -> BulkInsert:
     """Return an INSERT that adds to the row that exists."""
     keys, names = _KEYS[table], _sums_of(table)
 
@@ -65,15 +65,15 @@ def _adding(table: type[Any]) -> BulkInsert:
     return BulkInsert(models.Base.metadata.tables[table.__tablename__], (*keys, *names), add)
 
 
-def _dropping(table: type[Any]) -> Delete:
+def _delete_statement(table: type[Any]) -> Delete:
     """Return a DELETE of a row whose sums are all 0."""
     keys = [getattr(table, name) == bindparam(f"of_{name}") for name in _KEYS[table]]
     empty = [getattr(table, name) == 0 for name in _sums_of(table)]
     return delete(table).where(*keys, *empty)
 
 
-_ADD = {table: _adding(table) for table in _KEYS}
-_DROP = {table: _dropping(table) for table in _KEYS}
+_ADD = {table: _add_statement(table) for table in _KEYS}
+_DROP = {table: _delete_statement(table) for table in _KEYS}
 _ENTRY = ("minute", "article_id", "source_id", "language", "section", "limited")
 _NAMED = ("in_title", "in_body", "story_id")
 _ADD_COUNTED = BulkInsert(models.Base.metadata.tables["counted_articles"], (*_ENTRY, *_NAMED))
@@ -135,7 +135,7 @@ class DailySums:
         """Add what an article counts for."""
         self._change(contribution, 1)
 
-    def take_out(self, contribution: Contribution) -> None:
+    def subtract(self, contribution: Contribution) -> None:
         """Subtract what was added for an article."""
         self._change(contribution, -1)
 
@@ -279,7 +279,7 @@ class RollupUpdate:
         self._new.append((contribution, entry))
 
     @contextmanager
-    def changing(self, numbers: Sequence[int]) -> Iterator[None]:
+    def updating(self, numbers: Sequence[int]) -> Iterator[None]:
         """Update what is kept of these articles after the block, which may change their rows,
         texts, mentions and boilerplate."""
         self._flush()
@@ -290,7 +290,7 @@ class RollupUpdate:
         words = self._words(after)
         stories = self._stories(before, after, old_words, words)
         for contribution in before.values():
-            self._sums.take_out(contribution)
+            self._sums.subtract(contribution)
         for contribution in after.values():
             self._sums.add(contribution)
         delete_rows(self._connection, numbers)
@@ -303,7 +303,7 @@ class RollupUpdate:
             self._connection, [words[number] for number in sorted(moved & words.keys())]
         )
 
-    def renew(self, numbers: Sequence[int]) -> None:
+    def add_stored(self, numbers: Sequence[int]) -> None:
         """Add articles that neither the daily sums nor the search index hold; each stays in its
         story if it has one."""
         contributions = self._contributions(numbers)
@@ -403,7 +403,7 @@ def rebuild(
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
         rollups = RollupUpdate(connection)
-        rollups.renew(some)
+        rollups.add_stored(some)
         rollups.write()
         progress(start + len(some), len(numbers))
     return len(numbers)

@@ -55,7 +55,7 @@ def refresh_source_stats(
     `ended_after`, only sources of which a run has ended since then are updated.
     """
 
-    sums = _added_up(database, now, ended_after)
+    sums = _sum_days(database, now, ended_after)
     by_day: dict[date, list[dict[str, object]]] = defaultdict(list)
     for (source_id, day), found in sums.items():
         by_day[day].append(found.row(source_id, day))
@@ -64,7 +64,7 @@ def refresh_source_stats(
     return len(sums)
 
 
-def _added_up(
+def _sum_days(
     database: Database, now: datetime, ended_after: datetime | None
 ) -> "dict[tuple[int, date], _Sum]":
     """Return the sums by source and day. They are computed outside of the transaction that
@@ -234,11 +234,11 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """The result of one check of a source; `in_order` is set where a crawl would succeed."""
+    """The result of one check of a source; `healthy` is set where a crawl would succeed."""
 
     slug: str
     state: str
-    in_order: bool
+    healthy: bool
     note: str = ""
     listings: int = 0
     working: int = 0
@@ -282,7 +282,7 @@ def record_checkups(
             row.checked_at, row.state, row.note = moment, checkup.state, checkup.note
             row.listings, row.working = checkup.listings, checkup.working
             row.newest_at, row.moved_to = checkup.newest_at, checkup.moved_to
-            if checkup.in_order:
+            if checkup.healthy:
                 row.last_ok = moment
 
     database.write(work)

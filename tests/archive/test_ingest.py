@@ -45,7 +45,7 @@ name = "Siemens"
 [[company]]
 name = "Nokia"
 """
-RECIPE = ReadingConfig(reader=PageReader(method="combined", least=120))
+RECIPE = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
 HOSTS = ("news.example", "www.daily.example", "www.ft.com")
 
 

@@ -37,7 +37,7 @@ def companies(tmp_path: Path) -> Path:
 
 
 def reading(companies: Path, method: str = "combined") -> ReadingConfig:
-    return ReadingConfig(reader=PageReader(method=method, least=120), companies=companies)
+    return ReadingConfig(reader=PageReader(method=method, min_characters=120), companies=companies)
 
 
 def page(url: str, company: str = "Siemens", minutes: float = 0) -> Capture:

@@ -209,7 +209,7 @@ def test_reextraction_of_an_archived_crawl_changes_nothing(world: World) -> None
     """Nothing changes: neither do print views or legacy charsets, nor what only the feed told."""
     with open_database(f"sqlite:///{world.crawled.database}") as database:
         reading = ReadingConfig(
-            reader=PageReader(method="combined", least=120),
+            reader=PageReader(method="combined", min_characters=120),
             sources=Path(world.environment["NEWSCRAWL_SOURCES"]),
         )
         task = Reextraction(database, Archive(world.archive), reading)

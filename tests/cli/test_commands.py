@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from newscrawl import __version__
-from newscrawl.cli.arguments import InputError, one_of, parse_day
+from newscrawl.cli.arguments import InputError, match_one, parse_day
 from newscrawl.cli.output import columns_of
 from newscrawl.storage import StorageError, open_database, queries
 from tests.conftest import Newscrawl, Ran
@@ -532,7 +532,7 @@ def test_dates_before_the_calendar_are_refused() -> None:
 
 
 def test_company_names_ignore_case() -> None:
-    assert one_of(" SIEMENS ", ["Siemens", "Bosch"], "company", "see") == "Siemens"
+    assert match_one(" SIEMENS ", ["Siemens", "Bosch"], "company", "see") == "Siemens"
 
 
 # --- Columns ---

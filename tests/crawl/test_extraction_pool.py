@@ -57,7 +57,7 @@ class Reader(PageReader):
 
 @pytest.fixture
 def readers() -> Iterator[ExtractionPool]:
-    opened = ExtractionPool(WorkerConfig(reader=Reader(method="fe", least=10)), 1)
+    opened = ExtractionPool(WorkerConfig(reader=Reader(method="fe", min_characters=10)), 1)
     yield opened
     opened.close()
 
@@ -99,7 +99,7 @@ def test_thread_and_process_return_equal_documents(readers: ExtractionPool) -> N
 
 
 def test_companies_are_found_in_the_reader_process() -> None:
-    config = WorkerConfig(reader=Reader(method="fe", least=10), find_companies=True)
+    config = WorkerConfig(reader=Reader(method="fe", min_characters=10), find_companies=True)
     readers = ExtractionPool(config, 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
@@ -112,7 +112,7 @@ def test_companies_are_found_in_the_reader_process() -> None:
 
 def test_missing_registry_leaves_documents_unsearched(tmp_path: Path) -> None:
     config = WorkerConfig(
-        reader=PageReader(method="fe", least=10),
+        reader=PageReader(method="fe", min_characters=10),
         find_companies=True,
         registry=tmp_path / "gone.toml",
     )
@@ -153,7 +153,7 @@ def test_quarantined_page_is_read_in_a_process(readers: ExtractionPool) -> None:
 
 
 def test_page_over_its_time_limit_is_given_up() -> None:
-    config = WorkerConfig(reader=Reader(method="fe", least=10), max_seconds=2)
+    config = WorkerConfig(reader=Reader(method="fe", min_characters=10), max_seconds=2)
     readers = ExtractionPool(config, 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
@@ -180,7 +180,7 @@ def test_page_over_its_memory_limit_loses_no_other_page(readers: ExtractionPool)
 
 
 def test_zero_processes_read_in_a_thread() -> None:
-    readers = ExtractionPool(WorkerConfig(reader=Reader(method="fe", least=10)), 0)
+    readers = ExtractionPool(WorkerConfig(reader=Reader(method="fe", min_characters=10)), 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert places(documents) == {f"{os.getpid()} extraction_0"}
@@ -191,7 +191,8 @@ def test_readers_end_when_their_crawl_is_killed() -> None:
         "import asyncio, os, time\n"
         "from tests.crawl.test_extraction_pool import *\n"
         "if __name__ == '__main__':\n"
-        "    readers = ExtractionPool(WorkerConfig(reader=Reader(method='fe', least=10)), 1)\n"
+        "    config = WorkerConfig(reader=Reader(method='fe', min_characters=10))\n"
+        "    readers = ExtractionPool(config, 1)\n"
         "    found = read_all(readers, [PAGE] * 20)\n"
         "    print(found[-1].article.section.split()[0], flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, Definition, alone
+from newscrawl.dashboard.companies_file import (
+    CompaniesFile,
+    CompaniesFileError,
+    Definition,
+    single_registry,
+)
 from newscrawl.mentions import load_companies
 
 FILE = """\
@@ -33,7 +38,7 @@ def file(tmp_path: Path) -> CompaniesFile:
 
 
 def put(file: CompaniesFile, entry: Definition, instead_of: str | None = None) -> str:
-    file.put(entry, instead_of=instead_of, mark=file.open().mark)
+    file.save(entry, instead_of=instead_of, mark=file.open().mark)
     return file.path.read_text("utf-8")
 
 
@@ -66,12 +71,12 @@ def test_groups_below_the_last_entry_stay(file: CompaniesFile) -> None:
     assert groups in text
     assert file.open().groups == {"our competitors": ("Northern Ferry", "Siemens")}
     with pytest.raises(CompaniesFileError, match="no company of the registry"):
-        file.drop("Northern Ferry", mark=file.open().mark)
+        file.delete("Northern Ferry", mark=file.open().mark)
 
 
 def test_every_entry_can_be_deleted(file: CompaniesFile) -> None:
     for name in ("Quayside Works", "Northern Ferry"):
-        file.drop(name, mark=file.open().mark)
+        file.delete(name, mark=file.open().mark)
     assert file.open().companies == ()
     assert file.path.read_text("utf-8").startswith("# Our own watch list.")
 
@@ -104,7 +109,7 @@ def test_changed_file_is_not_overwritten(file: CompaniesFile) -> None:
     mark = file.open().mark
     file.path.write_text(FILE + "\n# a colleague was here\n", "utf-8")
     with pytest.raises(CompaniesFileError, match="has changed since"):
-        file.put(definition("Harbour Bank"), instead_of=None, mark=mark)
+        file.save(definition("Harbour Bank"), instead_of=None, mark=mark)
 
 
 def test_deleted_entry_is_not_edited(file: CompaniesFile) -> None:
@@ -126,7 +131,7 @@ def test_file_that_cannot_be_rewritten_is_reported(
     path.write_text(content, "utf-8")
     file = CompaniesFile(path)
     with pytest.raises(CompaniesFileError, match=fault):
-        file.put(definition("Harbour Bank"), instead_of=None, mark=file.open().mark)
+        file.save(definition("Harbour Bank"), instead_of=None, mark=file.open().mark)
     assert path.read_text("utf-8") == content
 
 
@@ -147,7 +152,7 @@ def test_file_mode_and_symbolic_link_are_kept(file: CompaniesFile) -> None:
 
 
 def test_definition_can_be_tried_alone() -> None:
-    (mention,) = alone(definition("Harbour Bank")).find("The Harbour Bank opens.")
+    (mention,) = single_registry(definition("Harbour Bank")).find("The Harbour Bank opens.")
     assert mention.company == "Harbour Bank"
 
 

@@ -29,7 +29,7 @@ SECONDS, MEGABYTES = 2.0, 300.0
 # blocks, of nested elements and of names (docs/algorithms.md) are numbers, which 40 KB can reach.
 MIN_SIZE = 0.1
 _TESTS = Path(__file__).parent.parent
-_READER = PageReader(method="combined", least=120)
+_READER = PageReader(method="combined", min_characters=120)
 _ENCODINGS = ("utf-8", "latin-1", "utf-16", "gb2312", "iso-2022-jp", "x", None)
 # The sizes of what is put into a page, and how often each is.
 _SIZES = {100: 50, 3_000: 30, 30_000: 15, 300_000: 4, 3_000_000: 1}

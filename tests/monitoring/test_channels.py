@@ -23,9 +23,9 @@ from newscrawl.config import SettingError
 from newscrawl.monitoring.channels import MailChannel, WebhookChannel, configured_channels
 from newscrawl.monitoring.delivery import (
     DeliveryError,
+    FailedDelivery,
     LogChannel,
     Notice,
-    Undelivered,
     deliver,
 )
 from tests.receivers import Hook, Inbox, free_port, mail_server
@@ -241,7 +241,7 @@ def test_error_of_a_webhook_hides_its_path(
 ) -> None:
     hook.answers = answers
     (failure,) = deliver(NOTICE, [channel(hook.url)]).failed
-    assert failure == Undelivered("webhook (127.0.0.1)", reason)
+    assert failure == FailedDelivery("webhook (127.0.0.1)", reason)
     assert len(hook.taken) == times
     assert "t0ken" not in str(failure)
 

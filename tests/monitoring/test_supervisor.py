@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from newscrawl.crawl.extensions import counted
+from newscrawl.crawl.extensions import activity_count
 from newscrawl.monitoring.supervisor import (
     CrawlCommand,
     CrawlLimits,
@@ -108,9 +108,11 @@ def test_slow_crawl_that_makes_progress_is_not_ended(crawls: dict[str, Supervise
 
 def test_stats_that_change_with_time_are_no_progress() -> None:
     before = {"log_count/INFO": 1, "memusage/max": 5, "newscrawl/found": 1, "newscrawl/newest": "x"}
-    assert counted(before | {"log_count/INFO": 2, "memusage/max": 6}) == counted(before)
+    assert activity_count(before | {"log_count/INFO": 2, "memusage/max": 6}) == activity_count(
+        before
+    )
     for name in ("downloader/request_count", "newscrawl/found", "item_scraped_count"):
-        assert counted(before | {name: 7}) != counted(before)
+        assert activity_count(before | {name: 7}) != activity_count(before)
 
 
 def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:

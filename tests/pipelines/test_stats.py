@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 
 from newscrawl.items import Article, Document, Hints, Page
 from newscrawl.mentions import load_companies, with_mentions
-from newscrawl.reading import PageReader, article_of_hints, completed
+from newscrawl.reading import PageReader, article_of_hints, with_feed_hints
 from newscrawl.storage import COVERAGE_STATES
 from pipelines.extraction import pages_pile_up
 from pipelines.stats import Counts, abort_note, state_of, summary
@@ -132,7 +132,7 @@ def test_article_that_may_not_be_read_can_have_a_headline_only() -> None:
 
 
 def test_hints_of_the_feed_complete_the_page() -> None:
-    article = completed(Article(url=PAGE.url, text="Text."), PAGE)
+    article = with_feed_hints(Article(url=PAGE.url, text="Text."), PAGE)
     assert article.title == "Feed title"
     assert article.authors == ("Jule",)
     assert article.published == PAGE.hints.published
@@ -142,14 +142,14 @@ def test_hints_of_the_feed_complete_the_page() -> None:
 
 def test_fields_of_the_page_override_hints_of_the_feed() -> None:
     page_says = Article(url=PAGE.url, title="Page title", authors=("Ada",), language="en")
-    article = completed(page_says, PAGE)
+    article = with_feed_hints(page_says, PAGE)
     assert (article.title, article.authors, article.language) == ("Page title", ("Ada",), "en")
 
 
 def test_article_has_the_canonical_url_of_its_page() -> None:
-    assert completed(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
+    assert with_feed_hints(Article(url=PAGE.url), PAGE).url == "https://n.example/b"
     bare = replace(PAGE, html=b"<html></html>")
-    assert completed(Article(url=PAGE.url), bare).url == "https://n.example/a"
+    assert with_feed_hints(Article(url=PAGE.url), bare).url == "https://n.example/a"
 
 
 # --- What stands outside the article ---
@@ -167,7 +167,9 @@ the largest of the year. The shares of Siemens rose by two per cent on Tuesday.<
 
 def test_companies_outside_the_article_are_counted_separately() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
-    document = with_mentions(PageReader(method="combined", least=100).read(page), load_companies())
+    document = with_mentions(
+        PageReader(method="combined", min_characters=100).read(page), load_companies()
+    )
     assert {mention.company for mention in document.mentions} == {"Siemens"}
     assert dict(document.boilerplate) == {"Volkswagen": 2, "Siemens": 1}
     assert document.rest == ""
@@ -176,7 +178,9 @@ def test_companies_outside_the_article_are_counted_separately() -> None:
 def test_document_is_searched_once() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = load_companies()
-    document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
+    document = with_mentions(
+        PageReader(method="combined", min_characters=100).read(page), companies
+    )
     assert with_mentions(document, companies) is document
     sent: Document = pickle.loads(pickle.dumps(document))  # noqa: S301
     assert with_mentions(sent, companies) is sent
@@ -185,7 +189,9 @@ def test_document_is_searched_once() -> None:
 def test_changed_article_is_searched_again() -> None:
     page = Page(url="https://n.example/a", source="n", html=TEASERS, fetched_at=NOW)
     companies = load_companies()
-    document = with_mentions(PageReader(method="combined", least=100).read(page), companies)
+    document = with_mentions(
+        PageReader(method="combined", min_characters=100).read(page), companies
+    )
     changed = replace(document, article=replace(document.article, text="Volkswagen builds cars."))
     again = with_mentions(changed, companies)
     assert [mention.company for mention in again.mentions] == ["Siemens", "Volkswagen"]

@@ -463,10 +463,10 @@ def test_reading_covers_a_later_since(
         return None if number is None else datetime(2026, 11, number, tzinfo=UTC)
 
     (one,) = frontier.listings(["https://ft.example/rss"])
-    assert not one.says_enough(day(asked_from))
+    assert not one.covers(day(asked_from))
     frontier.record_reading(one.id, reading(cutoff=day(read_from)))
     (one,) = frontier.listings(["https://ft.example/rss"])
-    assert one.says_enough(day(asked_from)) is enough
+    assert one.covers(day(asked_from)) is enough
 
 
 # --- Which sources are due ----------------------------------------------------------------------

@@ -20,7 +20,7 @@ from newscrawl.storage.models import (
     Run,
     Worker,
 )
-from newscrawl.storage.retention import MIN_KEEP, Pruned, Pruning, prune_daily
+from newscrawl.storage.retention import MIN_KEEP, PruneResult, Pruning, prune_daily
 from tests.conftest import Newscrawl
 from tests.frontiers import DAY, HOUR, article, next_run, now, offered, reading, urls
 
@@ -37,7 +37,7 @@ def rows(database: Database, table: type[Base]) -> int:
         return session.scalars(select(func.count()).select_from(table)).one()
 
 
-def prune(database: Database, at: datetime | None = None) -> Pruned:
+def prune(database: Database, at: datetime | None = None) -> PruneResult:
     return Pruning(database=database, keep=KEEP, now=at or now()).run()
 
 
@@ -202,13 +202,13 @@ def test_stopped_prune_ends_between_two_batches(
 ) -> None:
     crawl(now() - 100 * DAY, "x", "x-2")
     crawl(now() - HOUR, "b")
-    stopped = Pruning(database=database, keep=KEEP, stopping=lambda: True).run()
+    stopped = Pruning(database=database, keep=KEEP, is_stopping=lambda: True).run()
     assert stopped.pages == 0
     assert prune(database).pages == 2
 
 
 def test_one_monitor_prunes_once_a_day(database: Database) -> None:
-    assert prune_daily(database, KEEP) == Pruned()
+    assert prune_daily(database, KEEP) == PruneResult()
     assert prune_daily(database, KEEP) is None
 
 

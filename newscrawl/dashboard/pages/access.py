@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.rendering import app_state, render
-from newscrawl.dashboard.security import SESSION_COOKIE, same, session_of
+from newscrawl.dashboard.security import SESSION_COOKIE, is_equal, session_of
 
 router = APIRouter()
 
@@ -33,7 +33,7 @@ async def sign_in(
     state = app_state(request)
     if not state.seal.holds(request, seal):
         raise HTTPException(403, "Reload the page and send the form again.")
-    if state.config.token is None or not same(token.strip(), state.config.token):
+    if state.config.token is None or not is_equal(token.strip(), state.config.token):
         await asyncio.sleep(WRONG_PAUSE)
         return render(request, "sign_in.html", status=401, then=_here(then), wrong=True)
     answer = RedirectResponse(_here(then), status_code=303)

@@ -77,7 +77,7 @@ def company(request: Request, name: str) -> Response:
             ),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
-            parts_by={by: _most(counts, filters.count) for by, counts in parts.items()},
+            parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
             beside=queries.co_mentions(database, name, scope=scope, limit=MAX_LISTED),
             latest=queries.company_articles(
                 database,
@@ -115,7 +115,7 @@ def _facts(request: Request, name: str) -> list[str]:
     return [fact for fact in facts if fact]
 
 
-def _most(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
+def _top(counts: Sequence[MentionCount], count: Count) -> list[tuple[str, int]]:
     """Return the groups with the most, without those that have none."""
     numbers = [(each.key, number(each.hits, count)) for each in counts]
     return sorted((each for each in numbers if each[1]), key=lambda each: -each[1])[:MAX_LISTED]

@@ -17,8 +17,8 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
     Definition,
-    alone,
     registry_of,
+    single_registry,
 )
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import app_state, render
@@ -137,7 +137,7 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     _check_seal(request, form.seal)
     file = _writable(request)
     try:
-        file.put(form.definition, instead_of=form.former or None, mark=form.mark)
+        file.save(form.definition, instead_of=form.former or None, mark=form.mark)
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
@@ -150,7 +150,7 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Delete an entry from the file."""
     _check_seal(request, form.seal)
     try:
-        _writable(request).drop(form.former, mark=form.mark)
+        _writable(request).delete(form.former, mark=form.mark)
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
@@ -227,7 +227,7 @@ class Trial:
 def try_out(database: Database, definition: Definition, former: str | None) -> Trial:
     """Match a definition in the newest articles; raise CompaniesFileError for an invalid one.
     `former` is the name under which it is stored now."""
-    companies = alone(definition)
+    companies = single_registry(definition)
     texts = newest_texts(database, company=former or definition.name, limit=TRIED_ARTICLES)
     hits, lost = [], 0
     for text in texts:

@@ -34,7 +34,7 @@ class KnownListing:
     failures: int = 0
     next_poll_at: datetime | None = None
 
-    def says_enough(self, cutoff: datetime | None) -> bool:
+    def covers(self, cutoff: datetime | None) -> bool:
         """Return whether a reading that skips what is older than `cutoff` would bring nothing
         more."""
         if self.checked_at is None:
