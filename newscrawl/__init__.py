@@ -1,4 +1,4 @@
-"""newscrawl watches the news for companies. This is its public door."""
+"""newscrawl watches the news for companies. This is its public interface."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ __all__ = ["Article", "Mention", "Page", "__version__", "extract"]
 __version__ = "0.1.0"
 
 
-# Modules of the public door that need no import of their own.
+# Modules of the public interface that can be accessed without their own import.
 _MODULES = ("mentions", "query")
 
 
@@ -22,7 +22,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for, and no more: the command line starts in half the time."""
+    """Import a name when it is used: the command line starts in half the time."""
     if name in _MODULES:
         return import_module(f"newscrawl.{name}")
     if name == "extract":

@@ -13,7 +13,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class SettingError(ValueError):
-    """A setting or argument that can't work: one line that names it and says what to do."""
+    """An invalid setting or argument: one line that names it and says what to do."""
 
 
 def _env(name: str, default: str) -> str:
@@ -21,7 +21,7 @@ def _env(name: str, default: str) -> str:
 
 
 def whole_number(name: str, value: object) -> int:
-    """Return the value of a setting that counts something; SettingError unless it is above 0."""
+    """Return the value of a setting that is a number; raise SettingError unless it is above 0."""
     text = str(value).strip()
     if not text.isascii() or not text.isdigit() or int(text) == 0:
         raise SettingError(f"{name}={text}: not a whole number above 0")
@@ -29,7 +29,7 @@ def whole_number(name: str, value: object) -> int:
 
 
 def seconds(name: str, value: object) -> float:
-    """Return the value of a setting that is a time; SettingError unless it is 0 or above."""
+    """Return the value of a setting in seconds; raise SettingError unless it is 0 or above."""
     try:
         found = float(str(value))
     except ValueError:
@@ -42,7 +42,7 @@ def seconds(name: str, value: object) -> float:
 def durations(name: str, value: object) -> tuple[timedelta, ...]:
     """Return the value of a setting that is a list of times, as in "10m 1h 3d".
 
-    Raises SettingError where one is none or shorter than the one before it.
+    Raise SettingError if one is invalid or shorter than the one before it.
     """
     found = [_DURATION.fullmatch(part) for part in str(value).lower().replace(",", " ").split()]
     if any(part is None for part in found):
@@ -54,7 +54,8 @@ def durations(name: str, value: object) -> tuple[timedelta, ...]:
 
 
 def duration(name: str, value: object) -> timedelta:
-    """Return the value of a setting that is a time, as in "10m"; SettingError for any other."""
+    """Return the value of a setting that is a time, as in "10m"; raise SettingError for any
+    other."""
     times = durations(name, value)
     if len(times) != 1 or not times[0]:
         raise SettingError(f"{name}={value}: not a time, as in 10m or 6h")
@@ -62,7 +63,7 @@ def duration(name: str, value: object) -> timedelta:
 
 
 def yes(name: str, value: object) -> bool:
-    """Return the value of a setting that is yes or no; SettingError for any other."""
+    """Return the value of a setting that is yes or no; raise SettingError for any other."""
     text = str(value).strip().lower()
     if text not in {"", "no", "0", "false", "yes", "1", "true"}:
         raise SettingError(f"{name}={value}: write yes or no")
@@ -70,71 +71,73 @@ def yes(name: str, value: object) -> bool:
 
 
 def user_agent(contact: str) -> str:
-    """Return how the crawler introduces itself; `contact` is a URL or an e-mail address."""
+    """Return the crawler's user agent; `contact` is a URL or an e-mail address."""
     name = f"newscrawl/{version('newscrawl')}"
     return f"{name} (+{contact})" if contact else name
 
 
 # --- Settings and their defaults ---------------------------------------------------------------
 
-# Who the crawler's visits may be complained to: a URL or an e-mail address.
+# Where sites can complain about the crawler: a URL or an e-mail address.
 NEWSCRAWL_CONTACT = _env("NEWSCRAWL_CONTACT", "")
 NEWSCRAWL_DATABASE_URL = _env("NEWSCRAWL_DATABASE_URL", "sqlite:///newscrawl.sqlite")
-# Files of companies and of sources beside the bundled ones.
+# Files of companies and of sources in addition to the bundled ones.
 NEWSCRAWL_COMPANIES = _env("NEWSCRAWL_COMPANIES", "")
 NEWSCRAWL_SOURCES = _env("NEWSCRAWL_SOURCES", "")
-# What visitors of the dashboard must show; needed where it listens to other machines.
+# The token of the dashboard; required if other machines have access.
 NEWSCRAWL_SERVE_TOKEN = _env("NEWSCRAWL_SERVE_TOKEN", "")
 NEWSCRAWL_METHOD = _env("NEWSCRAWL_METHOD", "combined")
-# Articles asked for in one crawl, at most; `-a limit=` overrides it.
+# Maximum number of articles that a crawl requests; `-a limit=` overrides it.
 NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")
-# Without `-a since=`, pages of ordinary sitemaps (which list whole archives) are of interest for
-# so many days, and a source whose newest article is older counts as gone stale.
+# Maximum age, in days, of pages from ordinary sitemaps (which list whole archives) without `-a
+# since=`; a source whose newest article is older is stale.
 NEWSCRAWL_RECENT_DAYS = _env("NEWSCRAWL_RECENT_DAYS", "7")
-# Sitemaps read in one crawl, at most; the newest of an index come first.
+# Maximum number of sitemaps read in one crawl; the newest of an index come first.
 NEWSCRAWL_SITEMAPS = _env("NEWSCRAWL_SITEMAPS", "30")
-# Texts of fewer characters are taken for what is left of a page without an article.
+# Minimum number of characters of an article's text.
 NEWSCRAWL_MIN_CHARACTERS = _env("NEWSCRAWL_MIN_CHARACTERS", "120")
-# Processes that read pages beside the crawl, where more come than a thread can read; 0 for none,
-# auto for one on each core, four at most.
+# Processes that extract pages if they arrive faster than a thread can read them; 0 for none, auto
+# for one on each core, four at most.
 NEWSCRAWL_EXTRACTION_PROCESSES = _env("NEWSCRAWL_EXTRACTION_PROCESSES", "auto")
-# Seconds that a Retry-After may ask for, at most, and what is waited where a 429 or 503 has none.
+# Maximum seconds of a Retry-After, and seconds of the pause after a 429 or 503 without one.
 NEWSCRAWL_RETRY_AFTER_MAX = _env("NEWSCRAWL_RETRY_AFTER_MAX", "120")
 NEWSCRAWL_RETRY_PAUSE = _env("NEWSCRAWL_RETRY_PAUSE", "10")
-# Seconds of Crawl-delay, at most; a source that asks for more is not crawled.
+# Maximum seconds of a Crawl-delay; a source with a longer one is not crawled.
 NEWSCRAWL_CRAWL_DELAY_MAX = _env("NEWSCRAWL_CRAWL_DELAY_MAX", "120")
-# A page is looked at again when its article is so old, for corrections, and tried again so long
-# after each failure; after the last one it is left. A server may be down over a weekend.
+# Ages at which a page is fetched again for corrections, and delays of the retries of a page that
+# could not be fetched. A server may be down over a weekend.
 NEWSCRAWL_REVISITS = _env("NEWSCRAWL_REVISITS", "1h 6h 1d 3d 7d")
 NEWSCRAWL_RETRIES = _env("NEWSCRAWL_RETRIES", "10m 1h 6h 1d 3d")
-# Time between two polls of a feed or sitemap: about that between two articles, within bounds.
+# Bounds of the time between two polls of a feed or sitemap; within them, it is about that between
+# two articles.
 NEWSCRAWL_POLL_MIN = _env("NEWSCRAWL_POLL_MIN", "10m")
 NEWSCRAWL_POLL_MAX = _env("NEWSCRAWL_POLL_MAX", "6h")
-# What a watch needs no more (pages that no feed names, runs without articles) is kept so long.
+# How long data that a watch no longer needs (pages that no feed lists, runs without articles) is
+# kept.
 NEWSCRAWL_KEEP = _env("NEWSCRAWL_KEEP", "60d")
-# Hosts (host, host:port or a network, parted by commas) that may be private addresses.
+# Hosts (host, host:port or a network, separated by commas) that may be private addresses.
 NEWSCRAWL_ALLOW_PRIVATE = _env("NEWSCRAWL_ALLOW_PRIVATE", "")
-# `newscrawl monitor`: the queue, where it isn't kept beside the database; the seconds after which
-# the sources of a worker that died are others', those that a crawl may take at most, and those
-# between two looks at what is due.
+# `newscrawl monitor`: the queue, unless it is beside the database; the seconds after which the
+# sources of a dead worker are crawled by others; the maximum seconds of a crawl; and the seconds
+# between two searches for due sources.
 NEWSCRAWL_QUEUE_URL = _env("NEWSCRAWL_QUEUE_URL", "")
 NEWSCRAWL_LEASE = _env("NEWSCRAWL_LEASE", "120")
 NEWSCRAWL_LONGEST_CRAWL = _env("NEWSCRAWL_LONGEST_CRAWL", "7200")
-# Seconds without any request, answer or article after which a crawl of the monitor is ended. A
-# healthy one is silent for a Retry-After, a Crawl-delay and a timeout, 120 + 120 + 30: ours,
-# twice that and some more.
+# Seconds without a request, response or article after which the monitor ends a crawl. A healthy
+# crawl is silent for a Retry-After, a Crawl-delay and a timeout, 120 + 120 + 30: ours, twice that
+# and some more.
 NEWSCRAWL_STALL_TIMEOUT = _env("NEWSCRAWL_STALL_TIMEOUT", "600")
 NEWSCRAWL_MONITOR_PAUSE = _env("NEWSCRAWL_MONITOR_PAUSE", "10")
-# Where alerts go besides the log: a mail server, sender and recipients; URLs, parted by commas,
-# that take JSON, the key that signs it, and whether they may be private addresses.
+# Where alerts are sent besides the log: a mail server, sender and recipients; URLs, separated by
+# commas, that accept JSON, the key that signs it, and whether they may be private addresses.
 NEWSCRAWL_SMTP_URL = _env("NEWSCRAWL_SMTP_URL", "")
 NEWSCRAWL_MAIL_FROM = _env("NEWSCRAWL_MAIL_FROM", "")
 NEWSCRAWL_MAIL_TO = _env("NEWSCRAWL_MAIL_TO", "")
 NEWSCRAWL_WEBHOOKS = _env("NEWSCRAWL_WEBHOOKS", "")
 NEWSCRAWL_WEBHOOK_SECRET = _env("NEWSCRAWL_WEBHOOK_SECRET", "")
 NEWSCRAWL_WEBHOOK_PRIVATE = _env("NEWSCRAWL_WEBHOOK_PRIVATE", "no")
-# A folder in which every response is kept as WARC, in files of about so many megabytes; and one
-# from which a crawl is answered instead of by the network.
+# A folder in which every response is archived as WARC, and the maximum megabytes of a file; and a
+# folder from which a crawl is replayed instead of using the network.
 NEWSCRAWL_ARCHIVE = _env("NEWSCRAWL_ARCHIVE", "")
 NEWSCRAWL_ARCHIVE_MB = _env("NEWSCRAWL_ARCHIVE_MB", "1000")
 NEWSCRAWL_REPLAY = _env("NEWSCRAWL_REPLAY", "")

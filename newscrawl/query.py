@@ -90,7 +90,7 @@ def _flat(row: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return rows in a row as dictionaries and tuples as lists, as frames need them."""
+    """Return rows in a row as dictionaries and tuples as lists, which frames need."""
     if isinstance(value, tuple):
         return [_flat(item) if is_dataclass(item) else _plain(item) for item in value]
     return dict(value) if isinstance(value, Mapping) else value

@@ -1,6 +1,6 @@
-"""A page becomes a document with an article, or NoArticleError names the reason.
+"""Read a page as a document with an article, or raise NoArticleError with the reason.
 
-A crawl, the ingestion of archives and a new extraction all read pages by this.
+Crawls, the ingestion of archives and re-extraction all read pages with it.
 """
 
 import re
@@ -17,7 +17,7 @@ from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 
-# Pages without an article of their own, whatever text was found on them.
+# Kinds of pages without an article, whatever text was found on them.
 _NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")
@@ -25,7 +25,7 @@ _SNIFFED = 4096
 
 
 class NoArticleError(Exception):
-    """The page holds no article: `reason` is what is counted, the message what is logged."""
+    """The page has no article: `reason` is counted, the message is logged."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class NoArticleError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReader:
-    """Reads pages with a `method` of extraction; an article has at min_characters `min_characters`.
+    """Reads pages with a `method` of extraction; an article has at least `min_characters`.
 
     `memories` hold the blocks that pages of a source share, by its slug. With `collects_blocks`,
     documents carry the hashes of their blocks, from which a memory learns."""
@@ -47,7 +47,8 @@ class PageReader:
     def read(self, page: Page) -> Document:
         """Return the page with its article, without mentions; raise NoArticleError.
 
-        For a page behind a paywall, with `access` "paywalled", it holds what the feed says.
+        The document of a page behind a paywall, with `access` "paywalled", has the hints of the
+        feed.
         """
         if page.access != "open":
             return Document(page=page, article=article_of_hints(page))
@@ -92,7 +93,7 @@ def _paywalled(page: Page, article: Article) -> Document:
     )
     hints = page.hints
     if not hints.title and article.paywalled and article.published:
-        # No feed names it, but the metadata of the page does.
+        # No feed lists it, but the metadata of the page names it.
         hints = replace(
             hints, title=article.title, authors=article.authors, published=article.published
         )
@@ -104,7 +105,7 @@ def _paywalled(page: Page, article: Article) -> Document:
 
 
 def article_of_hints(page: Page) -> Article:
-    """Return what a feed says about an article that may not be read: headline and standfirst."""
+    """Return the hints of an article that may not be read: headline and standfirst."""
     hints = page.hints
     text = f"{hints.title or ''} {hints.standfirst or ''}"
     return Article(

@@ -6,10 +6,10 @@ from newscrawl.config import NEWSCRAWL_CONTACT, user_agent
 # --- Item pipelines and feed exports ------------------------------------------------------------
 
 ITEM_PIPELINES = {
-    "pipelines.extraction.ExtractionPipeline": 100,  # a page becomes an article
-    "pipelines.stats.SourceStatsPipeline": 150,  # how well it came out of the page is counted
-    "pipelines.mentions.MentionsPipeline": 200,  # the companies that the article names
-    "pipelines.storage.StoragePipeline": 300,  # both go into the database, in one transaction
+    "pipelines.extraction.ExtractionPipeline": 100,  # extracts the article of a page
+    "pipelines.stats.SourceStatsPipeline": 150,  # counts the results of extraction
+    "pipelines.mentions.MentionsPipeline": 200,  # finds the companies in the article
+    "pipelines.storage.StoragePipeline": 300,  # stores both in one transaction
 }
 
 # What -O, -o and FEEDS write: an ArticleItem for each article that was stored.
@@ -38,7 +38,7 @@ LOG_FORMATTER = "newscrawl.crawl.extensions.ShortLogFormatter"
 LOG_LEVEL = "INFO"
 DEFAULT_DROPITEM_LOG_LEVEL = "INFO"
 LOG_VERSIONS: list[str] = []
-STATS_DUMP = False  # one line at the end says what came of it; -s STATS_DUMP=1 shows all counts
+STATS_DUMP = False  # one line shows the results; -s STATS_DUMP=1 shows all counts
 
 SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article first, as listed
 
@@ -46,9 +46,9 @@ SCHEDULER_MEMORY_QUEUE = "scrapy.squeues.FifoMemoryQueue"  # the newest article 
 USER_AGENT = user_agent(NEWSCRAWL_CONTACT)
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = "newscrawl"
-CONCURRENT_REQUESTS = 4  # a crawl is of one source; what waits here must end before it can stop
+CONCURRENT_REQUESTS = 4  # a crawl has one source; items in process delay its end
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
-# Bytes of pages that are being read or stored before no more are asked for: those of two batches.
+# Bytes of pages in process above which no more are requested: those of two batches.
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 20_000_000
 CONCURRENT_ITEMS = 1  # a page holds one article; Scrapy starts so many tasks for each response
 DOWNLOAD_DELAY = 0.5
@@ -56,17 +56,17 @@ AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 60.0
 RETRY_TIMES = 2
-RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the spider reports each page that failed, once
+RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the spider logs each failed page once
 COOKIES_ENABLED = False
 REFERER_ENABLED = True
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 }
 
-# A crawl that is told to stop ends within seconds, however long a server is silent.
+# A crawl that is stopped ends within seconds, even if a server doesn't respond.
 DOWNLOADER = "newscrawl.crawl.shutdown.EndingDownloader"
 
-# Wary
+# Protection against hostile servers
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 DOWNLOAD_TIMEOUT = 30
@@ -74,8 +74,8 @@ DOWNLOAD_MAXSIZE = 8 * 1024 * 1024  # the largest article pages stay below 5 MB
 DOWNLOAD_WARNSIZE = 0
 REDIRECT_MAX_TIMES = 5
 METAREFRESH_ENABLED = False
-DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # http and https alone
-DNSCACHE_ENABLED = True  # the guard relies on it: what it has checked is what is connected to
+DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}  # http and https only
+DNSCACHE_ENABLED = True  # PrivateAddressMiddleware: the checked address is the one used
 
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,
@@ -94,5 +94,5 @@ DOWNLOADER_MIDDLEWARES = {
     "newscrawl.crawl.middlewares.RetryAfterMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "newscrawl.crawl.middlewares.CompressionMiddleware": 590,
-    "newscrawl.crawl.middlewares.PrivateAddressMiddleware": 890,  # last before the network
+    "newscrawl.crawl.middlewares.PrivateAddressMiddleware": 890,  # the last one before the network
 }

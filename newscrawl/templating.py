@@ -10,9 +10,9 @@ from urllib.parse import quote, urlsplit
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-TEMPLATES = Path(__file__).parent / "templates"  # pages of several rooms
+TEMPLATES = Path(__file__).parent / "templates"  # templates of several packages
 MAX_TITLE, MAX_URL = 200, 2000  # characters
-# Characters that HTML can't hold, and marks that reverse the direction of all text after them.
+# Characters that HTML can't contain, and marks that reverse the direction of the text after them.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )

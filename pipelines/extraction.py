@@ -1,4 +1,4 @@
-"""ExtractionPipeline: a page becomes an article, or is dropped for a counted reason."""
+"""ExtractionPipeline: extract the article of a page, or drop the page for a counted reason."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,11 +27,11 @@ from newscrawl.mentions import Companies
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.storage.frontier import FetchOutcome
 
-# `outcome` of a drop says whether its page is fetched again; "read", the default, means yes.
+# The `outcome` of a drop says whether its page is fetched again; with "read", the default, it is.
 
 
 class NoArticle(DropItem):
-    """The page holds no article; of one that was stored before, that is kept."""
+    """The page has no article; an article that was stored from it before is kept."""
 
 
 class NotHtml(NoArticle):
@@ -41,11 +41,11 @@ class NotHtml(NoArticle):
 
 
 class NotAnArticle(NoArticle):
-    """The page holds no article: a section front, an error, a list."""
+    """The page is of another kind: a section front, an error, a list."""
 
 
 class ConsentOrPaywall(NoArticle):
-    """A consent page or paywall, and no feed names the article behind it."""
+    """A consent page or paywall, and no feed lists the article."""
 
 
 class Empty(NoArticle):
@@ -53,11 +53,11 @@ class Empty(NoArticle):
 
 
 class TooShort(NoArticle):
-    """The text is what is left of a page without an article."""
+    """The text is too short for an article."""
 
 
 class TooOld(DropItem):
-    """The article was published before the moment given by -a since."""
+    """The article was published before -a since."""
 
     outcome: FetchOutcome = "postponed"
 
@@ -72,7 +72,7 @@ class WorkerDied(DropItem):
     outcome: FetchOutcome = "crashed"
 
 
-# Scrapy counts what is dropped by the class.
+# Scrapy counts dropped items by their exception's class.
 _DROPS: Mapping[Reason, type[NoArticle]] = {
     "NotHtml": NotHtml,
     "NotAnArticle": NotAnArticle,
@@ -94,7 +94,7 @@ class ExtractionPipeline(DocumentPipeline):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build the pipeline; SettingError for a setting that can't work."""
+        """Build the pipeline; raise SettingError for an invalid setting."""
         settings = crawler.settings
         processes = process_count(own_setting(settings, "NEWSCRAWL_EXTRACTION_PROCESSES"))
         pipeline = cls(crawler, reader_of(settings), processes)
@@ -103,7 +103,7 @@ class ExtractionPipeline(DocumentPipeline):
         return pipeline
 
     def open_spider(self) -> None:
-        """Read all pages of this crawl with what the crawls before it have learned."""
+        """Read all pages of this crawl with the template memory of earlier crawls."""
         spider, memory = self._session.spider, self._session.memory
         if spider is not None and memory.pages:
             memories = {spider.source.slug: templates(memory)}
@@ -126,11 +126,12 @@ class ExtractionPipeline(DocumentPipeline):
         )
 
     def close_spider(self) -> None:
-        """End the pool."""
+        """Stop the pool."""
         self._pool.close()
 
     async def process_item(self, item: Any) -> Any:
-        """Return a page with its article; a DropItem's class says why there is none."""
+        """Return a page with its article; raise a DropItem whose class is the reason if there is
+        none."""
         if isinstance(item, Page):
             return self.pass_on(await self._read(item))
         document = self.document(item)

@@ -1,4 +1,4 @@
-"""The companies that an article itself names."""
+"""MentionsPipeline: find the companies that an article mentions."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -11,10 +11,10 @@ from pipelines.extraction import ExtractionPipeline
 
 
 class MentionsPipeline(DocumentPipeline):
-    """Document → the same with its mentions. The registry is read once, at the start.
+    """Document → Document with its mentions. The registry is read once, at the start.
 
-    They are found where pages are read, beside the event loop. Here they are found only in what
-    comes from elsewhere: an article that another pipeline changed, or a crawl without
+    Companies are found where pages are read, beside the event loop. Here they are found only in
+    other documents: an article that another pipeline changed, or those of a crawl without
     ExtractionPipeline.
     """
 
@@ -25,18 +25,18 @@ class MentionsPipeline(DocumentPipeline):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the companies; SettingError for a NEWSCRAWL_COMPANIES that can't be used."""
+        """Read the companies; raise SettingError for an invalid NEWSCRAWL_COMPANIES."""
         registry, companies = companies_of(crawler.settings)
         return cls(crawler, companies, registry)
 
     def open_spider(self) -> None:
-        """Hand the registry to those who read pages."""
+        """Give the registry to the extraction pipeline."""
         extraction = self._crawler.get_item_pipeline(ExtractionPipeline)
         if extraction is not None:
             extraction.find_companies(self._companies, self._registry)
 
     def process_item(self, item: Any) -> Any:
-        """Return a document with the companies in headline and text, and those on the rest of
-        the page."""
+        """Return a document with the companies in headline and text, and those on the rest of the
+        page."""
         document = self.document(item)
         return item if document is None else self.pass_on(with_mentions(document, self._companies))

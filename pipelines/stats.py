@@ -1,4 +1,4 @@
-"""Scrapy's statistics of a crawl become the statistics and the state of its source."""
+"""Convert Scrapy's statistics of a crawl to the statistics and the state of its source."""
 
 from bisect import insort
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from newscrawl.storage import CoverageState
 
 
 class SourceStatsPipeline:
-    """Counts what extraction made of each page that may be read; passes it on unchanged.
+    """Counts the results of extraction for each page that may be read; passes items on unchanged.
 
-    A run's counts are whole numbers: medians are kept as such, confidence in thousandths.
+    A run's counts are whole numbers: medians are stored, confidence in thousandths.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -29,7 +29,7 @@ class SourceStatsPipeline:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Count, and return the item as it came."""
+        """Count, and return the item unchanged."""
         if isinstance(item, Document) and item.page.access == "open":
             self._count(item.page, item.article)
         return item
@@ -41,7 +41,8 @@ class SourceStatsPipeline:
         stats.inc_value("newscrawl/extraction/articles")
         stats.inc_value("newscrawl/extraction/undated", int(article.published is None))
         stats.inc_value("newscrawl/extraction/untitled", int(not article.title))
-        # Exact for nearly all pages; the others are compared with their own past alone.
+        # Exact for nearly all pages; the others are only compared with earlier pages of their
+        # source.
         characters = len(page.html.decode(errors="ignore"))
         stats.inc_value("newscrawl/extraction/page_characters", characters)
         stats.inc_value("newscrawl/extraction/text_characters", len(article.text))
@@ -58,8 +59,8 @@ _FAILED = f"{_OWN}pages_failed/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """A crawl's statistics that say how its source fares, by the names that they have in Scrapy's
-    stats after `newscrawl/`; `dropped` and `failures` are counted by reason."""
+    """The statistics of a crawl about its source, by their names in Scrapy's stats after
+    `newscrawl/`; `dropped` and `failures` are counted by reason."""
 
     found: int = 0
     known: int = 0
@@ -105,23 +106,23 @@ class Counts:
         return self.known + saved - self.revisits_stored
 
 
-# The reasons of ends that broke a crawl off, in words for people.
+# The reasons why a crawl was aborted, in words.
 _ABORT_REASONS = {
     "archive_failed": "its archive failed",
     "database_failed": "its database failed",
     "export_failed": "its export failed",
     "lease_lost": "another process took the source over",
     "monitor_gone": "its monitor was gone",
-    "no_storage": "nothing would have been stored",
+    "no_storage": "no pipeline stores its articles",
     "queue_failed": "its queue failed",
-    "shutdown": "it was told to stop",
-    "start_error": "it could not begin",
+    "shutdown": "it was stopped",
+    "start_error": "it could not start",
 }
 
 
 def abort_note(reason: str) -> str:
-    """Return why a crawl did not come to its end, by the reason of its finish; empty where it did,
-    or where it stopped at a limit that its user set (CLOSESPIDER_...)."""
+    """Return why a crawl was aborted, by Scrapy's finish_reason; empty if it was finished, or
+    stopped at a limit that its user set (CLOSESPIDER_...)."""
     if reason == "finished" or reason.startswith("closespider"):
         return ""
     return f"broken off: {_ABORT_REASONS.get(reason, reason)}"
@@ -132,13 +133,13 @@ def state_of(
 ) -> tuple[CoverageState, str]:
     """Return the state of the source, and a note that says why it isn't ok.
 
-    A crawl that was broken off, for the reason `abort_note`, has not seen everything: of such a
-    day nothing is known, however much was stored.
+    A crawl that was aborted, for the reason `abort_note`, has not read everything: the coverage of
+    such a day is unknown, however many articles were stored.
     """
     if abort_note:
         return "failed", abort_note
-    # Ours, of listings as of pages below: with half of them unseen, a day without mentions would
-    # say nothing.
+    # Ours, for listings as for pages below: with half of them unread, a day without mentions means
+    # nothing.
     if counts.listings_unreachable_robots > counts.listings_read:
         return "failed", "robots.txt can't be read, so feeds and sitemaps wait until it can"
     if not counts.listings_read and not counts.listings_rested:
@@ -202,7 +203,7 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
     if counts.revisions_quarantined:
         parts.append(f"{counts.revisions_quarantined} quarantined")
     if counts.pages_disallowed or counts.pages_paywalled:
-        parts.append(f"{counts.pages_disallowed + counts.pages_paywalled} told by the feed only")
+        parts.append(f"{counts.pages_disallowed + counts.pages_paywalled} from the feed only")
     for name, reasons in (("dropped", counts.dropped), ("failed", counts.failures)):
         if reasons:
             by_reason = ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items()))
@@ -210,9 +211,9 @@ def summary(source: str, counts: Counts, state: CoverageState, note: str) -> str
     if counts.pages_deferred:
         parts.append(f"{counts.pages_deferred} waiting for robots.txt")
     if counts.revisits:
-        parts.append(f"{counts.revisits} looked at again")
+        parts.append(f"{counts.revisits} revisited")
     if as_before := counts.listings_unchanged + counts.listings_rested:
-        parts.append(f"{as_before} feeds and sitemaps as before")
+        parts.append(f"{as_before} feeds and sitemaps unchanged")
     if counts.offsite:
         parts.append(f"{counts.offsite} links to other sites")
     parts.append(f"{counts.mentions} mentions")

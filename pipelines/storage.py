@@ -1,4 +1,4 @@
-"""StoragePipeline: documents go into the database, and the result of a crawl at its end."""
+"""StoragePipeline: store documents in the database, and the result of a crawl at its end."""
 
 import asyncio
 import logging
@@ -34,22 +34,22 @@ from pipelines.stats import Counts, abort_note, state_of, summary
 logger = logging.getLogger(__name__)
 
 QUARANTINED = "newscrawl/revisions_quarantined"
-# Ours: pages after which the source's memory learns from them, since it takes one page as long.
+# Ours: pages after which the source's memory is updated, which takes as long as reading one page.
 LEARNED_AT = 25
 
 
 class Unstorable(DropItem):
-    """The database refuses this one document."""
+    """The database can't store this document."""
 
     outcome: FetchOutcome = "closed"
 
 
 class NotStored(DropItem):
-    """The database fails; the crawl ends, and the page is met again by the next one."""
+    """The database fails; the crawl ends, and the next one fetches the page again."""
 
 
 class DocumentStorage(DocumentPipeline, ABC):
-    """Stores documents, those of a moment in one transaction, with the run that they belong to."""
+    """Stores documents with their run, all that arrive within a moment in one transaction."""
 
     def __init__(self, crawler: Crawler, database: Database) -> None:
         super().__init__(crawler)
@@ -58,7 +58,7 @@ class DocumentStorage(DocumentPipeline, ABC):
         self._batches: Batches[FinishedPage, Written] = Batches(self._session.writer, self._write)
 
     async def process_item(self, item: Any) -> Any:
-        """Store the document, count the outcome, and return the item that the document becomes."""
+        """Store the document, count the outcome, and return the item of the document."""
         document = self.document(item)
         if document is None:
             return item
@@ -90,29 +90,30 @@ class DocumentStorage(DocumentPipeline, ABC):
         """Return the number of the run that stores the source's articles."""
 
     def _stored(self, document: Document, saved: SaveResult) -> None:
-        """Note a document that was not put into quarantine."""
+        """Record a document that was not quarantined."""
 
 
 class StoragePipeline(DocumentStorage):
-    """Stores what a spider of ours yields.
+    """Stores the documents of our spiders.
 
-    In the same transaction as their documents, pages leave the queue; those that no document came
-    of leave it by the signals of their end. For spiders of others, it is OtherSpidersStorage.
+    Pages leave the queue in the transaction of their documents; pages without a document leave it
+    by Scrapy's signals. OtherSpidersStorage is for spiders of other projects.
     """
 
     def __init__(self, crawler: Crawler, database: Database, spider: SourceSpider) -> None:
         super().__init__(crawler, database)
         self._source = spider.source
-        # The crawl's pages are read with the session's memory; what they teach is for the next one.
+        # The crawl's pages are read with the session's memory; what is learned from them is for the
+        # next crawl.
         self._learned = self._session.memory
         self._read: list[tuple[int, ...]] = []
-        # Counted by the writer's thread, which has ended when it is read.
+        # Counted by the writer's thread, and read after its end.
         self._lost = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Self | OtherSpidersStorage":
-        """Open the database, before anything is fetched; SettingError where that fails, and
-        SourceBusyError where another process crawls the source."""
+        """Open the database before the first request; raise SettingError if that fails,
+        SourceBusyError if another process crawls the source."""
         if crawler.settings.getbool(STORE_NOTHING) or isinstance(crawler.spider, DefaultSpider):
             raise NotConfigured  # `scrapy shell` and `scrapy fetch` store nothing
         session = CrawlSession.of(crawler)
@@ -172,7 +173,7 @@ class StoragePipeline(DocumentStorage):
             lost = None
             if isinstance(exception, NoArticle) and not item.attempt.first:
                 lost = _lost(item, exception)
-                outcome = "read"  # what was an article once may be one again
+                outcome = "read"  # a page that was an article may be one again
             published: datetime | None = getattr(exception, "published", None)
             result = self._session.frontier.fetch_result(
                 item.attempt, outcome, type(exception).__name__, published=published
@@ -180,7 +181,7 @@ class StoragePipeline(DocumentStorage):
             self._batches.later(FinishedPage(result=result, lost=lost))
 
     def item_error(self, item: Any, failure: Failure) -> None:
-        """Record a page on which a pipeline failed, by a mistake of ours: it is tried again."""
+        """Record a page on which a pipeline failed, by a bug of ours: it is retried."""
         if isinstance(item, Page) and item.attempt:
             result = self._session.frontier.fetch_result(
                 item.attempt, "failed", type(failure.value).__name__
@@ -192,7 +193,7 @@ class StoragePipeline(DocumentStorage):
         if self._session.run is None:
             return
         self._batches.flush()
-        # A database that is busy must not make the crawl deaf to signals.
+        # While the database is locked, the crawl must still handle signals.
         await asyncio.to_thread(self._session.writer.close)
         if self._lost:
             self._crawler.stats.inc_value(QUARANTINED, self._lost)
@@ -231,11 +232,11 @@ class StoragePipeline(DocumentStorage):
 
 
 class OtherSpidersStorage(DocumentStorage):
-    """Stores what spiders of other projects yield. Their pages are in no queue, and their
-    sources have no coverage: it is unknown how many articles they had.
+    """Stores documents of other projects' spiders.
 
-    A source that nobody has registered is registered by its name, when the first of its articles
-    comes; its run begins then, too.
+    Their pages are in no queue, and their sources have no coverage: the number of their articles is
+    unknown. A source that is not registered is registered by its name with its first article, when
+    its run begins.
     """
 
     def __init__(self, crawler: Crawler, database: Database) -> None:
@@ -244,7 +245,7 @@ class OtherSpidersStorage(DocumentStorage):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Open the database; SettingError where that fails."""
+        """Open the database; raise SettingError if that fails."""
         try:
             url: str = own_setting(crawler.settings, "NEWSCRAWL_DATABASE_URL")
             storage = cls(crawler, open_database(url, cache=SQLITE_CACHE))
@@ -301,9 +302,11 @@ class OtherSpidersStorage(DocumentStorage):
 
 
 def _outcome_of(document: Document) -> FetchOutcome:
-    """A page behind a paywall stays there; one that robots.txt forbids costs nothing to ask for.
+    """Return the outcome of a page for the queue.
 
-    A consent page in the place of an article that was read may give way to it again.
+    A page behind a paywall stays there; one that robots.txt forbids can be checked again without a
+    request. A consent page in place of an article that was read may be replaced by the article
+    again.
     """
     page = document.page
     if page.access == "open" or page.status == 0:

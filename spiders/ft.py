@@ -15,12 +15,12 @@ _BARRIER_TITLE = re.compile(rb"<title[^>]*>\s*Subscribe to read\b", re.IGNORECAS
 
 
 class FtSpider(NewsSpider):
-    """Reads the FT's free articles, and headline and standfirst of the others."""
+    """Reads the free articles of the FT, and headline and standfirst of the others."""
 
     name = "ft"
 
     def wants(self, url: str) -> bool:
-        """Articles are under /content/; videos, podcasts and sections are not."""
+        """Return whether a URL is under /content/; videos, podcasts and sections are not."""
         parts = urlsplit(url)
         on_ft = (parts.hostname or "").endswith("ft.com")
         return not on_ft or parts.path.startswith("/content/")
@@ -46,11 +46,9 @@ class FtSpider(NewsSpider):
             yield found
 
     async def parse_newest(self, response: Response) -> AsyncIterator[ArticleItem]:
-        """Yield the newest article that a feed lists, or what it tells of one behind the paywall.
+        """Yield the newest article of a feed, or its hints if it is behind the paywall.
 
-        @listing
-        @returns items 1 1
-        @filled canonical_url title text published language
+        @listing @returns items 1 1 @filled canonical_url title text published language
         """
         async for item in super().parse_newest(response):
             yield item

@@ -34,7 +34,7 @@ from newscrawl.sources.addresses import address_of
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import DequeuedPage
 
-# Maximum number of days for which dated URLs are filled in.
+# Maximum number of days for which dated URLs are built.
 MAX_DAYS = 31
 _NOT_MODIFIED = 304
 
@@ -42,9 +42,9 @@ _NOT_MODIFIED = 304
 class NewsSpider(Spider):
     """Crawls one source; the spider loader gives each subclass its `source`.
 
-    It is composed of `queue` (which pages to request), `listings` (what feeds, sitemaps and section
-    pages list) and `session` (what it shares with middlewares and pipelines). A site that needs
-    more overrides `wants` (which URLs are articles) or `access_of` (how to tell a paywall).
+    Its parts are `queue` (the pages to request), `listings` (feeds, sitemaps and section pages) and
+    `session` (shared with middlewares and pipelines). A spider of a site overrides `wants` (which
+    URLs are articles) or `access_of` (which responses are paywalls).
     """
 
     source: ClassVar[Source]
@@ -63,14 +63,14 @@ class NewsSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Let the user agent name the contact, wherever that was set."""
+        """Add the contact to the user agent, wherever it was set."""
         super().update_settings(settings)
         agent = user_agent(settings.get("NEWSCRAWL_CONTACT"))
         settings.set("USER_AGENT", agent, priority="spider")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Build the spider; SettingError for an argument or setting that can't work."""
+        """Build the spider; raise SettingError for an invalid argument or setting."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         limit = whole_number("NEWSCRAWL_LIMIT", crawler.settings["NEWSCRAWL_LIMIT"])
         recent_days = crawler.settings["NEWSCRAWL_RECENT_DAYS"]
@@ -87,7 +87,7 @@ class NewsSpider(Spider):
 
     @property
     def since(self) -> datetime | None:
-        """The moment before which articles are not wanted, where one was given."""
+        """The moment before which articles are not wanted, if one was given."""
         return self.arguments.since
 
     @cached_property
@@ -105,8 +105,7 @@ class NewsSpider(Spider):
         return set(map(address_of, urls))
 
     async def start(self) -> AsyncIterator[Request]:
-        """Request the feeds and sitemaps, and the pages that earlier crawls have left in the
-        queue."""
+        """Request the feeds and sitemaps, and the pages in the queue from earlier crawls."""
         if not self.settings["NEWSCRAWL_CONTACT"]:
             self.logger.warning(
                 "NEWSCRAWL_CONTACT is not set; name a URL or an e-mail address under which sites "
@@ -114,7 +113,7 @@ class NewsSpider(Spider):
             )
         if self.session.run is None:
             self.session.start_run_without_storage()
-        # Not before: other commands start the spider with requests of theirs, without a queue.
+        # Not before: other commands start the spider with their own requests, without a queue.
         self.queue.start()
         recent = {*self.source.on(*self._days()).feeds, *self.arguments.feeds}
         archives = set(self.listing_urls) - recent
@@ -122,12 +121,12 @@ class NewsSpider(Spider):
             async for request in self.listings.requests(self.listing_urls, archives):
                 yield request
         except StorageError:
-            return  # the crawl is being stopped
+            return  # the crawl is closing
         await self.queue.refill()
 
     def covers(self, url: str) -> bool:
-        """Return whether a URL is of this source: its name under any top-level domain, or a
-        listing's host.
+        """Return whether a URL is of this source: on its domain name under any top-level domain, or
+        on a listing's host.
 
         The BBC's listings at bbc.co.uk lead to bbc.com as well.
         """
@@ -142,21 +141,20 @@ class NewsSpider(Spider):
         return True
 
     def access_of(self, response: Response) -> Access:
-        """Return "open" where the response is the page that was requested, and else what keeps it
-        from us."""
+        """Return "open" if the response is the requested page, or why it may not be read."""
         return REFUSALS.get(response.status, "open")
 
     # Feeds and sitemaps ----------------------------------------------------------------------
 
     @property
     def listing_urls(self) -> tuple[str, ...]:
-        """The feeds and sitemaps to request, dated ones written out."""
+        """The feeds and sitemaps to request, with dates filled in."""
         if self.arguments.feeds or self.arguments.sitemaps:
             return (*self.arguments.feeds, *self.arguments.sitemaps)
         source = self.source.on(*self._days())
         short = (*source.feeds, *source.news_sitemaps)
-        # Ordinary sitemaps list whole archives: they are read where an archive is asked for, or
-        # where the source has nothing else.
+        # Ordinary sitemaps list whole archives: they are read if an archive is wanted, or if the
+        # source has nothing else.
         return (*short, *source.sitemaps) if self.since or not short else short
 
     def _days(self) -> list[date]:
@@ -168,7 +166,7 @@ class NewsSpider(Spider):
     def oldest(self, *, archive: bool) -> datetime | None:
         """Return the moment before which pages are not wanted; `archive` lists old ones too.
 
-        All articles of a sitemap that was named with -a are wanted.
+        All articles of a sitemap given with -a are wanted.
         """
         recent = self.session.clock() - self._recent
         usual = recent if archive and not self.arguments.sitemaps else None
@@ -177,7 +175,8 @@ class NewsSpider(Spider):
     # Articles --------------------------------------------------------------------------------
 
     def article_request(self, page: DequeuedPage) -> Request:
-        """Return the request for a page of the queue, on condition that it has changed."""
+        """Return the request for a page of the queue, conditional on a change since the last
+        response."""
         return Request(
             page.fetch_url,
             headers=conditions(page.attempt.etag, page.attempt.last_modified),
@@ -191,7 +190,7 @@ class NewsSpider(Spider):
     async def parse_article(
         self, response: Response, queued: DequeuedPage | None = None
     ) -> AsyncIterator[Page | ArticleItem | Request]:
-        """Yield the page, or what the feed said about it where it may not be read."""
+        """Yield the page, or its hints if it may not be read."""
         if queued is None:  # `scrapy parse -c parse_article`
             async for result in self.parse(response):
                 yield result
@@ -210,8 +209,8 @@ class NewsSpider(Spider):
             last_modified=header(response, "Last-Modified"),
         )
         if response.status == _NOT_MODIFIED and attempt.first:
-            # An answer to conditions that we didn't set: we never had the page.
-            cause = Cause("HTTP 304", "the server answered 304")
+            # A 304 without a condition of ours: we never had the page.
+            cause = Cause("HTTP 304", "the server responded with 304")
             self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
         if response.status == _NOT_MODIFIED:
@@ -238,7 +237,7 @@ class NewsSpider(Spider):
         )
 
     def _from_hints(self, queued: DequeuedPage, access: Access, status: int) -> Iterator[Page]:
-        """Yield a page of what listings said, where it may not be read itself."""
+        """Yield a page with the hints of listings, if it may not be read itself."""
         self.session.count(f"pages_{access}")
         url, hints = queued.attempt.url, queued.hints
         if not hints.title:
@@ -259,8 +258,7 @@ class NewsSpider(Spider):
         )
 
     async def article_failed(self, failure: Failure) -> AsyncIterator[Page]:
-        """Record a page that couldn't be fetched; yield what its feed said where robots.txt forbids
-        it."""
+        """Record a page that couldn't be fetched; yield its hints if robots.txt forbids it."""
         request: Request = failure.request  # type: ignore[attr-defined]
         queued: DequeuedPage = request.cb_kwargs["queued"]
         self.queue.request_finished()
@@ -275,17 +273,17 @@ class NewsSpider(Spider):
         await self.queue.refill()
 
     def request_dropped(self, request: Request) -> None:
-        """Record a redirect that leads to a URL which this crawl has requested before."""
+        """Record a redirect to a URL that this crawl has requested before."""
         if "listing" in request.cb_kwargs:
             self.listings.redirect_loop(request)
             return
         if "queued" not in request.cb_kwargs:
-            return  # of another command
+            return  # a request of another command
         attempt: FetchAttempt = request.cb_kwargs["queued"].attempt
         self.queue.request_finished()
         before: list[str] = request.meta.get("redirect_urls", [])
         if request.url in before:
-            circle = Cause("redirect loop", "it redirects in a circle", final=True)
+            circle = Cause("redirect loop", "it redirects to itself", final=True)
             self.queue.mark_failed(attempt, before[0], circle)
             return
         self.session.count("pages_duplicate")
@@ -293,7 +291,7 @@ class NewsSpider(Spider):
         self.queue.mark_done(attempt, "closed", "alias")
 
     def _fetched_at(self, response: Response) -> datetime:
-        """Return when the server answered, as the archive has it where there is one."""
+        """Return when the server responded; in a replay, when the page was archived."""
         archived: datetime | None = response.meta.get("fetched_at")
         return archived or self.session.clock()
 

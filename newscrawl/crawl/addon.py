@@ -1,4 +1,4 @@
-"""The add-on by which another Scrapy project takes articles out of its pages."""
+"""An add-on that extracts articles in another Scrapy project."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from newscrawl import config
 from newscrawl import settings as ours
 from newscrawl.crawl.exports import FeedExports
 
-# Those of our pipelines that a project without our spiders has a use for.
+# Those of our pipelines that are useful in a project without our spiders.
 _PIPELINES: Final = (
     "pipelines.extraction.ExtractionPipeline",
     "pipelines.mentions.MentionsPipeline",
@@ -23,14 +23,14 @@ _PLAIN: Final = {
 
 
 class NewscrawlAddon:
-    """`ADDONS = {"newscrawl.crawl.addon.NewscrawlAddon": 300}`: our pipelines, in their order, with
-    our settings' defaults, and our feed exports.
+    """`ADDONS = {"newscrawl.crawl.addon.NewscrawlAddon": 300}` adds our pipelines in their order,
+    the defaults of our settings, and our feed exports.
 
-    Whatever the project sets itself stays as it is; a pipeline that it sets to None is left out.
+    The project's own settings are kept; a pipeline that it sets to None is left out.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Add what the project hasn't got."""
+        """Add the settings that the project doesn't have."""
         defaults: dict[str, Any] = {
             name: value for name, value in vars(config).items() if name.startswith("NEWSCRAWL_")
         }

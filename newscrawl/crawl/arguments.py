@@ -13,10 +13,10 @@ _EXAMPLE = "scrapy crawl ft -a since=2026-11-01 -a limit=100 -a feeds=URL,URL -a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlArguments:
-    """How one crawl differs from a source's usual one.
+    """The options of one crawl. Feeds or sitemaps given here replace all those of the source.
 
-    Feeds or sitemaps given here replace all those of the source. With `only_due`, those that
-    were polled too recently to have something new are skipped.
+    With `only_due`, feeds and sitemaps that were polled too recently to have new entries are
+    skipped.
     """
 
     since: datetime | None = None
@@ -27,7 +27,7 @@ class CrawlArguments:
 
 
 def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
-    """Read the arguments as they were typed; SettingError names a bad one and what to do."""
+    """Parse the arguments of a command line; raise SettingError for an invalid one."""
     parsers: dict[str, Callable[[str], Any]] = {
         "since": _since,
         "limit": _limit,
@@ -41,11 +41,11 @@ def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
         if name.startswith("_"):
             continue  # Scrapyd adds its job's number as _job
         if name not in parsers:
-            raise SettingError(f"-a {name}=: no such argument; as in {_EXAMPLE}")
+            raise SettingError(f"-a {name}=: unknown argument; as in {_EXAMPLE}")
         try:
             values[fields.get(name, name)] = parsers[name](text.strip())
         except ValueError as error:
-            shown = "..." if "@" in text else text  # which may be a password
+            shown = "..." if "@" in text else text  # may be a password
             raise SettingError(f"-a {name}={shown}: {error}; as in {_EXAMPLE}") from None
     return CrawlArguments(**values)
 
@@ -54,10 +54,10 @@ def _since(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError("not a date like 2026-11-01 or 2026-11-01T09:30+01:00") from None
+        raise ValueError("not a date, such as 2026-11-01 or 2026-11-01T09:30+01:00") from None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if moment > datetime.now(UTC):
-        raise ValueError("lies in the future")
+        raise ValueError("is in the future")
     return moment
 
 
@@ -69,14 +69,14 @@ def _limit(text: str) -> int:
 
 def _only_due(text: str) -> bool:
     if text not in {"all", "due"}:
-        raise ValueError("write all (every feed and sitemap) or due (only those that are)")
+        raise ValueError("write all (every feed and sitemap) or due (only those that are due)")
     return text == "due"
 
 
 def _urls(text: str) -> tuple[str, ...]:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
-        raise ValueError("names no URL")
+        raise ValueError("contains no URL")
     try:
         return tuple(dict.fromkeys(map(web_url, parts)))
     except UrlError as error:

@@ -1,4 +1,4 @@
-"""What our variants of Scrapy's commands have in common."""
+"""The common parts of our variants of Scrapy's commands."""
 
 import argparse
 import difflib
@@ -13,17 +13,17 @@ from scrapy.settings import BaseSettings
 from newscrawl.config import SettingError
 from newscrawl.sources.addresses import address_of
 
-# A setting that a command makes for itself: its pipelines keep nothing.
+# A setting that a command sets for itself: its pipelines store nothing.
 STORE_NOTHING: Final = "NEWSCRAWL_STORE_NOTHING"
-# What they say at the start of each crawl matters to whoever works on the settings.
+# Their messages at the start of a crawl matter only to developers who change the settings.
 _VERBOSE_LOGGERS: Final = ("scrapy.addons", "scrapy.crawler", "scrapy.middleware", "alembic")
 
 
 def disable_storage(
     settings: BaseSettings, urls: Sequence[str], *, with_pipelines: bool = False
 ) -> None:
-    """Let a command open no database and write no feed, and request the URLs on its command line
-    even at private addresses, as a crawl does for `-a feeds=`."""
+    """Keep a command from opening a database and writing feeds; let it request the URLs of its
+    command line at private addresses too, as a crawl does for `-a feeds=`."""
     settings.set(STORE_NOTHING, value=True, priority="cmdline")
     if not with_pipelines:
         settings.set("ITEM_PIPELINES", {}, "cmdline")
@@ -43,12 +43,12 @@ def reduce_logging(settings: BaseSettings) -> None:
         return
     for name in _VERBOSE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # Else each page's lines are made up, to be thrown away by whoever would print them.
+    # Without this, the lines of each page would be formatted and then discarded.
     logging.getLogger("scrapy").setLevel(settings["LOG_LEVEL"])
 
 
 def print_error(message: str) -> None:
-    """Print one line that says why a command does nothing."""
+    """Print one line that says why a command did not run."""
     sys.stderr.write(f"newscrawl: {message}\n")
 
 
@@ -60,7 +60,7 @@ def unknown_source(name: str, names: Sequence[str]) -> str:
 
 
 def argument_error(loader: Any, name: str, arguments: Mapping[str, str]) -> str | None:
-    """Return why a source can't be asked for with these arguments (`-a`); None where it can."""
+    """Return why these arguments (`-a`) are invalid for a source; None if they are valid."""
     if name not in loader.list():
         return unknown_source(name, loader.list())
     try:
@@ -71,16 +71,16 @@ def argument_error(loader: Any, name: str, arguments: Mapping[str, str]) -> str 
 
 
 class StoragelessCommand(ScrapyCommand):
-    """A command that asks for an address and crawls nothing, to be mixed in before Scrapy's."""
+    """A command that requests one URL and stores nothing; a mixin for Scrapy's commands."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Read the options, and keep the database closed."""
+        """Read the options, and disable storage."""
         super().process_options(args, opts)
         if self.settings is not None:
             disable_storage(self.settings, args)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what Scrapy's command does; a source that isn't there ends it with one line."""
+        """Run Scrapy's command; print one line for an unknown source."""
         names = self.crawler_process.spider_loader.list() if self.crawler_process else []
         if opts.spider and opts.spider not in names:
             print_error(unknown_source(opts.spider, names))

@@ -1,4 +1,4 @@
-"""Why a request failed: exceptions of our own, and a short cause for logs and statistics."""
+"""Why a request failed: our exceptions, and a short cause for logs and statistics."""
 
 from typing import NamedTuple
 
@@ -16,19 +16,19 @@ from twisted.python.failure import Failure
 
 
 class UnfitAddressError(IgnoreRequest):
-    """A request for an address that no crawl may ask, whatever robots.txt says."""
+    """A request for a URL that no crawl may request, whatever robots.txt says."""
 
 
 class PrivateAddressError(UnfitAddressError):
-    """A request for an address that isn't of the public internet."""
+    """A request for an address outside the public internet."""
 
 
 class UnfitUrlError(UnfitAddressError):
-    """A request by another protocol than HTTP, or with a name and password for the server."""
+    """A request with another protocol than HTTP, or with credentials in the URL."""
 
 
 class MissingPageError(IgnoreRequest):
-    """A URL that a replay can't answer, since it isn't in the archive."""
+    """A URL that is not in the archive of a replay."""
 
 
 class DamagedPageError(IgnoreRequest):
@@ -36,15 +36,15 @@ class DamagedPageError(IgnoreRequest):
 
 
 class DisallowedByRobotsError(IgnoreRequest):
-    """A page that robots.txt keeps from us."""
+    """A page that robots.txt forbids."""
 
 
 class RobotsUnreachableError(IgnoreRequest):
-    """A page that waits until robots.txt can be read: nobody knows whether it is kept from us."""
+    """A page that waits until robots.txt can be read, which may forbid it."""
 
 
 class Cause(NamedTuple):
-    """`kind` is what is counted, `reason` what is logged; `final`: another try is of no use."""
+    """`kind` is counted, `reason` is logged; with `final`, a retry is useless."""
 
     kind: str
     reason: str
@@ -58,10 +58,10 @@ _BY_TYPE: dict[type[BaseException], Cause] = {
     DownloadCancelledError: _TOO_LARGE,
     DownloadConnectionRefusedError: Cause("refused", "the server refuses connections"),
     DownloadFailedError: Cause("broken", "the connection broke"),
-    DownloadTimeoutError: Cause("timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
+    DownloadTimeoutError: Cause("timeout", "no complete response within DOWNLOAD_TIMEOUT"),
     ResponseDataLossError: Cause("cut off", "the connection broke before the page was whole"),
 }
-# Ours say themselves what happened.
+# The messages of our own exceptions are the reasons.
 _OURS: dict[type[BaseException], str] = {
     DamagedPageError: "damaged in the archive",
     DisallowedByRobotsError: "robots.txt",
@@ -69,7 +69,7 @@ _OURS: dict[type[BaseException], str] = {
     PrivateAddressError: "private address",
     UnfitUrlError: "unfit URL",
 }
-# Scrapy tells these apart by their messages alone.
+# Scrapy distinguishes these by their messages only.
 _BY_MESSAGE = {
     "max redirections": Cause(
         "redirect loop", "more redirects than REDIRECT_MAX_TIMES", final=True

@@ -1,4 +1,4 @@
-"""Feed exports: the formats, and the extension that fails loudly."""
+"""Feed exports: their formats, and an extension that ends the crawl when an export fails."""
 
 import json
 import logging
@@ -29,33 +29,33 @@ from newscrawl.items import ArticleItem
 logger = logging.getLogger(__name__)
 
 
-# The count of what couldn't be exported.
+# The statistic that counts items that could not be exported.
 EXPORT_ERRORS: Final = "newscrawl/export_errors"
-# Formats of which a file holds one whole document, to which nothing can be appended.
+# Formats of one whole document for each file, to which nothing can be appended.
 _NOT_APPENDABLE: Final = {"json": "JSON", "xml": "XML", "parquet": "Parquet"}
 
 
 class ExportError(Exception):
-    """An export that can't be written: one line that names it and says what to do."""
+    """An export that can't be written: one line with the file and what to do."""
 
 
 class StoredArticles(ItemFilter):
-    """Exports articles that are new or revised, and whatever isn't stored; not those of which a
-    crawl brought nothing new."""
+    """Exports articles that are new or revised, and items that are not stored; unchanged articles
+    are left out."""
 
     def accepts(self, item: Any) -> bool:
-        """Whether the item is exported."""
+        """Return whether the item is exported."""
         if isinstance(item, ArticleItem) and item.outcome not in {None, "new", "revised"}:
             return False
         return super().accepts(item)
 
 
 class FeedExports(FeedExporter):
-    """Scrapy's FeedExporter, which only logs what goes wrong and lets the crawl go on.
+    """Scrapy's FeedExporter, which only logs errors and continues the crawl, with checks.
 
-    A file that can't be written is reported before anything is fetched. If writing fails later, the
-    crawl ends: what it stored from then on would be in no export, not even in the next one, for
-    which it is not new.
+    A file that can't be written is reported before the first request. If writing fails later, the
+    crawl ends: articles stored afterwards would be in no export, not even in the next one, since
+    they are not new then.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -64,13 +64,13 @@ class FeedExports(FeedExporter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Build it; SettingError for FEEDS that can't work, ExportError for a bad file."""
+        """Build it; raise SettingError for invalid FEEDS, ExportError for a bad file."""
         try:
             exports = super().from_crawler(crawler)
         except NotConfigured as error:
             if not crawler.settings.getdict("FEEDS"):
                 raise
-            raise SettingError("the export can't be set up: the line above says why") from error
+            raise SettingError("the export can't be set up: see the line above") from error
         for uri, options in exports.feeds.items():
             exports._check(uri, options)
         return exports
@@ -92,7 +92,7 @@ class FeedExports(FeedExporter):
             return
         if kind := _NOT_APPENDABLE.get(options["format"]):
             raise SettingError(
-                f"{file} is there already, and {kind} can't be appended to: use -O to write it "
+                f"{file} exists, and {kind} can't be appended to: use -O to write it "
                 "anew, or JSON Lines (.jsonl)"
             )
         if options["format"] == "csv":
@@ -102,14 +102,14 @@ class FeedExports(FeedExporter):
         return super()._load_filter({"item_filter": StoredArticles, **feed_options})
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Export the item to each feed; one that fails leaves the others alone."""
+        """Export the item to each feed; an error in one doesn't affect the others."""
         slots = []
         for slot in self.slots:
             self.slots = [slot]
             if slot.uri not in self._broken:
                 try:
                     super().item_scraped(item, spider)
-                    # A crawl that is killed loses no item that it has exported.
+                    # If the crawl is killed, exported items are not lost.
                     if slot.file is not None and hasattr(slot.file, "flush"):
                         slot.file.flush()
                 except OSError as error:
@@ -146,7 +146,7 @@ class FeedExports(FeedExporter):
 
 
 def _check_writable(file: Path) -> None:
-    """Raise ExportError unless the file can be opened to write; it is left as it was."""
+    """Raise ExportError unless the file can be opened for writing; don't change it."""
     is_there = file.exists()
     try:
         if not file.parent.exists():
@@ -171,26 +171,26 @@ def _line(error: BaseException) -> str:
 
 
 def exports_failed(crawler: Crawler) -> bool:
-    """Whether an export of the crawl lacks something."""
+    """Return whether an export of the crawl is incomplete."""
     stats: dict[str, Any] = crawler.stats.get_stats()
     return any(name.startswith(("feedexport/failed_count", EXPORT_ERRORS)) for name in stats)
 
 
-# What spreadsheets take for a formula, which a page could have them work out.
+# Characters that begin a formula in a spreadsheet, which would evaluate text of a page.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-# What no XML 1.0 document may hold (its production 2, "Char").
+# Characters that XML 1.0 doesn't allow (its production 2, "Char").
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Ours: items of a row group, and characters of their texts, whichever comes first: a group is held
-# in memory, and many small ones make a file slow to read.
+# Ours: maximum items of a row group, and maximum characters of their texts: a group is held in
+# memory, and many small groups make a file slow to read.
 GROUP_ITEMS: Final = 1_000
 GROUP_CHARACTERS: Final = 8_000_000
 
 
 class CsvExporter(CsvItemExporter):
-    """CSV with authors parted by "; ", mentions as JSON, and no text that is a formula."""
+    """CSV with authors separated by "; ", mentions as JSON, and without formulas."""
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
-        """Return the value as it stands in a cell."""
+        """Return the value of a cell."""
         value = _json_value(value)
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             value = "; ".join(value)
@@ -202,15 +202,16 @@ class CsvExporter(CsvItemExporter):
 
 
 class XmlExporter(XmlItemExporter):
-    """XML in which what isn't known is empty; characters that XML can't hold become U+FFFD."""
+    """XML with empty elements for unknown values; characters that XML doesn't allow become
+    U+FFFD."""
 
     def serialize_field(self, field: Mapping[str, Any], name: str, value: Any) -> Any:
-        """Return the value as it becomes an element."""
+        """Return the value of an element."""
         return super().serialize_field(field, name, _xml(_json_value(value)))
 
 
 def _json_value(value: Any) -> Any:
-    """Return the value as JSON would have it: items as mappings, moments as text."""
+    """Return the value for JSON: items as mappings, moments as text."""
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     if is_item(value):
@@ -265,7 +266,7 @@ class ParquetExporter(BaseItemExporter):
         self._writer = parquet.ParquetWriter(self._file, schema, compression="zstd")
 
     def export_item(self, item: Any) -> None:
-        """Take an item, and write a row group once enough are there; TypeError for other items."""
+        """Add an item, and write a row group if it is complete; raise TypeError for other items."""
         if not isinstance(item, ArticleItem):
             raise TypeError(f"Parquet holds ArticleItems, not {type(item).__name__}")
         adapter = ItemAdapter(item)
@@ -276,7 +277,7 @@ class ParquetExporter(BaseItemExporter):
             self._write()
 
     def finish_exporting(self) -> None:
-        """Write what is left, and the end of the file."""
+        """Write the remaining items and the end of the file."""
         self._write()
         if self._writer is not None:
             self._writer.close()
@@ -290,7 +291,7 @@ class ParquetExporter(BaseItemExporter):
 
 
 def _columns(fields: Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
-    """Return the fields to export, each with the name of its column."""
+    """Return the fields to export, each with its column's name."""
     known = list(_types())
     if fields is None:
         chosen = {name: name for name in known}

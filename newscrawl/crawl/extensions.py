@@ -1,4 +1,4 @@
-"""Extensions: request rate, parent process, source lease, log lines."""
+"""Extensions: request rate, parent process, progress, log lines."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlDelayThrottle(AutoThrottle):
-    """AutoThrottle that never goes faster than robots.txt allows by its Crawl-delay."""
+    """AutoThrottle with the Crawl-delay of robots.txt as its minimum."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -41,12 +41,12 @@ class CrawlDelayThrottle(AutoThrottle):
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         delay = robotparser.crawl_delay(self._agent)
         if not delay or not 0 < delay <= self._longest:
-            return  # none, nonsense, or so long that newscrawl.crawl.robots lets nothing pass
+            return  # none, invalid, or so long that newscrawl.crawl.robots forbids all requests
         key = urlparse_cached(request).hostname or ""
         delay = self._crawl_delays[key] = max(delay, self._min_delay())
         downloader = self.crawler.engine.downloader
-        # For slots to come (Scrapy forgets idle ones) and for the one at hand. No jitter: it
-        # would cut the delay as often as lengthen it.
+        # For future slots (Scrapy forgets idle ones) and for the present one. No jitter: it would
+        # shorten the delay as often as lengthen it.
         downloader.per_slot_settings[key] = {"delay": delay, "jitter": 0.0, "concurrency": 1}
         if slot := downloader.slots.get(key):
             slot.delay, slot.jitter, slot.concurrency = max(slot.delay, delay), 0.0, 1
@@ -58,11 +58,11 @@ class CrawlDelayThrottle(AutoThrottle):
 
 
 class ParentWatchdog:
-    """Ends a crawl whose parent process, `newscrawl monitor`, is gone, however that died.
+    """Ends a crawl when its parent process, `newscrawl monitor`, has ended, for whatever reason.
 
-    Standard input is a pipe to the parent: nothing is written to it, and it closes with the
-    parent. The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end: after that the source's lease
-    expires, and another worker starts to crawl it.
+    Standard input is a pipe to the parent: nothing is written to it, and it closes with the parent.
+    The crawl then has NEWSCRAWL_PARENT_GRACE seconds to end: after that the source's lease expires,
+    and another worker crawls it.
     """
 
     def __init__(self, crawler: Crawler, grace: float) -> None:
@@ -71,7 +71,7 @@ class ParentWatchdog:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ParentWatchdog":
-        """Build it; NotConfigured where no monitor has started the crawl."""
+        """Build it; raise NotConfigured if no monitor has started the crawl."""
         given = crawler.settings.get("NEWSCRAWL_PARENT_GRACE")
         if not given:
             raise NotConfigured
@@ -81,11 +81,11 @@ class ParentWatchdog:
         return watchdog
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start watching."""
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._parent_exited)
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
 
     def _parent_exited(self) -> None:
@@ -93,24 +93,24 @@ class ParentWatchdog:
             return
         loop = asyncio.get_running_loop()
         loop.remove_reader(sys.stdin.fileno())
-        # What was stored is whole: to be cut off loses nothing.
+        # Stored data is complete: an abrupt end loses nothing.
         loop.call_later(self._grace, os._exit, 1)
-        message = "the monitor that started it is gone"
+        message = "the monitor that started it has ended"
         CrawlSession.of(self._crawler).stop("monitor_gone", message)
 
 
-# Statistics that change when something was asked for, answered, read or stored; not those that
-# change with time alone (log_count, memusage).
+# Statistics that change with each request, response, page or stored item; not those that change
+# with time alone (log_count, memusage).
 _ACTIVITY = ("downloader/", "item_", "newscrawl/", "offsite/", "response_", "retry/", "scheduler/")
-# Seconds between two looks at them.
+# Seconds between two checks of them.
 _PERIOD = 1.0
 
 
 class ProgressReport:
-    """Writes a byte to the monitor whenever the counts have changed since the last look.
+    """Writes a byte to the monitor if the counts have changed since the last check.
 
-    It does so from the event loop: a crawl whose loop hangs reports nothing, as one that waits for
-    what never comes. The way is standard input, a socket whose other end is the monitor's.
+    It runs in the event loop: a crawl whose loop hangs reports nothing, nor does one that waits for
+    ever. Standard input is a socket whose other end is the monitor's.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -120,7 +120,7 @@ class ProgressReport:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ProgressReport":
-        """Build it; NotConfigured where no monitor listens."""
+        """Build it; raise NotConfigured if standard input is no socket of a monitor."""
         if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE") or not _is_socket(sys.stdin.fileno()):
             raise NotConfigured
         report = cls(crawler)
@@ -129,11 +129,11 @@ class ProgressReport:
         return report
 
     def begin(self) -> None:
-        """Begin to report."""
+        """Start reporting."""
         self._reporting = asyncio.create_task(self._report(sys.stdin.fileno()))
 
     def end(self) -> None:
-        """Report no longer."""
+        """Stop reporting."""
         if self._reporting is not None:
             self._reporting.cancel()
 
@@ -148,13 +148,13 @@ class ProgressReport:
             try:
                 os.write(monitor, b".")
             except BlockingIOError:
-                continue  # the monitor has enough to read
+                continue  # the monitor has unread bytes
             except OSError:
-                return  # the monitor is gone, which ends the crawl (ParentWatchdog)
+                return  # the monitor has ended; ParentWatchdog ends the crawl
 
 
 def activity_count(stats: Mapping[str, Any]) -> float:
-    """Return a number that changes whenever something was done."""
+    """Return a number that changes with every activity of the crawl."""
     return sum(
         value
         for name, value in stats.items()
@@ -175,7 +175,7 @@ class ShortLogFormatter(LogFormatter):
     def scraped(
         self, item: Any, response: Response | Failure | None, spider: Spider
     ) -> LogFormatterResult:
-        """Log an item that went all the way."""
+        """Log an item that passed all pipelines."""
         return super().scraped(_name(item), response, spider)
 
     def dropped(

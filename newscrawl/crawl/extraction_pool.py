@@ -1,11 +1,9 @@
-"""Pages are read beside the event loop: in a thread, or in processes where many arrive at once.
+"""Read pages beside the event loop: in a thread, or in processes if many arrive at once.
 
-A polite crawl gets a page or two a second, which a thread reads easily. Many hosts at once, or a
-replay of an archive, bring more than one core can both download and read: then processes read them,
-and the crawl keeps its core for downloads and storage.
-
-To read a page is to extract its article and, where a registry of companies is given, to find the
-companies in it.
+A polite crawl gets a page or two a second, which a thread can read. Crawls of many hosts and
+replays of an archive get more pages than one core can both download and read: then processes read
+them, and the crawl keeps its core for downloads and storage. Reading a page means extracting its
+article and, with a registry of companies, finding the companies in it.
 """
 
 import asyncio
@@ -27,43 +25,43 @@ from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader, Reason
 from newscrawl.workers import limit_memory, reduce_garbage_collection
 
-# Ours: waiting pages from which on a thread is too slow. A polite crawl never has two.
+# Ours: the number of waiting pages above which processes are started. A polite crawl never has two.
 BACKLOG = 8
-# Ours: seconds by the clock; a page takes two of a processor at most, which may be busy.
+# Ours: wall-clock seconds; a page takes two processor seconds at most, and the processor may be
+# busy.
 MAX_SECONDS = 60
-# Ours: MiB that a process may take in addition to its start: a page takes 300 at most, and
-# models and tables, which are loaded with the first pages, half as much.
+# Ours: MiB that a process may allocate after its start: a page takes 300 at most, and models and
+# tables, which are loaded with the first pages, 150.
 MAX_MEGABYTES = 1024
-# Ours: larger pages, 1 in 300 of the development corpus, are read in a process: an attack that we
-# don't know yet needs room.
+# Ours: larger pages, 1 in 300 of the development corpus, are read in a process, where unknown
+# attacks do no harm.
 LARGE_PAGE_BYTES = 2 * 1024 * 1024
-# Ours: how much is read of a page that killed two processes; the mean page has 210,000 bytes.
+# Ours: bytes that are read of a page that killed two processes; the mean page has 210,000 bytes.
 REDUCED_BYTES = 256 * 1024
-# Ours: seconds that reading a page may still take when the crawl is closing, and those between two
-# checks of whether it is.
+# Ours: seconds that reading a page may still take when the crawl is closing, and seconds between
+# two checks.
 CLOSING_GRACE, _CHECK_SECONDS = 4.0, 0.5
-# Ours: a crawl's own process downloads no more pages than four processes read (make bench-crawl).
+# Ours: a crawl's own process can't download more pages than four processes read (make bench-crawl).
 MAX_PROCESSES = 4
 
-# A document, or the reason and the message why a page has none.
+# A document, or the reason and the message of a NoArticleError.
 ReadResult = Document | tuple[Reason, str]
 
 
 class WorkerDiedError(Exception):
-    """The process that read a page ended over it: out of memory, by a fault of a parser, or out of
-    time."""
+    """The process that read a page ended: out of memory or time, or by a crash of a parser."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageWorker:
-    """Reads pages, and finds the companies in them where it has a registry."""
+    """Reads pages, and finds companies in them if it has a registry."""
 
     reader: PageReader
     companies: Companies | None = None
 
     def read(self, page: Page) -> ReadResult:
-        """Return the document of a page without the page's bytes, or why there is none: a result
-        that is cheap to send to another process."""
+        """Return the document of a page without the page's bytes, or why it has no article; such a
+        result is cheap to send to another process."""
         try:
             document = self.reader.read(page)
         except NoArticleError as error:
@@ -75,9 +73,9 @@ class PageWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """What a process needs to build its own worker.
+    """The configuration from which a process builds its worker.
 
-    With `find_companies`, companies are found by the bundled registry and the own file `registry`.
+    With `find_companies`, companies are found by the file `registry`, or else by the bundled one.
     """
 
     reader: PageReader
@@ -86,7 +84,7 @@ class WorkerConfig:
     max_seconds: int = MAX_SECONDS
 
     def worker(self) -> PageWorker:
-        """Build the worker; without companies where the registry can no longer be read."""
+        """Build the worker; without companies if the registry can no longer be read."""
         if not self.find_companies:
             return PageWorker(self.reader)
         try:
@@ -98,8 +96,8 @@ class WorkerConfig:
 class ExtractionPool:
     """Reads pages beside the event loop, in a thread or in at most `processes` processes.
 
-    The thread uses the `companies` that the crawl has loaded already. Once `is_closing` returns
-    True, processes that go on reading are killed.
+    The thread uses the `companies` that the crawl has already loaded. When `is_closing` returns
+    True, processes that are still reading are killed.
     """
 
     def __init__(
@@ -128,7 +126,7 @@ class ExtractionPool:
             self._waiting -= 1
         if isinstance(result, tuple):
             raise NoArticleError(*result)
-        # The bytes of the page stayed here: they are not sent twice.
+        # The bytes of the page were not sent back.
         return replace(result, page=replace(result.page, html=page.html))
 
     def start(self) -> None:
@@ -139,7 +137,7 @@ class ExtractionPool:
                 self._pool.submit(_do_nothing)
 
     def close(self) -> None:
-        """End the thread and the processes."""
+        """Stop the thread and the processes."""
         self._thread.shutdown()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
@@ -149,20 +147,21 @@ class ExtractionPool:
             try:
                 return await _run(self._thread, self._worker.read, page)
             except MemoryError:
-                raise WorkerDiedError("no memory is left to read the page with") from None
+                raise WorkerDiedError("out of memory") from None
         with suppress(BrokenProcessPool, MemoryError):
             return await self._read_in_pool(page)
-        # One of the pages being read killed a process. Each is read alone now, to find which one.
+        # One of the pages killed a process. Each is now read alone to find which one.
         async with self._one_at_a_time:
             with suppress(BrokenProcessPool, MemoryError):
                 return await self._read_in_pool(page)
             if len(page.html) > REDUCED_BYTES:
                 with suppress(BrokenProcessPool, MemoryError):
                     return await self._read_in_pool(replace(page, html=page.html[:REDUCED_BYTES]))
-        raise WorkerDiedError("the process that read the page died of it")
+        raise WorkerDiedError("the page crashed the process that read it")
 
     def _needs_process(self, page: Page) -> bool:
-        """Return whether a process reads a page: because many wait, or because it may crash."""
+        """Return whether to read a page in a process: because many wait, or because it may
+        crash."""
         if not self._processes:
             return False
         is_suspect = page.attempt is not None and page.attempt.crash_count > 0
@@ -197,13 +196,13 @@ class ExtractionPool:
         return reading.result()
 
     def _start_pool(self) -> ProcessPoolExecutor:
-        # Not forked: the crawl has threads, and a fork would keep their locks locked for ever.
+        # Not forked: the crawl has threads, and their locks would stay locked in the fork.
         context = get_context("spawn")
         return ProcessPoolExecutor(self._processes, context, _initialise, (self._config,))
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
-    """Kill the processes of a pool; those who wait for them get BrokenProcessPool."""
+    """Kill the processes of a pool; callers that wait for them get BrokenProcessPool."""
     for process in list((pool._processes or {}).values()):
         process.kill()
 
@@ -213,10 +212,10 @@ async def _run(executor: Executor, read: Callable[[Page], ReadResult], page: Pag
 
 
 def process_count(setting: object) -> int:
-    """Return the value of NEWSCRAWL_EXTRACTION_PROCESSES; raise SettingError for a bad one.
+    """Return the value of NEWSCRAWL_EXTRACTION_PROCESSES; raise SettingError for an invalid one.
 
-    "auto" is one for each core, MAX_PROCESSES at most. The crawl's own process needs less than half
-    a core for each of them, so that all cores are busy.
+    "auto" is one process for each core, MAX_PROCESSES at most. The crawl's own process needs less
+    than half a core for each of them, so that all cores are used.
     """
     text = str(setting).strip()
     if text == "auto":
@@ -227,12 +226,12 @@ def process_count(setting: object) -> int:
     return int(text)
 
 
-# In a worker process: its worker and the seconds of a page, sent once and not with each page.
+# In a worker process: its worker and the maximum seconds for a page, sent once.
 _STATE: Final[list[tuple[PageWorker, int]]] = []
 
 
 def _read_in_process(page: Page) -> ReadResult:
-    # The signal ends a page that takes too long: nothing else interrupts a parser in C.
+    # The signal interrupts a page that takes too long: nothing else interrupts a parser in C.
     worker, max_seconds = _STATE[0]
     signal.alarm(max_seconds)
     try:
@@ -242,11 +241,11 @@ def _read_in_process(page: Page) -> ReadResult:
 
 
 def _do_nothing() -> None:
-    """Do nothing, in a process that is started to do it."""
+    """Do nothing: submitting it starts a process."""
 
 
 def _initialise(config: WorkerConfig) -> None:
-    """Leave interrupts to the crawl, and end when it ends, even if it is killed."""
+    """Ignore interrupts, which are for the crawl, and end with the crawl, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

@@ -1,4 +1,4 @@
-"""From a response to a page, and from a document to the item that feed exports write."""
+"""Convert a response to a page, and a document to the item of feed exports."""
 
 from datetime import UTC, datetime
 
@@ -20,17 +20,17 @@ from newscrawl.items import (
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage.documents import clean
 
-# Status codes that refuse the page itself, and what they mean for the article.
+# Status codes with which a server refuses a page, and the access of its article.
 REFUSALS: dict[int, Access] = {401: "paywalled", 402: "paywalled", 403: "disallowed"}
 _PLACES: dict[Section, Place] = {"title": "headline", "body": "body"}
 _SECTIONS: dict[Place, Section] = {"headline": "title", "body": "body"}
 
 
 def page_from(response: Response, source: str, *, access: Access = "open") -> Page:
-    """Return the page that a response holds, for any spider: `yield page_from(response, "mysite")`.
+    """Return the page of a response, for any spider: `yield page_from(response, "mysite")`.
 
     `source` is the name under which its articles are stored. A page that may not be read, with
-    `access` "paywalled" or "disallowed", comes without its bytes.
+    `access` "paywalled" or "disallowed", has no bytes.
     """
     requested: list[str] = response.meta.get("redirect_urls", []) if response.request else []
     content_type = response.headers.get("Content-Type") or b""
@@ -56,7 +56,7 @@ def _canonical(url: str) -> str:
 def article_item(
     document: Document, *, run: int | None = None, outcome: Outcome | None = None
 ) -> ArticleItem:
-    """Return a document as feed exports write it, in the characters that databases hold, too."""
+    """Return a document as an item for feed exports, in characters that databases accept too."""
     page, article = document.page, document.article
     return ArticleItem(
         url=clean(page.url),
@@ -95,7 +95,7 @@ def _mention_item(mention: Mention) -> MentionItem:
 
 
 def document_from(item: ArticleItem) -> Document:
-    """Return the document that an item tells of: that of a spider with an extraction of its own."""
+    """Return the document of an item from a spider with its own extraction."""
     article = Article(
         url=item.canonical_url,
         title=item.title,

@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and section pages: requests for them, and the pages that they list."""
+"""Feeds, sitemaps and section pages: requesting them, and queueing the pages that they list."""
 
 import asyncio
 import logging
@@ -40,23 +40,23 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-# Ours: a sitemap of 50 MB whose XML is broken takes 10 s and 600 MB, feeds a tenth of it; a busy
-# machine may take four times as long by the clock.
+# Ours: a sitemap of 50 MB with broken XML takes 10 s and 600 MB, feeds a tenth of it; on a busy
+# machine it may take four times as long.
 LISTING_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
-# An index that lists indexes is rare; a third level has no use.
+# An index of indexes is rare; a third level is useless.
 MAX_NESTING: Final = 2
-# Entries that are put into the queue in one transaction.
+# Entries that are queued in one transaction.
 _BATCH: Final = 200
 _NOT_MODIFIED: Final = 304
-# A sitemap whose last modification is given as longer than this before our last reading has not
-# changed since, even where only the day is given, in whatever time zone.
+# A sitemap whose stated modification is older than our last reading by more than this has not
+# changed since, even if only the day is stated, in any time zone.
 _DAY_AND_ZONE: Final = timedelta(hours=38)
 
 
 class ListingProcess:
     """Parses one listing at a time, in a process with limits, beside the event loop.
 
-    A crawl that is told to stop doesn't wait for it.
+    A closing crawl doesn't wait for it.
     """
 
     def __init__(self, crawler: Crawler, limits: Limits = LISTING_LIMITS) -> None:
@@ -66,7 +66,7 @@ class ListingProcess:
         crawler.signals.connect(self._close, signal=signals.spider_closed)
 
     async def read(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """Return what the work returns; raise what it raises, WorkExceededError or
+        """Return the result of the work; raise its exception, WorkExceededError or
         WorkStoppedError."""
         async with self._turn:
             running = asyncio.ensure_future(asyncio.to_thread(self._worker.run, work, *arguments))
@@ -82,22 +82,22 @@ class ListingProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listing:
-    """A feed, sitemap or section page that is requested: `known` is what the last reading found.
+    """A feed, sitemap or section page to request: `known` is the result of the last reading.
 
-    `is_comparable` says that nothing new can be in it where it has not changed since.
+    With `is_comparable`, an unchanged listing has no new entries.
     """
 
     known: KnownListing
     nesting: int = 0
     is_comparable: bool = False
     is_section: bool = False
-    # Whether its failure is recorded before it is read.
+    # Whether its failure is recorded before it is parsed.
     is_failure_recorded: bool = False
 
 
 @dataclass(slots=True)
 class _ListingResult:
-    """The articles that a listing named: `fresh` ones are new to the queue."""
+    """The articles in a listing: `fresh` ones are new to the queue."""
 
     offered: int = 0
     fresh: int = 0
@@ -107,7 +107,7 @@ class _ListingResult:
 class Listings:
     """Requests feeds and sitemaps if they have changed, and queues the articles that they list.
 
-    Section pages take their place, as a last resort, where none of them works.
+    If none of them works, section pages are read instead.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Listings:
         self._queue = queue
         self._arguments = arguments
         self.process = ListingProcess(crawler)
-        # The articles that listings of this crawl have named, and what was said of each.
+        # The articles in listings of this crawl, with the hints that each had (_hint_bits).
         self._seen: dict[str, int] = {}
         self._other_sites: set[str] = set()
         self._one_at_a_time = asyncio.Lock()
@@ -144,7 +144,7 @@ class Listings:
                 yield self._request(one, archive=one.url in archives, allow_offsite=True)
 
     async def last_resort(self) -> list[Request]:
-        """Return requests for the home page or section pages, once, where no listing works."""
+        """Return requests for the home page or section pages, once, if no listing works."""
         is_named = self._arguments.feeds or self._arguments.sitemaps
         if self._reads_sections or is_named or self._listings_work():
             return []
@@ -152,7 +152,7 @@ class Listings:
         return await self._section_requests()
 
     def _is_not_due(self, known: KnownListing) -> bool:
-        """Return whether only listings that are due are wanted, and this one is not."""
+        """Return whether only due listings are wanted, and this one is not due."""
         next_poll_at = known.next_poll_at
         is_due = not next_poll_at or next_poll_at <= self._session.clock()
         return self._arguments.only_due and not is_due
@@ -185,9 +185,9 @@ class Listings:
         )
 
     async def parse(self, response: Response, listing: _Listing) -> AsyncIterator[Request]:
-        """Queue the articles of a listing, and yield requests for the listings that it names.
+        """Queue the articles of a listing, and yield requests for the listings in it.
 
-        Nothing is parsed where nothing has changed.
+        An unchanged listing is not parsed.
         """
         body_hash = sha256(response.body).hexdigest()
         is_same = listing.is_comparable and body_hash == listing.known.body_hash
@@ -202,7 +202,7 @@ class Listings:
                 yield request
             await self._queue.refill()
         except StorageError:
-            return  # the crawl is being stopped
+            return  # the crawl is closing
 
     async def _reuse(self, listing: _Listing) -> AsyncIterator[Request]:
         self._session.count("listings_read")
@@ -228,10 +228,10 @@ class Listings:
     async def _process(
         self, response: Response, listing: _Listing, body_hash: str
     ) -> AsyncIterator[Request]:
-        """Read a feed or sitemap.
+        """Parse a feed or sitemap.
 
-        Where earlier crawls were killed, it is read alone, and its failure is recorded before: if
-        this crawl dies of it too, it rests, and the next crawl reads the others.
+        After killed crawls listings are parsed one at a time, and the failure is recorded before:
+        if this crawl is killed too, the listing waits, and the next crawl parses the others.
         """
         frontier = self._session.frontier
         if not frontier.careful and not listing.known.failures:
@@ -253,7 +253,7 @@ class Listings:
                 read_listing, response.body, response.url, content_type
             )
         except WorkStoppedError:
-            return  # the crawl is being stopped
+            return  # the crawl is closing
         except (FeedError, SitemapError, WorkExceededError) as error:
             self._record_broken(listing, f"Can't use {response.url}: it {error}")
             return
@@ -273,7 +273,7 @@ class Listings:
         await self._record(listing, _reading(response, body_hash, found, cutoff, interval))
 
     async def _record(self, listing: _Listing, reading: Reading) -> None:
-        """Record the reading, last of all: a crawl that is killed before must read it again."""
+        """Record the reading last, so that a crawl that is killed before repeats it."""
         frontier = self._session.frontier
         await self._session.writer.do(frontier.record_reading, listing.known.id, reading)
 
@@ -315,7 +315,7 @@ class Listings:
     async def _enqueue(
         self, entries: Iterable[Entry], listing_id: int, oldest: datetime | None
     ) -> _ListingResult:
-        """Put the articles that are new to us into the queue."""
+        """Queue the articles that are new."""
         found = _ListingResult()
         newest = newest_first(entries)
         writer, frontier = self._session.writer, self._session.frontier
@@ -339,9 +339,9 @@ class Listings:
         found: _ListingResult,
         repeated: list[FrontierEntry],
     ) -> Iterator[FrontierEntry]:
-        """Yield articles that this crawl meets for the first time.
+        """Yield articles that are new in this crawl.
 
-        Those that it has met already, of which a listing says more, go to `repeated`.
+        Articles that an earlier listing had, with fewer hints, are added to `repeated`.
         """
         for entry in entries:
             if entry.moment:
@@ -380,7 +380,7 @@ class Listings:
     # Section pages -----------------------------------------------------------------------------
 
     def _listings_work(self) -> bool:
-        """Return whether a feed or sitemap could be read, and had a recent article."""
+        """Return whether a feed or sitemap could be read and had a recent article."""
         stats = self._crawler.stats
         read = stats.get_value("newscrawl/listings_read", 0)
         rested = stats.get_value("newscrawl/listings_rested", 0)
@@ -400,7 +400,7 @@ class Listings:
             if self._is_not_due(one):
                 self._session.count("listings_rested")
                 continue
-            # Where the registry names sections, the home page need not lead to them.
+            # If the registry names sections, the home page need not link to them.
             nesting = 1 if sections else 0
             requests.append(self._request(one, archive=False, nesting=nesting, is_section=True))
         logger.info("No feed or sitemap works: reading %d pages for links", len(known))
@@ -411,17 +411,17 @@ class Listings:
     ) -> AsyncIterator[Request]:
         """Queue the links of a home or section page that look like articles.
 
-        A home page leads to section pages as well; a section page leads to articles alone.
+        A home page yields requests for section pages as well; a section page yields none.
         """
-        # Not `response.css`: a start tag with 300,000 attributes costs parsel more than 20 s of a
-        # processor, and the parser with the limits of article pages 0.1 s.
+        # Not `response.css`: a start tag with 300,000 attributes takes parsel more than 20 s of
+        # processor time, and the parser with the limits of article pages 0.1 s.
         content_type = header(response, "Content-Type")
         try:
             links = await self.process.read(
                 classify_links, response.body, response.url, content_type
             )
         except WorkStoppedError:
-            return  # the crawl is being stopped
+            return  # the crawl is closing
         except WorkExceededError as error:
             self._record_broken(listing, f"Can't use {response.url}: it {error}")
             return
@@ -459,9 +459,7 @@ class Listings:
         """Record a listing that redirects to itself, or to another one of this crawl."""
         listing: _Listing = request.cb_kwargs["listing"]
         if request.url in request.meta.get("redirect_urls", []):
-            self._record_broken(
-                listing, f"Can't read {listing.known.url}: it redirects in a circle"
-            )
+            self._record_broken(listing, f"Can't read {listing.known.url}: it redirects to itself")
         else:
             frontier = self._session.frontier
             self._session.writer.later(frontier.record_unchanged, listing.known.id)
@@ -507,12 +505,12 @@ def _frontier_entry(entry: Entry, url: str) -> FrontierEntry:
 
 
 def _hint_bits(hints: Hints) -> int:
-    """Return which hints a listing gave of an article: a bit for each."""
+    """Return which hints a listing has for an article, one bit for each."""
     return sum(bool(getattr(hints, one.name)) << place for place, one in enumerate(fields(hints)))
 
 
 def newest_first(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries by date; those without one come last, in their order."""
+    """Return the entries by date; those without a date come last, in their order."""
     return sorted(entries, key=lambda entry: -entry.moment.timestamp() if entry.moment else 0.0)
 
 

@@ -24,29 +24,30 @@ from newscrawl.crawl.session import CrawlSession
 from newscrawl.sources.addresses import AllowedAddresses, IpAddress, address_of, is_public
 
 _OVERLOADED = frozenset({429, 503})
-# Ours: characters of a Retry-After, of which a date has 29, and the seconds of a year, which is
-# more than any NEWSCRAWL_RETRY_AFTER_MAX: who asks for more is left for a later crawl.
+# Ours: characters of a Retry-After (a date has 29), and seconds of a year, more than any
+# NEWSCRAWL_RETRY_AFTER_MAX: a longer wait is left to a later crawl.
 _MAX_HEADER = 100
 _MAX_REST = 365 * 86_400.0
 
 
-# Marks a request that a crawl may send a second time (`dont_filter`), for this one reason.
+# Marks a request that may be sent twice (`dont_filter`) for this reason only.
 RETRY_REASON = "newscrawl_again"
 
 
 class SourceOffsiteMiddleware(OffsiteMiddleware):
-    """Keeps redirects, too, on the site that a NewsSpider covers."""
+    """Keeps requests, including redirects, on the site of a NewsSpider."""
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:  # noqa: ARG002
-        """Raise IgnoreRequest for another site; Scrapy lets all pass that is not to be filtered."""
+        """Raise IgnoreRequest for another site; Scrapy passes all requests with `dont_filter`."""
         again = request.dont_filter and request.meta.get(RETRY_REASON)
         super().process_request(request.replace(dont_filter=False) if again else request)
 
     def request_scheduled(self, request: Request, spider: Spider) -> None:
-        """Leave it to process_request: of what is dropped here, no errback ever hears."""
+        """Do nothing: requests that are dropped here never reach their errback, so process_request
+        checks them."""
 
     def should_follow(self, request: Request, spider: Spider) -> bool:
-        """Whether the spider covers the request's URL."""
+        """Return whether the spider covers the request's URL."""
         source_spider = CrawlSession.of(self.crawler).spider
         if source_spider is None:
             return super().should_follow(request, spider)
@@ -57,7 +58,7 @@ class PrivateAddressMiddleware:
     """Refuses private addresses after name resolution, on the first request and each redirect.
 
     The name is resolved here with Scrapy's caching resolver, so that the connection goes to the
-    very address that was checked; the response's address is checked once more.
+    address that was checked; the response's address is checked again.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -67,13 +68,13 @@ class PrivateAddressMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "PrivateAddressMiddleware":
-        """Build the guard; SettingError for a bad NEWSCRAWL_ALLOW_PRIVATE."""
+        """Build the middleware; raise SettingError for an invalid NEWSCRAWL_ALLOW_PRIVATE."""
         guard = cls(crawler)
         crawler.signals.connect(guard.spider_opened, signal=signals.spider_opened)
         return guard
 
     def spider_opened(self) -> None:
-        """Take over the hosts that the operator named to the spider."""
+        """Allow the hosts that the operator named to the spider."""
         spider = CrawlSession.of(self._crawler).spider
         self._permitted = AllowedAddresses(self._entries, spider.named_addresses if spider else ())
 
@@ -83,7 +84,7 @@ class PrivateAddressMiddleware:
         host, port = address_of(request.url)
         if self._permitted.host(host, port):
             return
-        # The operator's own proxy resolves names, and nobody else's answer would be its.
+        # The operator's own proxy resolves names, possibly to other addresses than we do.
         by_proxy = request.meta.get("proxy")
         self._check(_literal_address(host) if by_proxy else await _resolve(host), request)
 
@@ -107,7 +108,8 @@ class PrivateAddressMiddleware:
 
 
 def _check_url(url: str) -> None:
-    """Raise UnfitUrlError for what a redirect may have brought: the URLs of feeds are checked."""
+    """Raise UnfitUrlError for a URL that a redirect may have led to; URLs of feeds are checked
+    elsewhere."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"}:
         raise UnfitUrlError(f"leads to {parts.scheme}, which is neither http nor https")
@@ -116,8 +118,8 @@ def _check_url(url: str) -> None:
 
 
 def _literal_address(host: str) -> IpAddress | None:
-    """Return the address that a host is without being looked up: in any spelling of its numbers,
-    or as this machine's own name."""
+    """Return the address of a host that needs no lookup: a number in any notation, or this
+    machine's own name."""
     if host == "localhost" or host.endswith(".localhost"):
         return ipaddress.IPv4Address("127.0.0.1")
     try:
@@ -131,7 +133,7 @@ def _literal_address(host: str) -> IpAddress | None:
 
 
 async def _resolve(host: str) -> IpAddress | None:
-    """Return the address of a host, or None where it has none: the download says so itself."""
+    """Return the address of a host, or None if it has none: then the download reports it."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:
@@ -148,16 +150,16 @@ async def _resolve(host: str) -> IpAddress | None:
 
 
 class CompressionMiddleware(HttpCompressionMiddleware):
-    """Unpacks as Scrapy does, which first looks for the charset of the packed bytes.
+    """Decompresses as Scrapy does, without its search for the charset of the compressed bytes.
 
-    Where no header names one it guesses, for as long as extraction takes, and then forgets what it
-    found. A response that isn't known to be a text has no charset to be looked for.
+    Where no header names one, Scrapy guesses, which takes as long as extraction, and then discards
+    the result. A response that isn't known to be text has no charset to search for.
     """
 
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return the response with its unpacked body."""
+        """Return the response with its decompressed body."""
         if isinstance(response, TextResponse) and "Content-Encoding" in response.headers:
             plain = {name: getattr(response, name) for name in Response.attributes}
             response = Response(**plain)
@@ -165,7 +167,7 @@ class CompressionMiddleware(HttpCompressionMiddleware):
 
 
 class RetryAfterMiddleware(RetryMiddleware):
-    """Retries as Scrapy does, and leaves an overloaded server alone for as long as it asks."""
+    """Retries as Scrapy does, after the pause that an overloaded server asks for."""
 
     def __init__(self, settings: BaseSettings) -> None:
         super().__init__(settings)
@@ -175,7 +177,7 @@ class RetryAfterMiddleware(RetryMiddleware):
     def process_response(  # type: ignore[override]
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return the response, or the request again after the domain has had its rest."""
+        """Return the response, or the request again after the pause of its domain."""
         if response.status in _OVERLOADED and not request.meta.get("dont_retry"):
             tries = request.meta.get("retry_times", 0)
             pause = retry_after(response)
@@ -191,16 +193,14 @@ class RetryAfterMiddleware(RetryMiddleware):
         slot = self.crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
         if slot is None:
             return
-        # The slot serves its next request `delay` after `lastseen`; with no delay it looks at
-        # neither.
+        # The slot sends its next request `delay` after `lastseen`; with no delay it uses neither.
         slot.delay = max(slot.delay, 0.01)
         slot.lastseen = max(slot.lastseen, monotonic() + seconds)
         self.crawler.stats.inc_value("newscrawl/retry_after_pauses")
 
 
 def retry_after(response: Response) -> float | None:
-    """Return the seconds that the Retry-After header asks for, a year at most, or None where it
-    says nothing."""
+    """Return the seconds of the Retry-After header, a year at most, or None without one."""
     header = response.headers.get("Retry-After") or b""
     text = header[:_MAX_HEADER].decode("latin-1").strip()
     if text.isascii() and text.isdigit():
@@ -208,7 +208,7 @@ def retry_after(response: Response) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError):
-        return None  # email.utils has raised each of them for some text that is no date
+        return None  # email.utils has raised each of them for some invalid date
     # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
     rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
     return min(max(0.0, rest.total_seconds()), _MAX_REST)

@@ -1,4 +1,4 @@
-"""The queue of a source's pages: it lives in the database, and a crawl takes a few at a time."""
+"""The queue of a source's pages, which is in the database; a crawl dequeues a few at a time."""
 
 import asyncio
 import logging
@@ -20,12 +20,12 @@ from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, FetchOutcome
 
 logger = logging.getLogger(__name__)
 
-# Pages taken from the queue at once, and the number of pending requests below which more are
-# taken: enough to keep any polite crawl busy, few enough to keep memory flat.
+# Pages dequeued at once, and the number of pending requests below which more are dequeued: enough
+# to keep any polite crawl busy, few enough to keep memory constant.
 BATCH: Final = 100
 LOW_WATER: Final = 50
 _DEADLY: Final = Cause(
-    "deadly", f"{MAX_CRASHES} crawls crashed when they read nothing else", final=True
+    "deadly", f"{MAX_CRASHES} crawls crashed while they read only this page", final=True
 )
 
 
@@ -58,7 +58,7 @@ class PageQueue:
         self._crawler.signals.connect(self._spider_idle, signal=signals.spider_idle)
 
     async def refill(self) -> None:
-        """Take more pages from the queue if few requests are pending."""
+        """Dequeue more pages if few requests are pending."""
         self._is_empty = False
         if self._is_dequeuing or self._pending > LOW_WATER or self._limit <= 0:
             return
@@ -66,33 +66,33 @@ class PageQueue:
         try:
             pages = await self._dequeue()
         except StorageError:
-            return  # the crawl is being stopped
+            return  # the crawl is closing
         finally:
             self._is_dequeuing = False
         self._request(pages)
 
     async def with_new_hints(self, page: DequeuedPage) -> DequeuedPage:
-        """Return the page with what listings have said of it since it was dequeued, too."""
+        """Return the page with the hints that listings have added since it was dequeued."""
         frontier = self._session.frontier
         try:
             hints = await self._session.writer.do(frontier.hints, page.attempt.queue_id)
         except StorageError:
-            return page  # the crawl is being stopped
+            return page  # the crawl is closing
         return replace(page, hints=hints)
 
     def request_finished(self) -> None:
-        """Note that the request for one page got its answer, or will get none."""
+        """Count one pending request less: it has a response, or will get none."""
         self._pending -= 1
 
     def mark_done(self, attempt: FetchAttempt, outcome: FetchOutcome, reason: str) -> None:
-        """Record the outcome of a page from which no article comes."""
+        """Record the outcome of a page without an article."""
         frontier = self._session.frontier
         result = frontier.fetch_result(attempt, outcome, reason)
         self._session.writer.later(frontier.mark_done, result)
 
     def mark_failed(self, attempt: FetchAttempt, url: str, cause: Cause) -> None:
-        """Count and log a page that couldn't be fetched; it is tried again unless that is
-        hopeless."""
+        """Count and log a page that couldn't be fetched; it is retried unless its cause is
+        final."""
         self._session.count("pages_failed")
         self._session.count(f"pages_failed/{cause.kind}")
         logger.warning("Can't fetch %s: %s", url, cause.reason)
@@ -119,7 +119,7 @@ class PageQueue:
     def _request(self, pages: list[DequeuedPage]) -> None:
         self._limit -= len(pages)
         if self._crawler.engine.spider is None:
-            return  # closed meanwhile: they wait for the next crawl
+            return  # closed meanwhile: the next crawl dequeues them
         self._pending += len(pages)
         self._session.count("requested", len(pages))
         self._session.count("revisits", sum(not page.attempt.first for page in pages))
@@ -129,7 +129,7 @@ class PageQueue:
     # When no request is left -------------------------------------------------------------------
 
     def _spider_idle(self) -> None:
-        """Keep the crawl open while a task looks for more pages."""
+        """Keep the crawl open while a task dequeues more pages."""
         self._pending = 0
         if self._is_empty:
             self._is_empty = False
@@ -141,7 +141,7 @@ class PageQueue:
 
     async def _dequeue_more(self) -> None:
         self._session.flush()
-        with suppress(StorageError):  # the crawl is being stopped
+        with suppress(StorageError):  # the crawl is closing
             if requests := await self.last_resort():
                 for request in requests:
                     self._crawler.engine.crawl(request)
@@ -159,10 +159,11 @@ class PageQueue:
         if not task.cancelled() and (error := task.exception()) is not None:
             self._session.stop("queue_failed", "its queue failed", cause=error)
         elif engine._slot is not None:
-            engine._slot.nextcall.schedule()  # or else it would be idle until the next heartbeat
+            engine._slot.nextcall.schedule()  # otherwise it waits for the next heartbeat
 
     async def _dequeue_last(self) -> list[DequeuedPage]:
-        """Take what is left: last of all pages that may have killed crawls, one at a time."""
+        """Dequeue the remaining pages; last of all those that may have killed crawls, one at a
+        time."""
         pages = await self._dequeue()
         while not pages:
             frontier = self._session.frontier

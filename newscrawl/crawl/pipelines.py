@@ -1,4 +1,4 @@
-"""What our item pipelines have in common, in this project and in others."""
+"""The common parts of our item pipelines, in this project and in others."""
 
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,9 @@ from newscrawl.reading import PageReader
 
 
 class UnreadPage(DropItem):
-    """A page came to a pipeline that needs its article, and no pipeline had read it."""
+    """A page without an article reached a pipeline that needs the article."""
 
-    # Of its place in the queue: it is tried again.
+    # The outcome for the queue: the page is retried.
     outcome: Final = "failed"
 
     def __init__(self, pipeline: object) -> None:
@@ -31,19 +31,19 @@ class UnreadPage(DropItem):
 
 
 class DocumentPipeline:
-    """Takes documents, and the items that tell of one. Anything else passes as it came.
+    """Processes documents and items; other values are passed on unchanged.
 
-    Pipelines of ours pass documents on to each other; the last of them gives an ArticleItem to the
-    pipelines of others and to feed exports.
+    Our pipelines pass documents on to each other; the last of them passes an ArticleItem to other
+    pipelines and to feed exports.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     def document(self, item: Any) -> Document | None:
-        """Return the document that an item is or tells of; None for an item of others.
+        """Return the document that an item is or describes; None for an item of other projects.
 
-        Raises UnreadPage for a page without its article.
+        Raise UnreadPage for a page without its article.
         """
         if isinstance(item, Page):
             raise UnreadPage(self)
@@ -54,7 +54,7 @@ class DocumentPipeline:
     def pass_on(
         self, document: Document, *, run: int | None = None, outcome: Outcome | None = None
     ) -> Document | ArticleItem:
-        """Return the document, or the item that it becomes behind the last of our pipelines."""
+        """Return the document, or its item after the last of our pipelines."""
         if self._is_followed:
             return document
         return article_item(document, run=run, outcome=outcome)
@@ -67,13 +67,13 @@ class DocumentPipeline:
 
 
 def own_setting(settings: BaseSettings, name: str) -> Any:
-    """Return one of our settings, by its default in a project that doesn't have it."""
+    """Return one of our settings, or its default in a project that doesn't set it."""
     value = settings.get(name)
     return getattr(config, name) if value is None else value
 
 
 def reader_of(settings: BaseSettings) -> PageReader:
-    """Return what pages are read with; SettingError for a setting that can't work."""
+    """Return the reader of pages; raise SettingError for an invalid setting."""
     method: str = own_setting(settings, "NEWSCRAWL_METHOD")
     if method not in METHODS:
         raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")

@@ -1,4 +1,4 @@
-"""robots.txt is obeyed: no request of a host is made before its robots.txt has been understood."""
+"""Obey robots.txt: no page of a host is requested before its robots.txt was read."""
 
 import asyncio
 import logging
@@ -46,15 +46,15 @@ logger = logging.getLogger(__name__)
 # As Scrapy's own: a host's robots.txt comes before its pages.
 _PRIORITY: Final = 1000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-# Ours: how long a host's pages are left alone before a crawl that still runs asks again.
+# Ours: how long a crawl requests no page of a host before it requests robots.txt again.
 _UNREACHABLE_FOR: Final = timedelta(hours=1)
 _CAUSES: Final[dict[type[BaseException], str]] = {
     CannotResolveHostError: "the host has no address",
     DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
     DownloadConnectionRefusedError: "the server refuses connections",
     DownloadFailedError: "the connection broke",
-    DownloadTimeoutError: "no whole answer within DOWNLOAD_TIMEOUT",
-    ResponseDataLossError: "the connection broke before the file was whole",
+    DownloadTimeoutError: "no complete response within DOWNLOAD_TIMEOUT",
+    ResponseDataLossError: "the connection broke before the file was complete",
 }
 
 
@@ -239,7 +239,7 @@ class RobotsMiddleware:
             database = self._session.run.database
             return await self._session.writer.do(robots_policy, database, origin)
         except StorageError:
-            return None  # the crawl is being stopped
+            return None  # the crawl is closing
 
     # State of the crawl ------------------------------------------------------------------------
 

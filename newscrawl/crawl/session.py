@@ -1,7 +1,7 @@
-"""What the parts of one crawl share: `CrawlSession.of(crawler)`.
+"""The session that the parts of one crawl share: `CrawlSession.of(crawler)`.
 
-Spiders, middlewares, pipelines and extensions get the session from the crawler, and set nothing on
-each other.
+Spiders, middlewares, pipelines and extensions get the session from the crawler, and set no
+attributes on each other.
 """
 
 import asyncio
@@ -41,25 +41,25 @@ StopReason = Literal[
     "monitor_gone",
     "queue_failed",
 ]
-# Ours: seconds between two checks of whether the crawl is closing. Whatever waits long checks it:
+# Ours: seconds between two checks of whether the crawl is closing. Every long wait checks it, since
 # Scrapy sends no signal before all callbacks have ended.
 CLOSING_CHECK_SECONDS: Final = 0.5
-# Ours, in KiB, of each crawl: four times as much, which helps writers of thousands, is full after
-# 5,000 pages (make bench-crawl).
+# Ours, in KiB, of each crawl: four times as much, which speeds up writers of thousands of pages, is
+# full after 5,000 pages (make bench-crawl).
 SQLITE_CACHE: Final = 16_384
 _ATTRIBUTE: Final = "newscrawl_session"
-# A lease is renewed three times in its length, as the monitor does it.
+# A lease is renewed three times during its length, by a crawl as by the monitor.
 _RENEWALS: Final = 3
 
 
 class SourceSpider(Protocol):
-    """What the parts of a crawl ask of a spider that crawls a source of the registry."""
+    """The spider of a source of the registry, as the other parts of a crawl use it."""
 
     source: ClassVar[Source]
 
     @property
     def since(self) -> datetime | None:
-        """The moment before which articles are not wanted, where one was given."""
+        """The moment before which articles are not wanted, if one was given."""
 
     @property
     def hosts(self) -> Collection[str]:
@@ -104,14 +104,14 @@ class CrawlSession:
         self.spider: SourceSpider | None = None
         self.memory = Memory()
         self.run: CrawlRun | None = None
-        # Writes what waits to be written in one batch; StoragePipeline sets it.
+        # Writes everything that waits, in one batch; StoragePipeline sets it.
         self.flush: Callable[[], None] = lambda: None
-        # The ids of the feeds and sitemaps of this crawl: the source is due when they are.
+        # The ids of the feeds and sitemaps of this crawl: the source is due when one of them is.
         self.polled: list[int] = []
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
-        """Return the session of a crawler: the same one for all its parts."""
+        """Return the session of a crawler, the same one for all its parts."""
         attributes = vars(crawler)
         if _ATTRIBUTE not in attributes:
             attributes[_ATTRIBUTE] = cls(crawler)
@@ -131,17 +131,16 @@ class CrawlSession:
         return self.run.frontier
 
     def count(self, name: str, amount: int = 1) -> None:
-        """Add to `newscrawl/NAME` of the crawl's statistics."""
+        """Add to the statistic `newscrawl/NAME` of the crawl."""
         if amount:
             self._crawler.stats.inc_value(f"newscrawl/{name}", amount)
 
     # The database --------------------------------------------------------------------------
 
     def open(self, spider: SourceSpider) -> Database:
-        """Open the database and take the source's lease, before anything is fetched.
+        """Open the database and take the source's lease, before the first request.
 
-        Raise SettingError where that fails, SourceBusyError where another process crawls the
-        source.
+        Raise SettingError if that fails, SourceBusyError if another process crawls the source.
         """
         settings = self._crawler.settings
         schedule_of(settings)
@@ -151,7 +150,7 @@ class CrawlSession:
             with interruptible():
                 database = self._registered(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
                 self.memory = memory_of(database, slug)
-                # A crawl of the monitor takes no lease: the monitor holds it.
+                # A crawl of the monitor takes no lease: the monitor has it.
                 if not settings.get("NEWSCRAWL_PARENT_GRACE"):
                     self._lease = CrawlLease(self, slug, SourceLease(database, slug, length))
                     self._lease.take(self._crawler)
@@ -169,10 +168,10 @@ class CrawlSession:
             return self._started(self._database, self.spider.source.slug)
 
     def start_run_without_storage(self) -> None:
-        """Start a run in a temporary database, for a crawl without StoragePipeline: its articles
-        go to feed exports alone, and each crawl fetches all pages again."""
+        """Start a run in a temporary database, for a crawl without StoragePipeline: its articles go
+        to feed exports only, and each crawl fetches all pages again."""
         if self.spider is None:
-            raise RuntimeError("only a source of the registry is crawled by a queue")
+            raise RuntimeError("only a source of the registry has a queue")
         folder = tempfile.TemporaryDirectory(prefix="newscrawl-")
         database = self._registered(f"sqlite:///{Path(folder.name, 'queue')}", self.spider.source)
         self._started(database, self.spider.source.slug)
@@ -185,7 +184,7 @@ class CrawlSession:
         self._crawler.signals.connect(close, signal=signals.spider_closed, weak=False)
 
     def release_lease(self) -> None:
-        """Let others crawl the source from now on; raise StorageError."""
+        """Release the lease of the source; raise StorageError."""
         if self._lease is not None:
             self._lease.release()
 
@@ -207,13 +206,14 @@ class CrawlSession:
 
     @property
     def is_closing(self) -> bool:
-        """Whether the crawl is closing, or not open. Check it every CLOSING_CHECK_SECONDS."""
+        """Return whether the crawl is closing, or not open. Check it every
+        CLOSING_CHECK_SECONDS."""
         slot: Any = self._crawler.engine and self._crawler.engine._slot
         return slot is None or slot.closing is not None
 
     @property
     def is_stopping(self) -> bool:
-        """Whether `stop` was called."""
+        """Return whether `stop` was called."""
         return self._stopping is not None
 
     def stop(self, reason: StopReason, message: str, *, cause: BaseException | None = None) -> None:
@@ -225,7 +225,7 @@ class CrawlSession:
 
 
 class CrawlLease:
-    """The lease that a crawl holds on its source, so that no other process crawls it.
+    """The lease of a crawl on its source, so that no other process crawls it.
 
     The crawl's own event loop renews it: a crawl that hangs loses it.
     """
@@ -237,13 +237,13 @@ class CrawlLease:
         self._renewing: asyncio.Task[None] | None = None
 
     def take(self, crawler: Crawler) -> None:
-        """Take it; raise SourceBusyError where another process crawls the source."""
+        """Take it; raise SourceBusyError if another process crawls the source."""
         if self._lease is not None:
             self._lease.take()
             crawler.signals.connect(self._start_renewing, signal=signals.spider_opened)
 
     def release(self) -> None:
-        """Let others crawl the source from now on; raise StorageError."""
+        """Release the lease; raise StorageError."""
         if self._renewing is not None:
             self._renewing.cancel()
         if self._lease is not None:
@@ -276,7 +276,8 @@ def lease_length(value: object) -> timedelta:
 
 
 def schedule_of(settings: BaseSettings) -> Schedule:
-    """Return when pages and listings are due again; raise SettingError for a bad setting."""
+    """Return the schedule of revisits, retries and polls; raise SettingError for an invalid
+    setting."""
     poll_min = duration("NEWSCRAWL_POLL_MIN", settings["NEWSCRAWL_POLL_MIN"])
     poll_max = duration("NEWSCRAWL_POLL_MAX", settings["NEWSCRAWL_POLL_MAX"])
     if poll_max < poll_min:

@@ -13,16 +13,16 @@ from scrapy.http import Response
 
 from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
 
-# Ours: seconds that a download which has begun may still take when the crawl is closing. A crawl
-# then ends less than ten seconds after SIGTERM, which is what those who stop it wait for.
+# Ours: seconds that a running download may still take when the crawl is closing. A crawl then ends
+# less than ten seconds after SIGTERM, before service managers send SIGKILL.
 _CLOSING_GRACE: Final = 4.0
 
 
 class EndingDownloader(Downloader):
     """Ends all downloads when the crawl is closing.
 
-    Scrapy waits for them: up to DOWNLOAD_TIMEOUT for a silent server, up to its Retry-After for an
-    overloaded one. The next crawl requests those pages again.
+    Scrapy waits for them: up to DOWNLOAD_TIMEOUT for a server that doesn't respond, up to its
+    Retry-After for an overloaded one. The next crawl requests those pages again.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -33,7 +33,7 @@ class EndingDownloader(Downloader):
         crawler.signals.connect(self._stop_watching, signal=signals.spider_closed)
 
     async def _enqueue_request(self, request: Request) -> Response:
-        """Return the response; raise DownloadTimeoutError where the crawl closes before."""
+        """Return the response; raise DownloadTimeoutError if the crawl closes before."""
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch())
         download = asyncio.ensure_future(super()._enqueue_request(request))
@@ -42,7 +42,7 @@ class EndingDownloader(Downloader):
             return await download
         except asyncio.CancelledError:
             if download in self._downloads:
-                raise  # whatever waits for the download was cancelled
+                raise  # the caller was cancelled
             raise DownloadTimeoutError("the crawl is closing") from None
         finally:
             self._downloads.pop(download, None)
@@ -67,7 +67,7 @@ class EndingDownloader(Downloader):
             return
         requests = set(ended.values())
         for slot in self.slots.values():
-            # Nothing waits any more for what is queued there.
+            # No caller waits any more for the requests queued there.
             slot.queue = deque(one for one in slot.queue if one[0] not in requests)
         for download in ended:
             del self._downloads[download]

@@ -1,4 +1,4 @@
-"""One page or listing alone, for `scrapy parse`, `check` and `shell`: nothing is stored."""
+"""One page or listing for `scrapy parse`, `check` and `shell`; nothing is stored."""
 
 import asyncio
 import logging
@@ -26,17 +26,17 @@ from newscrawl.workers import WorkExceededError, WorkStoppedError
 
 logger = logging.getLogger(__name__)
 
-# Ours: requests that `scrapy parse` makes of a listing, and prints.
+# Ours: requests of a listing that `scrapy parse` prints and sends.
 MAX_REQUESTS: Final = 100
-# Ours: the root element of a listing stands behind a declaration and a comment or two.
+# Ours: the root element of a listing comes after a declaration and a comment or two.
 _HEAD: Final = 2_048
 _ROOT: Final = re.compile(rb"<(?:\w+:)?(?:rss|feed|RDF|urlset|sitemapindex)[\s>]")
 _GZIP: Final = b"\x1f\x8b"
 
 
 class SinglePageParser:
-    """Makes the item of a page that a crawl would make, except that nothing is known about other
-    pages of the source, and the requests of a listing."""
+    """Makes the same item of a page as a crawl, but without knowledge of other pages of the source,
+    and the requests of a listing."""
 
     def __init__(self, crawler: Crawler, spider: SourceSpider, process: ListingProcess) -> None:
         self._crawler = crawler
@@ -44,14 +44,14 @@ class SinglePageParser:
         self._process = process
 
     async def article(self, page: Page) -> AsyncIterator[ArticleItem]:
-        """Yield the item of a page, if there is an article on it."""
+        """Yield the item of a page, if it has an article."""
         try:
             yield await asyncio.to_thread(self._item, page)
         except NoArticleError as error:
             logger.warning("%s is dropped (%s): %s", page.url, error.reason, error)
 
     def page(self, response: Response, access: Access, hints: Hints) -> Page | None:
-        """Return the page of a response; None where it may not be read and no feed names it."""
+        """Return the page of a response; None if it may not be read and no feed lists it."""
         if access != "open" and not hints.title:
             logger.warning("%s is %s, and no feed has its headline", response.url, access)
             return None
@@ -67,14 +67,14 @@ class SinglePageParser:
     async def listed(
         self, response: Response, callback: Callable[..., Any], limit: int | None
     ) -> list[Request]:
-        """Return requests for what a feed or sitemap lists, the newest article first."""
+        """Return requests for the entries of a feed or sitemap, the newest article first."""
         content_type = header(response, "Content-Type")
         try:
             listing = await self._process.read(
                 read_listing, response.body, response.url, content_type
             )
         except WorkStoppedError:
-            return []  # the command is being stopped
+            return []  # the command is ending
         except (FeedError, SitemapError, WorkExceededError) as error:
             logger.warning("Can't use %s: it %s", response.url, error)
             return []
@@ -83,7 +83,7 @@ class SinglePageParser:
         wanted = [entry for entry in entries if self._may_be_article(entry, response.url)]
         if others := len(entries) - len(wanted):
             logger.info("%d of %d entries are not of this source", others, len(entries))
-        # Whoever names a listing names its host, too.
+        # The person who named the listing allowed its host, too.
         meta = {"handle_httpstatus_list": [*REFUSALS], "allow_offsite": True}
         pages = [
             Request(entry.url, callback=callback, cb_kwargs={"hints": entry.hints}, meta=meta)

@@ -13,7 +13,7 @@ from newscrawl.sources import Source, SourceError, load_sources
 
 
 class RegistrySpiderLoader(SpiderLoader):
-    """Loads a spider for each source: the class in SPIDER_MODULES that has the source's slug as its
+    """Loads a spider for each source: the class in SPIDER_MODULES with the source's slug as its
     name, or else NEWSCRAWL_SPIDER_CLASS."""
 
     def __init__(self, settings: BaseSettings) -> None:
@@ -28,7 +28,7 @@ class RegistrySpiderLoader(SpiderLoader):
                 self._spiders[source.slug] = _spider_of(source, base, named_by_operator=is_own)
 
     def load(self, spider_name: str) -> type[Spider]:
-        """Return the spider class; KeyError where the registry has no such source."""
+        """Return the spider class; raise KeyError if the registry has no such source."""
         return super().load(spider_name)
 
 
@@ -36,7 +36,7 @@ def _load(path: Path | None) -> tuple[Source, ...]:
     try:
         return load_sources(path)
     except SourceError as error:
-        # Scrapy builds the loader before any command could report the error in one line.
+        # Scrapy builds the loader before a command could report the error in one line.
         sys.stderr.write(f"newscrawl: {error}\n")
         raise SystemExit(2) from None
 

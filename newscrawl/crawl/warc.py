@@ -1,7 +1,7 @@
-"""Write every response to a WARC archive, and crawl from one without a network.
+"""Write every response to a WARC archive, and crawl from an archive without a network.
 
-Two add-ons: `Archiving` works where NEWSCRAWL_ARCHIVE names a folder, `Replay` where
-NEWSCRAWL_REPLAY does; what is replayed is not archived again.
+Two add-ons: `Archiving` works if NEWSCRAWL_ARCHIVE names a folder, `Replay` if NEWSCRAWL_REPLAY
+does; replayed responses are not archived again.
 """
 
 import asyncio
@@ -32,14 +32,15 @@ logger = logging.getLogger(__name__)
 _MIDDLEWARE = "newscrawl.crawl.warc.ArchivingMiddleware"
 _HANDLER = "newscrawl.crawl.warc.ReplayHandler"
 _ADDRESS_CHECK = "newscrawl.crawl.middlewares.PrivateAddressMiddleware"
-# Before what unpacks bodies, and after the guard, so that nothing it refused is kept.
+# Before bodies are decompressed, and after the check of addresses, so that no refused response is
+# kept.
 _PLACE = 880
-# A replay asks no server, so it need not be polite, look up names or try again.
+# A replay sends no requests, so it needs no delays, name resolution or retries.
 _CONCURRENCY: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
     "AUTOTHROTTLE_ENABLED": False,
     "RETRY_ENABLED": False,
-    # In the order in which they are asked for, so that each replay gives the same.
+    # One request at a time, so that each replay has the same order.
     "CONCURRENT_REQUESTS": 1,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
 }
@@ -49,14 +50,14 @@ class Archiving:
     """The add-on that archives; `NEWSCRAWL_ARCHIVE` names the folder."""
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Put the middleware in its place."""
+        """Add the middleware."""
         if not settings["NEWSCRAWL_ARCHIVE"] or settings["NEWSCRAWL_REPLAY"]:
             raise NotConfigured
         settings["DOWNLOADER_MIDDLEWARES"][_MIDDLEWARE] = _PLACE
 
 
 class Replay:
-    """The add-on that replays; `NEWSCRAWL_REPLAY` names the folder."""
+    """The add-on that replays an archive; `NEWSCRAWL_REPLAY` names the folder."""
 
     def __init__(self, crawler: Crawler, archive: Archive) -> None:
         self._crawler = crawler
@@ -64,7 +65,7 @@ class Replay:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Open the archive; SettingError where that fails."""
+        """Open the archive; raise SettingError if that fails."""
         folder: str = crawler.settings["NEWSCRAWL_REPLAY"]
         if not folder:
             raise NotConfigured
@@ -74,7 +75,8 @@ class Replay:
             raise SettingError(f"NEWSCRAWL_REPLAY: {error}") from error
 
     def update_settings(self, settings: BaseSettings) -> None:
-        """Answer from the archive, as fast as it can be read, as of the day it was made."""
+        """Replace the download handlers by the archive, without delays, as of the day it was
+        written."""
         for name, value in _CONCURRENCY.items():
             settings.set(name, value, priority="cmdline")
         settings.set("DOWNLOAD_HANDLERS", {"http": _HANDLER, "https": _HANDLER}, "cmdline")
@@ -92,12 +94,12 @@ class ArchivingMiddleware:
     def __init__(self, crawler: Crawler, writer: ArchiveWriter) -> None:
         self._crawler = crawler
         self._writer = writer
-        # One thread: packing must not stop the downloads, and records must not mix.
+        # One thread: compression must not block the downloads, and records must not mix.
         self._worker = ThreadPoolExecutor(1, "archive")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Prepare the folder; SettingError where that fails."""
+        """Create the folder; raise SettingError if that fails."""
         settings = crawler.settings
         size = whole_number("NEWSCRAWL_ARCHIVE_MB", settings["NEWSCRAWL_ARCHIVE_MB"])
         facts = {"software": settings["USER_AGENT"], "robots": "obey"}
@@ -115,7 +117,7 @@ class ArchivingMiddleware:
         return middleware
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Write the response; end the crawl where that fails."""
+        """Write the response; end the crawl if that fails."""
         now = request.meta["fetched_at"] = datetime.now(UTC)
         loop = asyncio.get_running_loop()
         try:
@@ -134,7 +136,7 @@ class ArchivingMiddleware:
 
 
 class ReplayHandler(BaseDownloadHandler):
-    """Answers requests from the archive."""
+    """Responds to requests from the archive."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -145,7 +147,7 @@ class ReplayHandler(BaseDownloadHandler):
         self._max_bytes: int = crawler.settings.getint("DOWNLOAD_MAXSIZE") or warc.MAX_BYTES
 
     async def download_request(self, request: Request) -> Response:
-        """Return the archived response; MissingPageError where there is none."""
+        """Return the archived response; raise MissingPageError if there is none."""
         limit: int = request.meta.get("download_maxsize") or self._max_bytes
         try:
             capture = await asyncio.to_thread(self._archive.find, request.url, max_bytes=limit)

@@ -152,7 +152,7 @@ def test_summary_is_one_line_with_the_counts(world: World) -> None:
     mentions = world.first.rows("SELECT count(*) AS n FROM mentions")[0]["n"]
     assert world.first.summary == (
         f"{SOURCE}: {len(FACTS)} found, 0 known before, {len(FACTS) - 1} fetched, "
-        f"{len(STORED)} new, 0 revised, 1 unchanged, {len(TOLD)} told by the feed only, "
+        f"{len(STORED)} new, 0 revised, 1 unchanged, {len(TOLD)} from the feed only, "
         f"1 dropped (NotAnArticle 1), {mentions} mentions; state ok"
     )
 
@@ -168,7 +168,7 @@ def test_coverage_and_run_are_recorded(world: World) -> None:
 def test_second_crawl_adds_nothing_and_reports_it(world: World) -> None:
     assert world.second.code == 0
     assert (
-        "0 fetched, 0 new, 0 revised, 0 unchanged, 4 feeds and sitemaps as before"
+        "0 fetched, 0 new, 0 revised, 0 unchanged, 4 feeds and sitemaps unchanged"
         in world.second.summary
     )
     assert world.second.summary.endswith("0 mentions; state ok")

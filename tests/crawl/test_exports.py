@@ -327,7 +327,7 @@ def test_unknown_export_format_is_refused_before_the_crawl(tmp_path: Path) -> No
         code, told = refused(site, tmp_path, "-s", f"FEEDS={feeds}")
     assert (code, told) == (
         2,
-        "newscrawl: the export can't be set up: the line above says why",
+        "newscrawl: the export can't be set up: see the line above",
     )
 
 

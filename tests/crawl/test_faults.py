@@ -80,10 +80,10 @@ def test_wrong_charset_is_corrected(world: World) -> None:
     [
         ("missing", "HTTP 404", "the server answered 404"),
         ("unavailable", "HTTP 503", "the server answered 503"),
-        ("circle", "redirect loop", "it redirects in a circle"),
+        ("circle", "redirect loop", "it redirects to itself"),
         ("spiral/0", "redirect loop", "more redirects than REDIRECT_MAX_TIMES"),
         ("dropped", "cut off", "the connection broke before the page was whole"),
-        ("slow", "timeout", "no whole answer within DOWNLOAD_TIMEOUT"),
+        ("slow", "timeout", "no complete response within DOWNLOAD_TIMEOUT"),
         ("huge", "too large", "larger than DOWNLOAD_MAXSIZE"),
         ("bomb", "too large", "larger than DOWNLOAD_MAXSIZE"),
     ],
@@ -121,7 +121,7 @@ def test_text_of_the_feed_is_stored_for_a_refused_page(
         ("no-feed", "it is neither RSS nor Atom nor RDF"),
         ("entities.xml", "it declares a document type or entities, which are refused"),
         ("gone.xml", "the server answered 404"),
-        ("circle.xml", "it redirects in a circle"),
+        ("circle.xml", "it redirects to itself"),
     ],
 )
 def test_invalid_feed_or_sitemap_is_logged_and_counted(

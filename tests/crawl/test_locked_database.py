@@ -114,7 +114,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
     print(f"ended after {took:.1f} s")
     assert took < 30  # ten on a machine that has nothing else to do
     assert run.returncode == 1
-    assert "state failed (broken off: it was told to stop)" in log
+    assert "state failed (broken off: it was stopped)" in log
     assert "Traceback" not in log
 
 

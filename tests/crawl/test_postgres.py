@@ -39,7 +39,7 @@ def test_crawl_stores_in_postgresql(postgres_url: str, tmp_path: Path) -> None:
         "9 mentions; state ok"
     )
     assert "0 fetched, 0 new" in second.summary
-    assert second.summary.endswith("1 feeds and sitemaps as before, 0 mentions; state ok")
+    assert second.summary.endswith("1 feeds and sitemaps unchanged, 0 mentions; state ok")
     with psycopg.connect(postgres_url) as connection:
         urls = connection.execute("SELECT url FROM articles ORDER BY id").fetchall()
         (mentions,) = connection.execute("SELECT count(*) FROM mentions").fetchone() or (0,)

@@ -187,7 +187,7 @@ REASONS = {
     "brotli": "larger than DOWNLOAD_MAXSIZE",
     "zstd": "larger than DOWNLOAD_MAXSIZE",
     "endless": "larger than DOWNLOAD_MAXSIZE",
-    "drip": "no whole answer within DOWNLOAD_TIMEOUT",
+    "drip": "no complete response within DOWNLOAD_TIMEOUT",
 }
 DTD = (
     '<!DOCTYPE rss SYSTEM "http://127.0.0.1:PORT/x.dtd"><rss><channel><item><title>Outer</title>'

@@ -218,7 +218,7 @@ def test_polls_due_requests_only_due_listings(world: World) -> None:
         rested = world.crawl(feeds, "polls=due")
         assert world.asked == []
         early = world.crawl(feeds, "polls=all")
-    assert rested.summary.endswith("1 feeds and sitemaps as before, 0 mentions; state ok")
+    assert rested.summary.endswith("1 feeds and sitemaps unchanged, 0 mentions; state ok")
     assert rested.counts["newscrawl/listings_rested"] == 1
     assert early.counts["newscrawl/listings_read"] == 1
 

@@ -20,7 +20,7 @@ def refused(done: Crawl) -> str:
 @pytest.mark.parametrize(
     ("arguments", "settings", "environment", "message"),
     [
-        (["since=yesterday"], {}, {}, "-a since=yesterday: not a date like 2026-11-01"),
+        (["since=yesterday"], {}, {}, "-a since=yesterday: not a date, such as 2026-11-01"),
         ([], {"NEWSCRAWL_METHOD": "magic"}, {}, "NEWSCRAWL_METHOD=magic: use one of combined"),
         ([], {}, {"NEWSCRAWL_METHOD": "magic"}, "NEWSCRAWL_METHOD=magic: use one of combined"),
         ([], {}, {"NEWSCRAWL_COMPANIES": "/nowhere.toml"}, "/nowhere.toml"),

@@ -245,7 +245,7 @@ def test_crawl_ends_when_its_monitor_is_killed(room: Newsroom) -> None:
         monitor.kill()
         wait_for(lambda: not alive(child), 20)
     assert (
-        "The crawl stops: the monitor that started it is gone"
+        "The crawl stops: the monitor that started it has ended"
         in (room.folder / "long.log").read_text()
     )
     assert room.rows("SELECT reason FROM runs") == [("monitor_gone",)]

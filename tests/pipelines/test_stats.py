@@ -114,7 +114,7 @@ def test_revisit_does_not_count_an_article_twice() -> None:
     again = {"newscrawl/revisits": 2, "newscrawl/revisits_stored": 1}
     counts = Counts.of(GOOD | again)
     assert counts.stored == 7
-    assert "2 looked at again" in summary("n", counts, "ok", "")
+    assert "2 revisited" in summary("n", counts, "ok", "")
 
 
 def test_article_that_may_not_be_read_has_the_text_of_the_feed() -> None:

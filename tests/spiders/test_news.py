@@ -95,11 +95,11 @@ def test_arguments_are_read() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "advice"),
     [
-        ("since", "last week", "not a date like 2026-11-01"),
-        ("since", "2999-01-01", "lies in the future"),
+        ("since", "last week", "not a date, such as 2026-11-01"),
+        ("since", "2999-01-01", "is in the future"),
         ("limit", "0", "not a whole number above 0"),
         ("limit", "ten", "not a whole number above 0"),
-        ("feeds", "", "names no URL"),
+        ("feeds", "", "contains no URL"),
         ("feeds", "feed.xml", "neither http nor https"),
         ("sitemaps", "https://me:secret@a.example/", "carries credentials"),
         ("until", "2026-11-01", "no such argument"),

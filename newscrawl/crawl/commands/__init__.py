@@ -1,1 +1,1 @@
-"""Scrapy commands of our own."""
+"""Our variants of Scrapy's commands."""

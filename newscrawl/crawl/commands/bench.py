@@ -1,4 +1,4 @@
-"""`scrapy bench`: how fast this machine crawls a server of its own with Scrapy alone."""
+"""`scrapy bench` measures how fast this machine crawls a local server with Scrapy alone."""
 
 import argparse
 
@@ -6,17 +6,17 @@ from scrapy.commands import bench
 
 from newscrawl.crawl.commandline import disable_storage
 
-# Where Scrapy's own server for it listens (scrapy.utils.benchserver).
+# The address of the server that Scrapy starts for it (scrapy.utils.benchserver).
 _SERVER = "http://localhost:8998/"
-# What makes crawls of others' sites polite; this server is ours.
+# The settings that make crawls of other sites polite; this server is ours.
 _NO_DELAYS = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, "ROBOTSTXT_OBEY": False}
 
 
 class Command(bench.Command):
-    """Scrapy's, that stores nothing and waits for nobody."""
+    """Scrapy's command without storage and without delays."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Read the options, and allow the server."""
+        """Read the options, and allow the local server."""
         super().process_options(args, opts)
         if self.settings is not None:
             disable_storage(self.settings, [_SERVER])

@@ -1,4 +1,5 @@
-"""`scrapy check`, with exit codes that scripts can trust: 0 kept, 1 broken, 2 bad input."""
+"""`scrapy check` with exit codes for scripts: 0 for success, 1 for a failed contract, 2 for bad
+input."""
 
 import argparse
 from collections.abc import Callable
@@ -13,10 +14,10 @@ from newscrawl.crawl.commandline import argument_error, print_error
 
 
 class Command(check.Command):
-    """Check the contracts of spiders; a wrong name or argument ends it with one line."""
+    """Check the contracts of spiders; print one line for a wrong name or argument."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check them, live: without a network each is an error."""
+        """Check the contracts on the live sites: without a network each is an error."""
         loader = self.crawler_process.spider_loader if self.crawler_process else None
         for name in args:
             if told := argument_error(loader, name, opts.spargs):
@@ -27,7 +28,7 @@ class Command(check.Command):
 
 
 class ListingContract(Contract):
-    """`@listing`: the callback gets the first of the source's feeds and sitemaps, or of those of
+    """`@listing`: the callback gets the first feed or sitemap of the source, or the first one of
     `-a feeds=` and `-a sitemaps=`."""
 
     name = "listing"
@@ -37,7 +38,7 @@ class ListingContract(Contract):
         self._method: Any = method
 
     def adjust_request_args(self, args: dict[str, Any]) -> dict[str, Any]:
-        """Name the listing's URL."""
+        """Set the request's URL to that of the listing."""
         listings: tuple[str, ...] = self._method.__self__.listing_urls
         if not listings:
             raise ContractFail("the source has no feed and no sitemap")
@@ -45,12 +46,12 @@ class ListingContract(Contract):
 
 
 class FilledContract(Contract):
-    """`@filled FIELD ...`: no item has one of the fields empty."""
+    """`@filled FIELD ...`: none of the fields is empty in any item."""
 
     name = "filled"
 
     def post_process(self, output: list[Any]) -> None:
-        """Look at each item."""
+        """Check each item."""
         for item in (ItemAdapter(one) for one in output if is_item(one)):
             if empty := [name for name in self.args if not item.get(name)]:
                 raise ContractFail(f"Empty fields: {', '.join(empty)}")

@@ -1,4 +1,5 @@
-"""`scrapy crawl`, with exit codes that scripts can trust: 0 done, 1 failed, 2 bad input."""
+"""`scrapy crawl` with exit codes for scripts: 0 for success, 1 for a failed crawl, 2 for bad
+input."""
 
 import argparse
 import asyncio
@@ -6,7 +7,7 @@ import gc
 import logging
 import sys
 
-# Imported now and not when it is needed: it looks through all modules that are loaded by then.
+# Imported here and not when it is needed, since it searches all modules that are loaded by then.
 import scrapy.core.downloader.handlers.http11  # noqa: F401
 from scrapy import signals
 from scrapy.commands import crawl
@@ -20,24 +21,28 @@ from newscrawl.storage.leases import SourceBusyError
 
 logger = logging.getLogger(__name__)
 
-# Ours: objects that may become garbage unseen; a page leaves some hundred, its bytes among them.
+# Ours: objects after which Python searches for garbage; a page leaves about a hundred, including
+# its bytes.
 GARBAGE = 5_000
 
 
 class Command(crawl.Command):
-    """Crawl a source by name. A wrong setting or argument ends it with one line."""
+    """Crawl a source by name; print one line for a wrong setting or argument."""
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Read the options. From here on garbage is looked for less often: a tenth of a crawl's
-        time went into that, most of it while modules were loaded (make bench-crawl)."""
+        """Read the options.
+
+        From here on garbage is collected less often: collections took a tenth of a crawl's time,
+        most of it while modules were loaded (make bench-crawl).
+        """
         super().process_options(args, opts)
         feeds = self.settings.getdict("FEEDS") if self.settings else {}
-        if "stdout:" in feeds:  # to which -O and -o are the same
+        if "stdout:" in feeds:  # -O and -o are equal to it
             feeds["stdout:"].pop("overwrite", None)
         gc.set_threshold(GARBAGE, *gc.get_threshold()[1:])
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl; `exitcode` tells how it ended."""
+        """Crawl; set `exitcode` to the result."""
         if len(args) != 1:
             raise UsageError("name one source, as in scrapy crawl ft", print_help=False)
         if self.settings:
@@ -74,7 +79,7 @@ class Command(crawl.Command):
 
 
 class HandlerErrors(logging.Handler):
-    """Sees the errors of extensions: Scrapy logs what a signal's handler raises, and goes on."""
+    """Detects errors of extensions, which Scrapy logs without ending the crawl."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -84,17 +89,17 @@ class HandlerErrors(logging.Handler):
         reporter.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:  # noqa: ARG002
-        """Note that there was one."""
+        """Set `seen` where a record is such an error."""
         self.seen = True
 
 
 def _freeze_loaded_objects() -> None:
-    """Leave modules, registries and the like out of each search for garbage."""
+    """Exclude modules, registries and other loaded objects from all garbage collections."""
     gc.freeze()
 
 
 def _failed(crawler: Crawler) -> bool:
-    """Whether the crawl was broken off, could read no page of the source or export not all."""
+    """Return whether the crawl was aborted, read no page of the source or exported incompletely."""
     reason: str = crawler.stats.get_value("finish_reason", "")
     abort_note = reason != "finished" and not reason.startswith("closespider")
     return (

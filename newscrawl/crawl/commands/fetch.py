@@ -6,4 +6,4 @@ from newscrawl.crawl.commandline import StoragelessCommand
 
 
 class Command(StoragelessCommand, fetch.Command):
-    """Scrapy's, that stores nothing."""
+    """Scrapy's command without storage."""

@@ -1,4 +1,4 @@
-"""`scrapy parse` prints what comes of one address, and stores nothing."""
+"""`scrapy parse` prints the result of one URL, and stores nothing."""
 
 import argparse
 import warnings
@@ -19,28 +19,28 @@ from newscrawl.crawl.items import REFUSALS
 class Command(parse.Command):
     """Print the article of a page, with its mentions, or the pages that a feed or sitemap lists.
 
-    Without --spider, the source is found by the address.
+    Without --spider, the source is found by the URL.
     """
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Read the options, and keep the database closed."""
+        """Read the options, and disable storage."""
         super().process_options(args, opts)
         opts.output = opts.output or opts.overwrite_output
         if self.settings is not None:
             disable_storage(self.settings, args, with_pipelines=opts.pipelines)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Ask for the address; exit code 1 where nothing comes of it."""
+        """Request the URL; set exit code 1 if there is no result."""
         if self.settings is not None:
             reduce_logging(self.settings)
-        # Of the Deferred that Scrapy's own command returns.
+        # The Deferred that Scrapy's own command returns.
         warnings.filterwarnings("ignore", ".* returned", ScrapyDeprecationWarning)
         super().run(args, opts)
         if not self.exitcode and not any([*self.items.values(), *self.requests.values()]):
             self.exitcode = 1
 
     def set_spidercls(self, url: str, opts: argparse.Namespace) -> None:
-        """Find the source; where there is none, one line says so."""
+        """Find the source of the URL; print one line if there is none."""
         if self.crawler_process is None:
             return
         name = opts.spider or self._source_of(url)
@@ -64,14 +64,14 @@ class Command(parse.Command):
     def prepare_request(
         self, spider: Spider, request: Request, opts: argparse.Namespace
     ) -> Request:
-        """Ask for what was typed, of whatever site it is, and say why there is no answer."""
+        """Request the URL of the command line, whatever its site, and report a failure."""
         meta = {"allow_offsite": True, "handle_httpstatus_list": [*REFUSALS]}
         request.meta.update(meta)
         request.errback = self._fetch_failed
         return super().prepare_request(spider, request, opts)
 
     def print_results(self, opts: argparse.Namespace) -> None:
-        """Print what came of the address, if it answered."""
+        """Print the result if the server responded."""
         answer: Any = self.first_response
         if answer is not None:
             super().print_results(opts)
@@ -82,7 +82,7 @@ class Command(parse.Command):
         self.exitcode = 1
 
     def scraped_data(self, args: Any) -> Any:
-        """Take what a page gave; with --pipelines, what comes out of them."""
+        """Process the results of a page; with --pipelines, in the pipelines."""
         items, requests, opts, depth, spider, callback = args
         if not opts.pipelines or opts.output:
             return super().scraped_data(args)
@@ -95,7 +95,7 @@ class Command(parse.Command):
                     done.append(await scraper.itemproc.process_item_async(item))
                 except DropItem as error:
                     print_error(f"dropped ({type(error).__name__}): {error}")
-            opts.pipelines = False  # they are done
+            opts.pipelines = False  # the pipelines have finished
             result = super(Command, self).scraped_data(
                 (done, requests, opts, depth, spider, callback)
             )
