@@ -140,7 +140,7 @@ class WorkerProcess:
 
     def _connect(self) -> Connection:
         if self._stopped.is_set():
-            raise WorkStoppedError("told to stop")
+            raise WorkStoppedError("stopped")
         if self._connection is None:
             ours, theirs = Pipe()
             command = [sys.executable, "-m", "newscrawl.workers", str(theirs.fileno())]
@@ -169,7 +169,7 @@ class WorkerProcess:
         code = self._process.wait() if self._process is not None else None
         self._end()
         if self._stopped.is_set():
-            return WorkStoppedError("told to stop")
+            return WorkStoppedError("stopped")
         if code == -signal.SIGXCPU:
             return WorkExceededError(f"took more than {self._limits.seconds} s of a processor")
         if code == _OUT_OF_MEMORY:

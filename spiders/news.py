@@ -210,7 +210,7 @@ class NewsSpider(Spider):
         )
         if response.status == _NOT_MODIFIED and attempt.first:
             # A 304 without a condition of ours: we never had the page.
-            cause = Cause("HTTP 304", "the server responded with 304")
+            cause = Cause("HTTP 304", "the server answered 304")
             self.queue.mark_failed(attempt, queued.fetch_url, cause)
             return
         if response.status == _NOT_MODIFIED:

@@ -234,7 +234,7 @@ class PageProcessor:
         reader = WarcReader(part.path, part.start, part.stop, max_bytes=self._config.max_bytes)
         counts: Counter[str] = Counter()
         records: list[Record] = []
-        origins: dict[Origin, None] = {}  # in the order in which they were met
+        origins: dict[Origin, None] = {}  # in the order of their first record
         for entry in reader:
             outcome = self._document_or_outcome(entry.capture)
             if isinstance(outcome, str):

@@ -161,7 +161,7 @@ def _unpacked(packed: bytes, name: str, limit: int) -> bytes:
     try:
         return zlib.decompressobj(wbits=31).decompress(packed, limit + 1)
     except zlib.error as error:
-        raise InputError(f"can't unpack {name!r}: {error}") from error
+        raise InputError(f"can't decompress {name!r}: {error}") from error
 
 
 def fetch_policy(*, allow_private: bool = False, named: Iterable[str] = ()) -> "FetchPolicy":

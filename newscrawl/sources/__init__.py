@@ -1,4 +1,4 @@
-"""Where news comes from: the registry of sites, their feeds and sitemaps, canonical URLs."""
+"""The sources of news: the registry of sites, their feeds and sitemaps, canonical URLs."""
 
 from newscrawl.sources.feeds import Entry, Feed, FeedError, parse_feed
 from newscrawl.sources.registry import Source, SourceError, load_sources

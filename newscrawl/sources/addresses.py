@@ -10,10 +10,10 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-# RFC 6052, section 2.1: IPv4 addresses as a network that speaks IPv6 alone sees them.
+# RFC 6052, section 2.1: IPv4 addresses in a network with IPv6 only.
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _NEVER = (
-    ipaddress.IPv6Network("::/96"),  # RFC 4291, 2.5.5.1: IPv4 in a form long out of use
+    ipaddress.IPv6Network("::/96"),  # RFC 4291, 2.5.5.1: IPv4 in a deprecated form
     ipaddress.IPv6Network("64:ff9b:1::/48"),  # RFC 8215: NAT64 within one network
     ipaddress.IPv6Network("2001::/32"),  # RFC 4380: Teredo, which holds an IPv4 address
 )

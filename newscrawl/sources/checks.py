@@ -65,8 +65,7 @@ def check_sources(
 ) -> list[SourceCheck]:
     """Check sources concurrently and return the results in the order of `sources`.
 
-    Requests to one host are sequential. `on_result` is called with each result as soon as it is
-    there.
+    Requests to one host are sequential. `on_result` is called with each result at once.
     """
     with ThreadPoolExecutor(workers, "check") as pool:
         waiting = [pool.submit(check, source, fetcher, recent=recent) for source in sources]
@@ -151,7 +150,7 @@ def _listing(url: str, fetcher: Fetcher) -> _Probe:
         return _Probe(trouble=f"{url} {error}")
     entries = (*read.entries, *read.children) if isinstance(read, Sitemap) else read.entries
     if not entries:
-        return _Probe(trouble=f"{url} lists nothing")
+        return _Probe(trouble=f"{url} has no entries")
     moments = [entry.moment for entry in entries if entry.moment]
     moved = result.moved and _address_key(result.url) != _address_key(url)
     return _Probe(newest=max(moments, default=None), moved_to=result.url if moved else None)

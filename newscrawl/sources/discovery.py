@@ -1,4 +1,4 @@
-"""Find what a new source needs on the site itself: `newscrawl sources add`."""
+"""Find the feeds and facts of a new source on the site itself: `newscrawl sources add`."""
 
 import re
 import unicodedata
@@ -39,7 +39,7 @@ _NEWS_CHILD = re.compile(r"news|latest|recent|today", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A feed or sitemap that was read; `found` says where its URL was found."""
+    """A feed or sitemap that was read; `found` is the place of its URL."""
 
     url: str
     kind: ListingKind
@@ -184,7 +184,7 @@ class _Search:
         try:
             listing, final = self._listing(url)
         except (FetchError, FeedError, SitemapError):
-            return  # the index itself remains usable
+            return  # the index itself can be used
         if _kind(listing) == "news sitemap":
             self._add(listing, final, "sitemap index")
 

@@ -1,4 +1,4 @@
-"""RSS, Atom and RDF feeds: what they say about pages before those are fetched."""
+"""RSS, Atom and RDF feeds: the hints about pages before those are fetched."""
 
 import calendar
 import io
@@ -17,18 +17,18 @@ from newscrawl.sources.xml_repair import SHORT, Shape, decode_xml, repair_xml
 
 # The largest feeds of the registry's sites stay below 2 MB.
 MAX_BYTES = 8 * 1024 * 1024
-# Real feeds hold 10 to 300 entries; the rest of a longer one is old or hostile.
+# Real feeds have 10 to 300 entries; the rest of a longer one is old or hostile.
 MAX_ENTRIES = 2_000
-# A standfirst is a paragraph; feeds that carry whole articles in it are cut here.
+# A standfirst is a paragraph; feeds with whole articles in it are cut here.
 MAX_STANDFIRST = 2_000
 MAX_TITLE = 500
 MAX_AUTHORS = 20
-# Characters of markup in which a text is looked for, for each that is wanted: pictures and styles
-# take the rest.
+# Characters of markup that are searched for each character of text: pictures and styles take the
+# rest.
 _MARKUP = 16
 _ENTITY_DECLARATION = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
-# Tags that part words; all others may stand within one.
+# Tags that separate words; all others may be within one.
 _BLOCK = re.compile(
     r"</?(?:p|br|div|li|ul|ol|h[1-6]|table|tr|td|blockquote)\b[^<>]*>", re.IGNORECASE
 )
@@ -42,11 +42,11 @@ _PERIODS = {
 }
 _TEXT = _MARKUP * MAX_STANDFIRST
 _TITLE = _MARKUP * MAX_TITLE
-# All dialects in one; what isn't named here is a name, a date or a number.
+# All dialects in one; all other fields are names, dates or numbers.
 _SHAPE = Shape(
     items=frozenset({"item", "entry"}),
     max_items=MAX_ENTRIES,
-    # Ours: as many as MAX_ENTRIES entries with sixty elements each have.
+    # Ours: the number of MAX_ENTRIES entries with sixty elements each.
     max_tokens=500_000,
     fields={
         **dict.fromkeys(("title", "subtitle", "tagline", "copyright", "rights"), _TITLE),
@@ -61,7 +61,7 @@ _SHAPE = Shape(
         {"description", "summary", "abstract", "encoded", "content", "fullitem", "body"}
     ),
 )
-# A clock that runs ahead by less is a clock, by more a mistake.
+# Ours: a clock may be fast by less; a date further in the future is a mistake.
 _CLOCK_TOLERANCE = timedelta(days=1)
 
 
@@ -87,7 +87,7 @@ class Entry:
 class Feed:
     """The entries of a feed in its order, and the number of unusable ones.
 
-    `interval` is the time between two polls that the feed asks for (ttl, sy:updatePeriod).
+    `interval` is the time between two polls that the feed states (ttl, sy:updatePeriod).
     """
 
     entries: tuple[Entry, ...]
@@ -98,7 +98,7 @@ class Feed:
 def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Feed:
     """Parse a feed of any dialect, also a malformed one; relative links are resolved against `url`.
 
-    Raises FeedError where there is no feed in `body` and where it declares XML entities.
+    Raise FeedError if `body` is no feed or declares XML entities.
     """
     if len(body) > MAX_BYTES:
         raise FeedError(f"is larger than {MAX_BYTES} bytes")
@@ -123,9 +123,9 @@ def parse_feed(body: bytes, url: str, *, content_type: str | None = None) -> Fee
 
 
 def _parsed(body: bytes, url: str) -> Any:
-    """Return what feedparser makes of a feed that is well-formed and in UTF-8."""
+    """Return feedparser's result for a feed that is well-formed and in UTF-8."""
     try:
-        # A stream, since it takes bytes that look like a URL or a path for one and opens it.
+        # A stream, since feedparser opens bytes that look like a URL or a path.
         return feedparser.parse(
             io.BytesIO(body),
             response_headers={"content-location": url, "content-type": "text/xml; charset=utf-8"},
@@ -134,7 +134,7 @@ def _parsed(body: bytes, url: str) -> Any:
         )
     except MemoryError:
         raise
-    except Exception as error:  # by design: its handlers raise whatever a value makes them raise
+    except Exception as error:  # its handlers may raise any exception
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise FeedError(f"can't be read ({reason})") from error
 
@@ -155,7 +155,7 @@ def plain_text(markup: str | None, limit: int) -> str | None:
 
 
 def plausible(moment: datetime) -> datetime | None:
-    """Return the moment in UTC, or None if it lies in the future or before the web."""
+    """Return the moment in UTC, or None if it is in the future or before the web."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if aware.year < 1990 or aware > datetime.now(UTC) + _CLOCK_TOLERANCE:
         return None
@@ -182,7 +182,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
     tags = raw.get("tags") or [{}]
     link = raw.get("feedburner_origlink") or raw.get("link")
     if not link:
-        raise UrlError("names no page")
+        raise UrlError("has no URL")
     return Entry(
         url=web_url(link, base),
         hints=Hints(
@@ -193,7 +193,7 @@ def _entry(raw: Any, base: str, language: str | None) -> Entry:
             section=plain_text(tags[0].get("term"), MAX_TITLE),
             language=language,
         ),
-        # Past feedparser's own look-up, which hands out the other date, with a warning.
+        # Not by feedparser's own look-up, which returns the other date, with a warning.
         modified=_moment(dict.get(raw, "updated_parsed")),
     )
 

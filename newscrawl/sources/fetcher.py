@@ -130,9 +130,8 @@ def get(url: str, policy: FetchPolicy, limit: int, *, cut: bool = False) -> Answ
             raise TimeoutError("timed out")
         return Answer(response.status, response.headers, body)
     except (OSError, http.client.HTTPException) as error:
-        cause = (
-            f"no whole answer in {policy.timeout:g} seconds" if deadline.passed else _cause(error)
-        )
+        too_slow = f"no complete response within {policy.timeout:g} seconds"
+        cause = too_slow if deadline.passed else _cause(error)
         raise FetchError(f"can't fetch {url}: {cause}") from error
     finally:
         connection.close()
@@ -153,16 +152,16 @@ def _body(response: http.client.HTTPResponse, url: str, limit: int, *, cut: bool
     """Return the decompressed body, up to the limit."""
     packed = (response.headers.get("Content-Encoding") or "identity").strip().lower()
     if packed not in {"identity", "gzip", "x-gzip"}:
-        raise FetchError(f"can't read {url}: packed as {packed!r}, which nobody asked for")
+        raise FetchError(f"can't read {url}: compressed as {packed!r}, which was not requested")
     unpacker = None if packed == "identity" else zlib.decompressobj(wbits=31)
     body = bytearray()
     while len(body) <= limit and (chunk := response.read(_CHUNK)):
         try:
             body += unpacker.decompress(chunk, limit + 1 - len(body)) if unpacker else chunk
         except zlib.error as error:
-            raise FetchError(f"can't unpack {url}: {error}") from error
+            raise FetchError(f"can't decompress {url}: {error}") from error
     if response.length and len(body) <= limit:
-        raise FetchError(f"can't fetch {url}: the connection was dropped midway")
+        raise FetchError(f"can't fetch {url}: the connection broke")
     if len(body) > limit and not cut:
         raise FetchError(f"{url} is larger than {limit / 2**20:g} MiB: not an article's page")
     return bytes(body[:limit])
@@ -179,9 +178,7 @@ def _connected(url: str, policy: FetchPolicy) -> socket.socket:
     addresses = [str(entry[4][0]) for entry in found]
     named = policy.allow_private or policy.permitted.host(host, port)
     if not named and not all(_is_allowed(address, policy) for address in addresses):
-        raise PrivateAddressError(
-            f"{host} is a private address: --allow-private fetches from it all the same"
-        )
+        raise PrivateAddressError(f"{host} is a private address: --allow-private allows it")
     failure: OSError | None = None
     for address in dict.fromkeys(addresses):
         try:
@@ -223,7 +220,7 @@ class FetchedPage:
 class FetchResult:
     """The response for the URL `asked`, received from `url` after redirects.
 
-    `moved` is true where all redirects on the way said that they are for good.
+    `moved` is true if all redirects on the way were permanent.
     """
 
     asked: str
@@ -262,8 +259,8 @@ class Fetcher:
     def fetch(self, url: str, *, max_bytes: int | None = None, cut: bool = False) -> FetchResult:
         """Fetch a page, following redirects, whatever its status.
 
-        `max_bytes` stands for that of the policy; a longer page is cut there or an error. Raises
-        DisallowedError where robots.txt forbids it, else FetchError.
+        `max_bytes` overrides that of the policy; a longer page is cut or an error. Raise
+        DisallowedError if robots.txt forbids it, else FetchError.
         """
         limit = max_bytes or self._policy.max_bytes
         try:
@@ -359,8 +356,8 @@ class Fetcher:
             )
         except UnreachableRobotsError as error:
             raise DisallowedError(
-                f"can't fetch {url}: its robots.txt is out of order ({error}), which forbids all; "
-                "try later"
+                f"can't fetch {url}: its robots.txt can't be read ({error}), which forbids all "
+                "pages; try later"
             ) from error
 
     def _robots_answer(self, url: str) -> Answer:

@@ -1,9 +1,10 @@
-"""Home and section pages: what they say of their site, and which links lead to articles.
+"""Home and section pages: the facts of their site, and which links lead to articles.
 
-A link is judged by its address and its text. The points are ours: reasoned from how content systems
-build addresses, then checked on links of real pages (docs/sources.md has figures and command).
+A link is classified by its address and its text. The points are ours: reasoned from how content
+systems build addresses, then checked on links of real pages (docs/sources.md has figures and
+command).
 
-Pages are parsed with Lexbor within the limits of article pages: a home page is just as untrusted.
+Pages are parsed with Lexbor within the limits of article pages: home pages are untrusted, too.
 """
 
 import json
@@ -26,7 +27,7 @@ from newscrawl.sources.urls import UrlError, web_url
 # Home pages of large sites have some hundred links; more is a sitemap, or hostile.
 MAX_LINKS = 2_000
 _MAX_TEXT = 300
-# Maximum distance of ancestors that say something about a link.
+# Maximum number of ancestors that are examined for a link.
 _MAX_DEPTH = 12
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 _NAVIGATION = frozenset({"nav", "footer", "menu"})
@@ -379,6 +380,6 @@ def _is_section(link: Link, host: str | None) -> bool:
 
 
 def _entry(link: Link) -> Entry:
-    # What a headline says may stand for the article where that is kept from us.
+    # The headline is used as a hint if the article may not be read.
     title = link.text if link.headline and word_count(link.text) >= 4 else None
     return Entry(url=link.url, hints=Hints(title=title))

@@ -10,9 +10,9 @@ from protego import Protego
 
 from newscrawl.items import RobotsPolicy
 
-# RFC 9309, 2.5: crawlers must parse at least 500 KiB. What comes after is left.
+# RFC 9309, 2.5: crawlers must parse at least 500 KiB. The rest is ignored.
 MAX_RULES_BYTES: Final = 500 * 1024
-# Ours: ten times as much is no robots.txt any more, but an answer that doesn't end.
+# Ours: a response of ten times this size is no robots.txt, but a stream without an end.
 MAX_ANSWER_BYTES: Final = 10 * MAX_RULES_BYTES
 # RFC 9309, 2.3.1.2: at least five redirects are followed, to other hosts too.
 MAX_REDIRECTS: Final = 5
@@ -20,10 +20,10 @@ MAX_REDIRECTS: Final = 5
 MAX_COPY_AGE: Final = timedelta(hours=24)
 
 # 203 is a 200 that came through a proxy, 204 a file without a line. Any other 2xx is no whole file:
-# some firewalls answer 202 with a riddle for browsers.
+# some firewalls send 202 with a challenge for browsers.
 _SUCCESSFUL: Final = frozenset({200, 203, 204})
-# A 4xx says that there is no robots.txt, but for those that speak of the moment: 408 (RFC 9110,
-# 15.5.9), 425 (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error does.
+# A 4xx means that there is no robots.txt, except for temporary ones: 408 (RFC 9110, 15.5.9), 425
+# (RFC 8470, 5.2) and 429 (RFC 6585, 4). They count as a server error.
 _TEMPORARY: Final = frozenset({408, 425, 429})
 _AGENT_LINE = re.compile(r"(?i)\s*user[- ]?agent\s*[:\s]\s*([^#]*)")
 # A name that is no robot's: no product token has a space (RFC 9309, 2.2.1).
@@ -35,9 +35,9 @@ class UnreachableRobotsError(ValueError):
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of a URL, as in "https://www.ft.com": what a robots.txt is for.
+    """Return scheme, host and port of a URL, as in "https://www.ft.com": the scope of a robots.txt.
 
-    The port is left out where it is the scheme's own. Raise ValueError for a URL that has none.
+    The port is left out if it is the scheme's own. Raise ValueError for a URL without a host.
     """
     parts = urlsplit(url)
     host, scheme = (parts.hostname or "").lower(), parts.scheme.lower()
@@ -55,7 +55,7 @@ def policy_of(origin: str, status: int, body: bytes, fetched_at: datetime) -> Ro
     if status in _SUCCESSFUL:
         return RobotsPolicy(origin=origin, status=status, rules=_cut(body), fetched_at=fetched_at)
     if 400 <= status < 500 and status not in _TEMPORARY:
-        # RFC 9309, 2.3.1.3: there is none; what comes in its place isn't one.
+        # RFC 9309, 2.3.1.3: there is no file; the body is something else.
         return RobotsPolicy(origin=origin, status=status, rules=b"", fetched_at=fetched_at)
     raise UnreachableRobotsError(f"the server answered {status}")
 
@@ -71,8 +71,8 @@ def is_usable_copy(copy: RobotsPolicy, now: datetime) -> bool:
 def rules_for(policy: RobotsPolicy, agent: str) -> str:
     """Return the rules as text in which all other robots share one name.
 
-    A parser keeps each rule for each robot that it is for: a file of 100 KB that names 2,000 robots
-    before 5,000 rules took Protego 32 seconds and 700 MB.
+    A parser stores each rule for each robot: a file of 100 KB that names 2,000 robots before 5,000
+    rules took Protego 32 seconds and 700 MB.
     """
     text = policy.rules.decode("utf-8-sig", errors="replace")
     name = agent.strip().lower()
@@ -93,7 +93,7 @@ class RobotsRules:
         return bool(self._rules.can_fetch(url, self._agent))
 
     def line_against(self, url: str) -> str | None:
-        """Return the line that forbids a URL, the longest of several; None where it is allowed."""
+        """Return the line that forbids a URL, the longest of several; None if it is allowed."""
         if self.allows(url):
             return None
         against = [
@@ -130,7 +130,7 @@ def _without_others(line: str, name: str) -> str:
     robot = found[1].strip().lower()
     if robot in {"", "*"}:
         return line
-    # Some write "newscrawl*", which is no product token but clearly meant.
+    # Some files have "newscrawl*", which is no product token but clearly meant for us.
     robot = robot.replace("*", "").strip()
     if robot and re.search(rf"(?<![\w-]){re.escape(robot)}", name):
         return f"User-agent: {robot}"
@@ -138,7 +138,8 @@ def _without_others(line: str, name: str) -> str:
 
 
 def _cut(body: bytes) -> bytes:
-    """Return the first 500 KiB without the incomplete last line: it might mean something else."""
+    """Return the first 500 KiB without the incomplete last line, which might have another
+    meaning."""
     if len(body) <= MAX_RULES_BYTES:
         return body
     whole, _, _ = body[:MAX_RULES_BYTES].rpartition(b"\n")

@@ -27,18 +27,18 @@ from newscrawl.workers import Limits, WorkerProcess, WorkExceededError
 # Both limits are the protocol's own for one sitemap file.
 MAX_ENTRIES = 50_000
 MAX_BYTES = 50 * 1024 * 1024
-# Elements within one entry: a news entry with a thousand pictures has fewer.
+# Elements in one entry: a news entry with a thousand pictures has fewer.
 _MAX_ELEMENTS = 10_000
 # Characters of a date: the longest form of W3C's has 35, RFC 5322's 31.
 _MAX_DATE = 64
-# Characters of an address: one that is longer than MAX_LENGTH is refused, and escapes are shorter
-# once they are read.
+# Characters of an address: one longer than MAX_LENGTH is refused, and escapes are shorter after
+# parsing.
 _MAX_ADDRESS = 2 * MAX_LENGTH
 _MAX_TITLE = 16 * MAX_TITLE
 _SHAPE = Shape(
     items=frozenset({"url", "sitemap"}),
     max_items=MAX_ENTRIES + 1,
-    # Ours: as many as MAX_ENTRIES entries of a news sitemap with a picture have.
+    # Ours: the number of MAX_ENTRIES entries of a news sitemap with a picture each.
     max_tokens=3_000_000,
     fields={"loc": _MAX_ADDRESS, "lastmod": _MAX_DATE, "title": _MAX_TITLE}
     | {"publication_date": _MAX_DATE, "language": _MAX_DATE, "name": MAX_TITLE},
@@ -70,7 +70,7 @@ def looks_like_sitemap(body: bytes) -> bool:
 
 
 def decompress(body: bytes, limit: int = MAX_BYTES) -> bytes:
-    """Return the bytes, gunzipped where they are gzip; SitemapError beyond `limit` bytes."""
+    """Return the bytes, decompressed if they are gzip; raise SitemapError beyond `limit` bytes."""
     if not body.startswith(_GZIP):
         return body
     stream = zlib.decompressobj(wbits=31)
@@ -79,7 +79,7 @@ def decompress(body: bytes, limit: int = MAX_BYTES) -> bytes:
     except zlib.error as error:
         raise SitemapError(f"is broken gzip ({error})") from error
     if stream.unconsumed_tail:
-        raise SitemapError(f"unpacks to more than {limit} bytes")
+        raise SitemapError(f"decompresses to more than {limit} bytes")
     return text
 
 
@@ -119,7 +119,7 @@ def _read(text: bytes, url: str) -> Sitemap:
     try:
         for kind, element in _elements(text):
             if len(found[kind]) == MAX_ENTRIES:
-                damage = f"lists more than {MAX_ENTRIES} entries; the rest is left"
+                damage = f"has more than {MAX_ENTRIES} entries; the rest is ignored"
                 break
             try:
                 found[kind].append(_entry(element, url))
@@ -138,9 +138,9 @@ def _read(text: bytes, url: str) -> Sitemap:
 
 
 def _elements(text: bytes) -> Iterator[tuple[str, Any]]:
-    """Yield each <url> and <sitemap>, and clear it afterwards, so that memory stays flat.
+    """Yield each <url> and <sitemap>, and clear it afterwards, so that memory stays constant.
 
-    Entities are neither resolved nor loaded, and libxml2's limits of depth and size hold.
+    Entities are neither resolved nor loaded, and libxml2's limits of depth and size apply.
     """
     root = None
     count = 0
@@ -162,7 +162,7 @@ def _elements(text: bytes) -> Iterator[tuple[str, Any]]:
         if event == "start":
             count += 1
             if count > _MAX_ELEMENTS:
-                raise SitemapError(f"holds more than {_MAX_ELEMENTS} elements in one entry")
+                raise SitemapError(f"has more than {_MAX_ELEMENTS} elements in one entry")
             continue
         kind = _name(element)
         if kind in {"url", "sitemap"}:
@@ -180,7 +180,7 @@ def _entry(element: Any, base: str) -> Entry:
         for part in child.iter()
     }
     if not fields.get("loc"):
-        raise UrlError("names no page")
+        raise UrlError("has no URL")
     return Entry(
         url=web_url(fields["loc"], base),
         hints=Hints(
@@ -211,7 +211,7 @@ def _moment(text: str | None) -> datetime | None:
     try:
         return plausible(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
-        pass  # another form than W3C's
+        pass  # not in W3C's form
     try:
         return plausible(dates.parse(text, tzinfos=_zone))
     except (ValueError, OverflowError):
@@ -219,13 +219,13 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _zone(_name: str | None, offset: int | None) -> timezone | None:
-    """Return a zone that tells its offset; a name alone is ambiguous, and is left."""
+    """Return a zone with an offset; a name alone is ambiguous, and is ignored."""
     return None if offset is None else timezone(timedelta(seconds=offset))
 
 
 Result = TypeVar("Result")
 
-# Ours: home pages of a megabyte are read in a tenth of a second and 130 MB.
+# Ours: home pages of a megabyte take a tenth of a second and 130 MB.
 _LIMITS = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 
 

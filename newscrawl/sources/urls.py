@@ -10,13 +10,13 @@ from selectolax.lexbor import LexborHTMLParser
 from url_normalize import url_normalize
 from w3lib.url import canonicalize_url, safe_url_string
 
-# Its debug lines quote whatever a site put into a URL.
+# Its debug lines quote untrusted URLs.
 logging.getLogger("courlan").setLevel(logging.WARNING)
 
 # Longer than any article URL of the registry's sites; the common limit of servers and browsers.
 MAX_LENGTH = 2000
-# How sites name the AMP twin and the print view of an article: by a parameter that is set, by one
-# whose value says so, or by the end of the path. Ours, from the addresses of many sites.
+# How sites mark the AMP twin and the print view of an article: by a parameter that is set, by one
+# with such a value, or by the end of the path. Ours, from the addresses of many sites.
 _VIEWS = frozenset({"amp", "print"})
 _VIEW_PARAMETERS = frozenset(
     {"output", "outputtype", "view", "mode", "format", "display", "layout", "template"}
@@ -24,9 +24,9 @@ _VIEW_PARAMETERS = frozenset(
 _SET = frozenset({"", "1", "true", "yes"})
 _VIEW_PATH = re.compile(r"(?P<main>/[^/]*[-\d][^/]*)/(?:amp|print)/?$", re.IGNORECASE)
 _VIEW_SUFFIX = re.compile(r"\.amp(?P<rest>\.html?)?$", re.IGNORECASE)
-# Bytes within which a page says in its head which URL is its own.
+# Bytes of the head of a page that are searched for its canonical URL.
 _HEAD = 64 * 1024
-# An address in which nothing can be cleaned, as nearly all articles' are: lower-case host without
+# An address in which nothing can be cleaned, as in nearly all articles: lower-case host without
 # punycode or a default port, letters and digits in the path, no dot segment, no parameters.
 _NAME = "[a-z0-9]+(?:-[a-z0-9]+)*"
 _CLEAN = re.compile(
@@ -42,9 +42,9 @@ class UrlError(ValueError):
 
 
 def web_url(url: str, base: str | None = None) -> str:
-    """Return `url`, made absolute against `base`, as it may be sent to a server.
+    """Return `url`, made absolute against `base`, in a form that can be requested.
 
-    Raises UrlError for other schemes than http and https, for credentials, and for what is no URL.
+    Raise UrlError for other schemes than http and https, for credentials, and for invalid URLs.
     """
     text = urljoin(base, url.strip()) if base else url.strip()
     if len(text) > MAX_LENGTH:
@@ -57,20 +57,20 @@ def web_url(url: str, base: str | None = None) -> str:
     if parts.scheme.lower() not in {"http", "https"}:
         raise UrlError(f"neither http nor https: {text!r}")
     if not host:
-        raise UrlError(f"names no host: {text!r}")
+        raise UrlError(f"has no host: {text!r}")
     if parts.username is not None or parts.password is not None:
-        raise UrlError(f"carries credentials, which are never followed: host {host}")
+        raise UrlError(f"has credentials, which are never sent: host {host}")
     safe: str = safe_url_string(text)
     return safe
 
 
 def canonical_url(url: str, base: str | None = None) -> str:
-    """Return the URL under which an article is known, whatever link led to it.
+    """Return the URL that identifies an article, whatever link led to it.
 
-    Tracking parameters, fragments, default ports, dot segments and the order of parameters
-    don't matter to it, nor does which view of the article it is: AMP or print. Use it to tell
-    articles apart; to fetch one, use the URL as it was given, since a cleaned path need not be the
-    one that the server knows. Raises UrlError as `web_url`.
+    It is independent of tracking parameters, fragments, default ports, dot segments and the order
+    of parameters, and of the view of the article (AMP or print). Use it to distinguish articles; to
+    fetch one, use the URL as it was given, since the server may not know a cleaned path. Raise
+    UrlError as `web_url`.
     """
     plain = web_url(url, base)
     if _CLEAN.fullmatch(plain):
@@ -84,7 +84,7 @@ def canonical_url(url: str, base: str | None = None) -> str:
         # A URL within the URL: courlan keeps one of the two, we keep the whole.
         canonical = canonicalize_url(plain)
     canonical = _main_view(canonical)
-    # Cleaning makes "&amp" at the end "&", which it would take away the next time.
+    # Cleaning changes "&amp" at the end to "&", which it would remove the next time.
     return canonical_url(canonical.rstrip("&")) if canonical.endswith("&") else canonical
 
 
@@ -106,10 +106,10 @@ def _names_a_view(parameter: str) -> bool:
 
 
 def declared_url(html: bytes, url: str) -> str | None:
-    """Return the canonical URL that a page claims by rel=canonical, or None.
+    """Return the canonical URL that a page declares by rel=canonical, or None.
 
-    A claim counts only within the page's own site, and never for the site's front page: sites
-    that name it on every page would make all their articles one.
+    It is used only within the page's own site, and never if it is the site's front page: sites that
+    declare it on every page would make all their articles one.
     """
     target = _canonical_link(html[:_HEAD])
     try:
@@ -122,7 +122,7 @@ def declared_url(html: bytes, url: str) -> str | None:
 
 
 def _canonical_link(head: bytes) -> str:
-    """Return the address of the first link that says canonical; it alone is parsed."""
+    """Return the address of the first link with rel=canonical; only this link is parsed."""
     for found in _LINK.finditer(head):
         if b"canonical" not in found[0].lower():
             continue
@@ -153,13 +153,13 @@ _AMP_FOLDER = "/amp/"
 
 
 def main_addresses(url: str) -> tuple[str, ...]:
-    """Return the canonical URLs under which a mobile or AMP twin's article would stand.
+    """Return the canonical URLs at which a mobile or AMP twin's article would be.
 
     "https://m.a.example/news/b-1" may be a twin of the same path at www.a.example or a.example,
-    "https://a.example/amp/news/b-1" one of "/news/b-1"; any other URL is none. Whether it is one,
-    only the other address can tell: a mobile site may have paths of its own. So these are to be
-    looked for among known addresses, and never to be asked for. `canonical_url` knows the forms
-    that need no looking: "/amp" at the end, "?amp=1".
+    "https://a.example/amp/news/b-1" one of "/news/b-1"; other URLs have no twins. Only the other
+    address shows whether it is a twin, since a mobile site may have paths of its own. So these URLs
+    are compared with known addresses, and never requested. `canonical_url` handles the forms that
+    need no comparison: "/amp" at the end, "?amp=1".
     """
     parts = urlsplit(url)
     label, _, rest = parts.netloc.partition(".")
@@ -179,7 +179,7 @@ def main_addresses(url: str) -> tuple[str, ...]:
 
 
 _REGISTERED = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-# Hosts may hold more than the standard allows (RFC 1123, 2.1): underscores and double hyphens.
+# Hosts may have more than the standard allows (RFC 1123, 2.1): underscores and double hyphens.
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 # RFC 1035, 2.3.4.
 _MAX_HOST = 253

@@ -1,9 +1,8 @@
-"""XML of the web made well-formed and short, before any parser or pattern sees it.
+"""Make XML of the web well-formed and short, before any parser or pattern reads it.
 
 A feed with one wrong character would be lost as a whole, and patterns that are fast on a headline
-take minutes on 100 KB of one. `repair_xml` reads markup of any kind from its beginning to its end,
-once, in time linear in its length. What it writes is well-formed; of each element it keeps as much
-as any real one holds.
+take minutes on 100 KB of one. `repair_xml` reads markup of any kind once, in time linear in its
+length. Its result is well-formed; the text of each element is cut to a length beyond any real one.
 """
 
 import codecs
@@ -13,19 +12,19 @@ from dataclasses import dataclass, field
 from html.entities import html5
 from itertools import islice
 
-# Ours: elements of feeds stand four to eight levels deep, HTML within them up to twenty more.
+# Ours: elements of feeds are four to eight levels deep, HTML within them up to twenty more.
 MAX_DEPTH = 64
 # Ours: an element of a feed has up to ten attributes, the longest of them a URL.
 MAX_ATTRIBUTES = 32
 MAX_ATTRIBUTE = 4_000
 _MAX_TAG = 16_000
-# Ours: longer than any text that is kept.
+# Ours: longer than any text that is used.
 _MAX_TEXT = 100_000
-# Ours: a news entry with a hundred pictures has some 600 elements; RSS 1.0 names each of its items
-# at the head of the channel, too.
+# Ours: a news entry with a hundred pictures has some 600 elements; RSS 1.0 lists its items at the
+# head of the channel, too.
 MAX_ELEMENTS = 5_000
-# Ours: names and dates; authors' names have patterns of feedparser to pass whose time grows with
-# the square of the length.
+# Ours: names and dates; feedparser matches authors' names with patterns whose time grows with the
+# square of the length.
 SHORT = 300
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
@@ -43,14 +42,14 @@ _BOMS = (
     (b"\0<", "utf-16-be"),
     (b"\x4c\x6f\xa7\x94", "cp037"),
 )
-# Codecs of Python's own that no document is written in; some take time that grows with the square
-# of the length. gb18030 holds all of gb2312, and documents that say the latter use more of it.
+# Python's codecs in which no document is written; some take time that grows with the square of the
+# length. gb18030 includes gb2312, and documents that declare the latter use more of it.
 _NO_CHARSETS = frozenset(
     {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape"}
     | {"raw_unicode_escape", "undefined", "utf-7", "mbcs", "oem"}
 )
 _WIDER = {"gb2312": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
-# What XML 1.0, 2.2 doesn't count among the characters.
+# Characters that XML 1.0, 2.2 excludes.
 _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _REFERENCE = re.compile(r"&(?:#[xX]0{0,8}([0-9a-fA-F]{1,8})|#0{0,8}([0-9]{1,10})|(\w{2,32}));?")
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -64,9 +63,9 @@ _ATTRIBUTE = re.compile(
     rf"(?<![\w.:-])({_NAME})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.ASCII
 )
 _VOID = frozenset({"br", "hr", "img", "input", "wbr", "col", "area", "embed", "param"})
-# Names that elements of feeds share with those of HTML (and SVG), which may stand in a description.
+# Names of elements of feeds that HTML (and SVG) have too, which may be in a description.
 _NAMES_OF_HTML = frozenset({"title", "link", "summary", "source", "description", "content"})
-# Prefixes that feeds use and now and then forget to declare.
+# Prefixes that feeds use and sometimes don't declare.
 _NAMESPACES = {
     "atom": "http://www.w3.org/2005/Atom",
     "atom10": "http://www.w3.org/2005/Atom",
@@ -87,12 +86,12 @@ _NAMESPACES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What markup of a kind looks like. Names are local ones, in small letters.
+    """The structure of a kind of markup. Names are local ones, in lower case.
 
-    `items` never stand within each other, and are dropped beyond `max_items`. `fields` hold a text
-    and no other field, with a maximum number of characters; all other elements hold SHORT ones.
-    Fields of `markup` may hold markup of their own, in which elements bear names of HTML. After
-    `max_tokens` tags and texts, nothing more is read.
+    `items` are never nested, and are dropped beyond `max_items`. `fields` contain a text and no
+    other field, with a maximum number of characters; all other elements contain SHORT ones. Fields
+    of `markup` may contain markup of their own, whose elements have names of HTML. After
+    `max_tokens` tags and texts, the rest is ignored.
     """
 
     items: frozenset[str]
@@ -104,7 +103,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """Well-formed markup, and how many items were left out of it."""
+    """Well-formed markup, and the number of items that were left out."""
 
     text: str
     dropped: int
@@ -114,8 +113,8 @@ class Repaired:
 
 
 def decode_xml(body: bytes, content_type: str | None = None) -> str:
-    """Return the text of a document: by its first bytes, as UTF-8 where it is UTF-8, or by what
-    the header or the document itself says, right or wrong."""
+    """Return the text of a document: by its first bytes, as UTF-8 if it is valid UTF-8, or by the
+    charset of the header or of the document itself, right or wrong."""
     for mark, encoding in _BOMS:
         if body.startswith(mark):
             return body.decode(encoding, "replace").removeprefix("\ufeff")
@@ -127,8 +126,8 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
     if not body.isascii():
         text = body.decode("utf-8", "replace")
         wrong = text.count("\ufffd")
-        # A text of another encoding that happens to be UTF-8 is rarer than a wrong label; and a
-        # few broken characters of UTF-8 are no reason to misread all the others.
+        # A text of another encoding that happens to be valid UTF-8 is rarer than a wrong label; and
+        # a few broken characters of UTF-8 are no reason to misread all the others.
         if not wrong or ("utf-8" in charsets and 2 * wrong < len(body) - len(text)):
             return text
     for charset in charsets:
@@ -140,18 +139,19 @@ def decode_xml(body: bytes, content_type: str | None = None) -> str:
 
 
 def states_strange_encoding(body: bytes) -> bool:
-    """Whether a document says that it is in an encoding that no document is in."""
+    """Return whether a document declares an encoding in which no document is written."""
     declared = _DECLARED.search(body[:1600].replace(b"\0", b""))
     return declared is not None and _charset(declared[1].decode("ascii")) is None
 
 
 def has_long_tag(body: bytes) -> bool:
-    """Whether a tag is so long that parsers take minutes and gigabytes for its attributes."""
+    """Return whether a tag is so long that parsers take minutes and gigabytes for its
+    attributes."""
     return _LONG_TAG.search(body) is not None
 
 
 def _charset(name: str) -> str | None:
-    """Return Python's name of a charset of documents, or None for anything else."""
+    """Return Python's name of a charset of documents, or None for others."""
     try:
         known = codecs.lookup(name).name
     except (LookupError, ValueError):
@@ -160,13 +160,13 @@ def _charset(name: str) -> str | None:
 
 
 def repair_characters(text: str) -> str:
-    """Return the text with its references written out, and without what XML has no place for.
+    """Return the text with its references replaced, and without characters that XML excludes.
 
-    What parts markup from text stays a reference; an ampersand that begins none becomes one.
+    Characters that separate markup from text stay references; a single ampersand becomes one.
     """
     if "&" in text:
         parts = text.split("&")
-        # Only what follows an ampersand is looked at, by a pattern of limited length.
+        # Only the characters after an ampersand are matched, by a pattern of limited length.
         text = parts[0] + "".join(_from_ampersand(part) for part in parts[1:])
         text = _PAIR.sub(_joined, text)
     return _FORBIDDEN.sub("", text)
@@ -205,7 +205,8 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 def repair_xml(text: str, shape: Shape) -> Repaired:
-    """Return the markup well-formed: what was left open is closed, what closes nothing is left."""
+    """Return well-formed markup: open elements are closed, end tags without an element are
+    dropped."""
     writer = _Writer(shape)
     for token in islice(_tokens(text), shape.max_tokens):
         if isinstance(token, str):
@@ -230,7 +231,7 @@ class _Tag:
 
 
 class _Ends:
-    """Where something ends, looked for from places that only grow: no part is searched twice."""
+    """The places of an end marker, searched for from growing places: no part is searched twice."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -273,12 +274,12 @@ def _tokens(text: str) -> Iterator[_Tag | str]:
 
 
 def _skipped(text: str, place: int, ends: _Ends) -> tuple[int, str]:
-    """Return where a CDATA section, comment, declaration or instruction is over, and the text in
-    it; 0 where none begins."""
+    """Return the end of a CDATA section, comment, declaration or instruction, and the text in it; 0
+    if none begins there."""
     if text.startswith("<![CDATA[", place):
         end = ends.after("]]>", place + 9)
         if end < 0:
-            return place + 9, ""  # never closed: what follows is read as if it weren't there
+            return place + 9, ""  # never closed: its beginning is ignored
         return end + 3, escaped(text[place + 9 : end])
     if text.startswith("<!--", place):
         end = ends.after("-->", place + 4)
@@ -296,14 +297,14 @@ def _skipped(text: str, place: int, ends: _Ends) -> tuple[int, str]:
 
 
 def escaped(text: str) -> str:
-    """Return a literal text as XML writes it."""
+    """Return a literal text escaped for XML."""
     plain = _FORBIDDEN.sub("", text)
     return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 @dataclass(slots=True)
 class _Open:
-    """An element that is open, and how many characters it may still hold."""
+    """An open element, and the number of characters that it may still contain."""
 
     name: str
     local: str
@@ -324,7 +325,7 @@ class _Writer:
         self._is_skipping = self._is_over = False
 
     def text(self, text: str) -> None:
-        """Write a text, or as much of it as its element may hold."""
+        """Write a text, cut to the length that its element may contain."""
         if not self._open or self._is_skipping or self._is_over:
             return
         around = self._open[-1]
@@ -335,7 +336,7 @@ class _Writer:
         around.left -= len(text)
 
     def start(self, tag: _Tag) -> None:
-        """Begin an element, and end what it can't stand in."""
+        """Begin an element, and end those that can't contain it."""
         if self._is_over:
             return
         local = tag.local
@@ -347,9 +348,9 @@ class _Writer:
         if self._is_skipping or self._elements > MAX_ELEMENTS or len(self._open) >= MAX_DEPTH:
             return
         if self._root is None:
-            self._root = tag  # written last of all: by then we know what it must declare
+            self._root = tag  # written last: its declarations are known then
         elif not self._open:
-            return  # a second root
+            return  # a second root element
         else:
             self._out.append(f"<{tag.name}{self._attributes(tag, {})}>")
         self._push(tag.name, local)
@@ -357,7 +358,7 @@ class _Writer:
             self._close(len(self._open) - 1)
 
     def end(self, name: str) -> None:
-        """End the innermost element of that name; without one, nothing has ended."""
+        """End the innermost element of that name, if there is one."""
         if self._is_over:
             return
         wanted = name.lower()
@@ -368,7 +369,7 @@ class _Writer:
                 return
 
     def finished(self) -> Repaired:
-        """End what is open, and return it all."""
+        """End all open elements, and return the markup."""
         self._close(0)
         if self._root is None:
             return Repaired("", self._dropped)
@@ -404,7 +405,7 @@ class _Writer:
         )
 
     def _undeclared(self) -> dict[str, str]:
-        """Return a namespace for each prefix that was used; the root's own declarations win."""
+        """Return a namespace for each prefix in use; the root's own declarations have priority."""
         used = self._prefixes - {"xml", "xmlns"}
         return {
             f"xmlns:{prefix}": _NAMESPACES.get(prefix, f"urn:undeclared:{prefix}")
@@ -442,8 +443,8 @@ class _Writer:
 
 
 def _is_allowed(name: str, value: str) -> bool:
-    """Whether an attribute may be declared: prefixes without a namespace may not, and "xml" is
-    fixed (Namespaces in XML 1.0, 3)."""
+    """Return whether an attribute may be written: prefixes without a namespace may not be declared,
+    and "xml" is fixed (Namespaces in XML 1.0, 3)."""
     if not name.startswith("xmlns"):
         return True
     prefix = name.partition(":")[2]

@@ -1,7 +1,7 @@
 """The database: `Database` writes, the functions of `newscrawl.storage.queries` read.
 
-What speaks to databases is loaded when it is asked for: a process that only reads pages makes
-records of them (newscrawl.storage.documents) and starts a quarter of a second sooner.
+Names that need SQLAlchemy are imported when they are used: a process that only reads pages makes
+records (newscrawl.storage.documents) and starts a quarter of a second sooner.
 """
 
 from importlib import import_module

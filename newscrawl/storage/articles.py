@@ -54,7 +54,7 @@ _ADD = BulkInsert(
 
 
 def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
-    """Return those of the URLs that are stored."""
+    """Return the URLs that are stored."""
     return set(numbers_at(connection, urls))
 
 
@@ -65,7 +65,7 @@ def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
-    """Add URLs to articles, by their ids; a URL that is stored stays with its article."""
+    """Add URLs to articles, by their ids; a URL that is already stored stays with its article."""
     rows = [{"url": url, "article_id": number} for url, number in addresses]
     _ADD.write(connection, rows)
 
@@ -75,7 +75,7 @@ _NUMBERS = RowIds(_ARTICLES)
 _ADD_ARTICLES = BulkInsert(
     _ARTICLES, [column.name for column in _ARTICLES.c if column.name != "revised_at"]
 )
-# Pairs, passed to each database in the way that is fastest for it.
+# Pairs, passed to each database in its fastest way.
 _TWINS = {
     "sqlite": text(
         "SELECT source_id, fingerprint FROM json_each(:texts) AS text JOIN articles ON "
@@ -100,8 +100,8 @@ Incoming = tuple[Record, Origin]
 
 
 def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]:
-    """Return which of them are certainly new: neither a URL of theirs is stored, nor their text
-    in an article of their source, nor in one before them."""
+    """Return for each record whether it is certainly new: none of its URLs is stored, and its text
+    is in no article of its source and in no record before it."""
     urls = (url for record, _ in incoming for url in record.urls)
     met: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
@@ -167,8 +167,8 @@ def _row(number: int, record: Record, origin: Origin) -> dict[str, Any]:
     }
 
 
-# A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, text?,
-# anything pending in the quarantine?
+# A row of _STORED: URL, id, source, run, content hash, access, kind, published, first seen, has
+# text, has a pending revision in the quarantine.
 StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime, bool, bool]
 
 
@@ -214,10 +214,9 @@ _OCCURRENCES = (
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """The outcome of storing a document, and how many mentions were written.
+    """The outcome of storing a document, and the number of mentions written.
 
-    `reason` is why it was quarantined; `again` is set where the same version was pending
-    already.
+    `reason` is why it was quarantined; `again` is set if the same version was already pending.
     """
 
     outcome: Outcome
@@ -228,7 +227,7 @@ class SaveResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostArticle:
-    """A page that was fetched again and holds no article any more, with the kind of page and a
+    """A page that was fetched again and has no article any more, with the kind of page and a
     note."""
 
     url: str
@@ -271,7 +270,7 @@ def save_records(
 def _save_known(
     connection: Connection, record: Record, origin: Origin, rollups: RollupUpdate
 ) -> SaveResult:
-    """Store a record whose URL or text is stored, or was stored right before it."""
+    """Store a record whose URL or text is stored, or was stored by the record before it."""
     stored, known = _article_at(connection, record.urls)
     saved = SaveResult("unchanged", 0)
     if stored is not None:
@@ -280,7 +279,7 @@ def _save_known(
     elif (twin := _twin(connection, record, origin)) is not None:
         article_id = twin
     else:
-        # It was equal to one right before it, which has become a revision since.
+        # It was equal to the record before it, which has become a revision since.
         add_articles(connection, [(record, origin)], rollups)
         return SaveResult("new", len(record.mentions))
     _touch(connection, article_id, record)
@@ -292,8 +291,8 @@ def _save_known(
 def _sources(connection: Connection, slugs: Collection[str]) -> dict[str, int]:
     """Return the sources' ids, and lock their rows.
 
-    On PostgreSQL the locks, taken in one order, make the writers of a source take turns, so that
-    no two of them find the same text to be new; SQLite has one writer at a time anyway.
+    On PostgreSQL the locks, taken in one order, serialize the writers of a source, so that no two
+    of them find the same text to be new; SQLite has one writer at a time anyway.
     """
     found: dict[str, int] = dict(connection.execute(_SOURCES, {"slugs": sorted(slugs)}).all())
     for slug in slugs:
@@ -312,8 +311,8 @@ def _check_runs(connection: Connection, runs: Collection[int]) -> None:
 def _article_at(
     connection: Connection, urls: tuple[str, ...]
 ) -> tuple[StoredArticle | None, set[str]]:
-    """Return the article that is stored under the first of the URLs that is, and all of them
-    that are stored. The text is not fetched: it may be long."""
+    """Return the article under the first stored URL, and all stored URLs. The text, which may be
+    long, is not fetched."""
     found = {row.url: row for row in connection.execute(_ARTICLE_AT, {"urls": urls})}
     return next((found[url] for url in urls if url in found), None), set(found)
 
@@ -373,8 +372,8 @@ def _quarantine(connection: Connection, revision: quarantine.SuspectRevision) ->
 def quarantine_lost_article(
     connection: Connection, lost: LostArticle, run_id: int
 ) -> SaveResult | None:
-    """Quarantine that a page holds no article any more; return None unless an article of its
-    source, whose text was read, is stored under its URL."""
+    """Quarantine a page without its article; return None unless an article of its source with a
+    text is stored under its URL."""
     stored, _ = _article_at(connection, (lost.url,))
     source_id = connection.execute(select(Run.source_id).where(Run.id == run_id)).scalar_one()
     if stored is None or stored.source_id != source_id or _rank(stored) < BODY:
@@ -391,7 +390,7 @@ def quarantine_lost_article(
 
 
 def lock_source(connection: Connection, article_id: int) -> None:
-    """Wait for the writers of the article's source, and lock them out until the transaction
+    """Wait for the writers of the article's source, and lock the source until the transaction
     ends."""
     query = select(Source.slug).join(Article, Article.source_id == Source.id)
     slug = connection.execute(query.where(Article.id == article_id)).scalar()
@@ -400,17 +399,17 @@ def lock_source(connection: Connection, article_id: int) -> None:
 
 
 def stored_article(connection: Connection, number: int) -> StoredArticle | None:
-    """Return the article with this id, as `revise` takes it."""
+    """Return the article with this id, for `revise`."""
     return connection.execute(_ARTICLE, {"article_id": number}).one_or_none()
 
 
 def revise(connection: Connection, record: Record, stored: StoredArticle, run_id: int) -> None:
-    """Make the record the article's newest version; the one before it becomes a revision. To be
-    called within `RollupUpdate.updating`."""
+    """Make the record the article's newest version; the version before it becomes a revision. Call
+    it within `RollupUpdate.updating`."""
     _keep_revision(connection, record, stored.id)
     published_at = stored.published_at or record.columns["published_at"]
     changes = {
-        # The URL is kept, and the day that the article counts for.
+        # The URL and the day of the article are kept.
         **{name: value for name, value in record.columns.items() if name != "url"},
         "published_at": published_at,
         "day": day_of(published_at, stored.first_seen_at),

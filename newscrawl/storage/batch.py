@@ -35,17 +35,16 @@ from newscrawl.storage.rollups import RollupUpdate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedPage:
-    """A page that a crawl has finished with: its document, if it has one, and its result for the
-    queue, if it came from there. `lost` is set where it was fetched again and holds no article
-    any more."""
+    """A page that a crawl has finished: its document, if it has one, and its result for the queue,
+    if it came from there. `lost` is set if it was fetched again and has no article any more."""
 
     document: Document | None = None
     result: FetchResult | None = None
     lost: LostArticle | None = None
 
 
-# The outcome of a page, or why no database can hold its document; None for a page without one,
-# unless an article was stored under its URL.
+# The outcome of a page, or why no database can store its document; None for a page without a
+# document, unless an article is stored under its URL.
 Written = SaveResult | UnstorableDocument | None
 
 
@@ -103,13 +102,13 @@ def write_batch(database: Database, run_id: int, pages: Sequence[FinishedPage]) 
 
 
 def _reason_of(saved: SaveResult) -> str:
-    """Return the reason to note in the queue: a version that was quarantined before is nothing
-    new."""
+    """Return the reason for the queue: a version that was quarantined before counts as
+    unchanged."""
     return "unchanged" if saved.again else saved.outcome
 
 
 def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
-    """Return the documents' records; those of copies hold nothing but their URLs."""
+    """Return the documents' records; those of copies have only their URLs."""
     asked = (url for one in incoming if one.is_first for url in _addresses(one))
     met = stored_urls(connection, asked)
     records = []
@@ -153,9 +152,9 @@ _END_RUN = (
 
 
 class IngestionWriter:
-    """Stores records of many sources, with a run for each of them, which `close` ends.
+    """Stores records of many sources, with a run for each source, which `close` ends.
 
-    Not for several threads at once. Methods raise StorageError.
+    Not thread-safe. Methods raise StorageError.
     """
 
     def __init__(self, database: Database, reason: str) -> None:
@@ -170,8 +169,8 @@ class IngestionWriter:
         origins: Iterable[Origin],
         step_of: Callable[[Counter[str]], Step] | None = None,
     ) -> Counter[str]:
-        """Store records of these origins in one transaction, and note the step that `step_of`
-        makes of their counts in the same one. Of origins with one slug the first is used.
+        """Store records of these origins, and the step that `step_of` returns for their counts, in
+        one transaction. If origins have the same slug, the first is used.
 
         The counts are those of the outcomes and of the mentions.
         """
@@ -226,7 +225,7 @@ class IngestionWriter:
 
 
 def records_of(documents: Iterable[Document]) -> Iterator[Record]:
-    """Yield the records of documents, without those that no database can hold."""
+    """Yield the records of documents, without those that no database can store."""
     for document in documents:
         with suppress(UnstorableDocument):
             yield record_of(document)

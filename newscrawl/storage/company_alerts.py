@@ -18,15 +18,15 @@ from newscrawl.storage.models import WatchedCompany as WatchedRow
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
 
-# Ours: how long a worker may take to deliver an alert before another one does, and the age at which
-# an alert that could not be delivered is out of date.
+# Ours: how long a worker may take to deliver an alert before another one tries, and the age at
+# which an undelivered alert is dropped.
 CLAIM = timedelta(minutes=10)
 STALE = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedCompany:
-    """A company that somebody watches, or with `other` a pair of companies."""
+    """A watched company, or with `other` a pair of companies."""
 
     company: str
     other: str
@@ -35,7 +35,7 @@ class WatchedCompany:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompanyAlert:
-    """Something that analysts are notified of; alerts with one `cause` are the same."""
+    """An event that analysts are notified of; alerts with the same `cause` are the same."""
 
     cause: str
     kind: AlertKind
@@ -57,7 +57,7 @@ class StoredAlert:
 
 
 def watch_company(database: Database, company: str, other: str = "") -> bool:
-    """Watch a company, or a pair, from now on; return False where it is watched already."""
+    """Watch a company or a pair; return False if it is watched already."""
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
@@ -70,7 +70,7 @@ def watch_company(database: Database, company: str, other: str = "") -> bool:
 
 
 def unwatch_company(database: Database, company: str, other: str = "") -> bool:
-    """Watch a company, or a pair, no longer; return False where nobody did."""
+    """Stop watching a company or a pair; return False if it was not watched."""
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
@@ -94,8 +94,8 @@ def watched_companies(database: Database) -> list[WatchedCompany]:
 
 
 def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
-    """Return the day of the first article that names the company, or the pair, if it came in since
-    it is watched; None where there is none, or an earlier one."""
+    """Return the day of the first article that mentions the company, or the pair, if it was stored
+    since the company is watched; None without such an article, or with an earlier one."""
     query = select(Article.day, Article.first_seen_at).join(
         Appearance, Appearance.article_id == Article.id
     )
@@ -107,7 +107,7 @@ def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
         query = query.join(beside, beside.article_id == Article.id)
         query = query.join(other, other.id == beside.company_id).where(other.name == watch.other)
     with database.reading() as session:
-        # Nearly all companies were named before, which an unordered query finds at once.
+        # Nearly all companies were mentioned before, which an unordered query finds at once.
         if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():
             return None
         found = session.execute(query.order_by(Article.first_seen_at).limit(1)).first()
@@ -115,7 +115,7 @@ def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
 
 
 def record_alerts(database: Database, found: Iterable[CompanyAlert]) -> list[CompanyAlert]:
-    """Store the alerts whose causes are new, and return these."""
+    """Store the alerts with new causes, and return them."""
     wanted = {one.cause: one for one in found}
 
     def work(session: Session) -> list[CompanyAlert]:
@@ -145,13 +145,13 @@ def _insert(session: Session, one: CompanyAlert, now: datetime) -> bool:
         with session.begin_nested():
             session.add(row)
     except IntegrityError:
-        # Another worker raised it at the same moment.
+        # Another worker stored it at the same moment.
         return False
     return True
 
 
 def claim_alerts(database: Database) -> list[StoredAlert]:
-    """Return the alerts that are still to be delivered, reserved for this worker for a while."""
+    """Return the alerts to deliver, which are reserved for this worker for a while."""
 
     def work(session: Session) -> list[StoredAlert]:
         now = clock(session)
@@ -175,7 +175,7 @@ def claim_alerts(database: Database) -> list[StoredAlert]:
 def mark_delivered(
     database: Database, number: int, delivered_by: Sequence[str], *, done: bool
 ) -> None:
-    """Note the channels that have delivered an alert, which can be claimed again unless `done`."""
+    """Store the channels that have delivered an alert, which can be claimed again unless `done`."""
 
     def work(session: Session) -> None:
         session.execute(
@@ -211,7 +211,7 @@ def list_alerts(
     since: date | None = None,
     limit: int | None = None,
 ) -> list[StoredAlert]:
-    """Return alerts, the newest first; `since` is the first day that they may be about."""
+    """Return alerts, the newest first; `since` is the first day of the events."""
     query = select(AlertRow).order_by(AlertRow.raised_at.desc(), AlertRow.id.desc())
     if kinds is not None:
         query = query.where(AlertRow.kind.in_(kinds))
@@ -228,7 +228,7 @@ def _of(company: str, other: str) -> tuple[ColumnElement[bool], ColumnElement[bo
 
 
 def _pair(company: str, other: str) -> tuple[str, str]:
-    """A pair is the same in either order."""
+    """Return the pair in alphabetical order, or the company and an empty name."""
     first, second = sorted((company, other)) if other else (company, "")
     return first, second
 

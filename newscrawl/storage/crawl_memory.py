@@ -1,5 +1,4 @@
-"""What a crawl keeps for the next one: the texts that pages of a source share, and robots.txt
-files."""
+"""What a crawl stores for the next one: the template memory of the source, and robots.txt files."""
 
 import zlib
 from collections.abc import Collection, Iterator
@@ -18,7 +17,7 @@ from newscrawl.storage.errors import StorageError
 
 
 def memory_of(database: Database, slug: str) -> Memory:
-    """Return the template memory of a source; an empty one where nothing was learned."""
+    """Return the template memory of a source; an empty one if nothing was learned yet."""
     wanted = (
         select(models.TemplateMemory)
         .join(models.Source, models.Source.id == models.TemplateMemory.source_id)
@@ -60,9 +59,9 @@ def _memory(row: models.TemplateMemory) -> Memory:
     return Memory(pages=row.pages, seen={int(key, 16): count for key, count in row.seen.items()})
 
 
-# SQLAlchemy has no type for a statement of either dialect.
+# SQLAlchemy has no common type for this statement of both dialects.
 _INSERT: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-# Ours: hosts that are asked for in one statement.
+# Ours: hosts in one statement.
 _AT_ONCE = 500
 
 
@@ -92,12 +91,12 @@ def keep_robots_policy(database: Database, policy: RobotsPolicy) -> None:
 
 
 def robots_policy(database: Database, origin: str) -> RobotsPolicy | None:
-    """Return what a host's robots.txt said last, None where it was never read."""
+    """Return the last robots.txt of a host, None if it was never read."""
     return robots_policies(database, [origin]).get(origin)
 
 
 def robots_policies(database: Database, origins: Collection[str]) -> dict[str, RobotsPolicy]:
-    """Return what the robots.txt of these hosts said last, of those that were ever read."""
+    """Return the last robots.txt of these hosts, of those that were ever read."""
     asked = list(dict.fromkeys(origins))
     found: dict[str, RobotsPolicy] = {}
     with database.reading() as session:

@@ -1,4 +1,4 @@
-"""Every write, one transaction each; what is read stands in `queries`."""
+"""All writes, one transaction each; `queries` has the reads."""
 
 import random
 import time
@@ -23,8 +23,8 @@ CoverageState = Literal["ok", "paywalled", "stale_feed", "blocked_by_robots", "f
 # From the best state of a day to the worst; a day keeps its best one.
 COVERAGE_STATES: tuple[CoverageState, ...] = get_args(CoverageState)
 
-# Ours: seconds before each new try of a transaction that another one prevented; how long one waits
-# for a locked SQLite database is in `engine.LockWait`.
+# Ours: seconds before each retry of a transaction that another one prevented. `engine.LockWait`
+# decides how long to wait for a locked SQLite database.
 RETRY_PAUSES = (0.05, 0.2, 0.8)
 
 Result = TypeVar("Result")
@@ -36,8 +36,8 @@ def open_database(
     """Open the database at an SQLite or PostgreSQL URL; SQLite caches up to `cache` KiB of it.
 
     A new SQLite file gets its tables, unless `create` is False: then a missing file is an error,
-    and a file that can't be written to can still be read. Raise StorageError where the URL is
-    invalid, the database can't be reached, or its schema is not the current one.
+    and a file without write access can be read. Raise StorageError if the URL is invalid, the
+    database can't be reached, or its schema is not the current one.
     """
     parsed = engines.parse_url(url)
     file = engines.sqlite_file(parsed)
@@ -59,7 +59,7 @@ def open_database(
 
 
 def upgrade_database(url: str) -> tuple[str | None, str]:
-    """Bring the schema up to date; return the versions before (None: no tables) and after. Raise
+    """Upgrade the schema; return the versions before (None: no tables) and after. Raise
     StorageError for a database of a newer newscrawl."""
     parsed = engines.parse_url(url)
     engine = engines.make_engine(parsed)
@@ -82,8 +82,8 @@ def _newer(name: str, version: str) -> str:
 
 
 class Database:
-    """A database of the current schema; `open_database` makes it. Methods may be called from any
-    thread; each raises StorageError, after several tries where waiting may help."""
+    """A database of the current schema; `open_database` makes it. Methods are thread-safe; each
+    raises StorageError, after retries if those may help."""
 
     def __init__(self, engine: Engine, url: URL) -> None:
         self._engine = engine
@@ -110,8 +110,8 @@ class Database:
         return engines.shown(self._url)
 
     def check_schema(self, *, create: bool) -> None:
-        """Raise StorageError unless the schema is the current one; `create` makes it where none
-        is."""
+        """Raise StorageError unless the schema is the current one; with `create`, an empty database
+        gets its tables."""
 
         def work() -> str | None:
             with self._engine.connect() as connection:
@@ -133,11 +133,11 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Open a session for queries, which writes nothing. Retry while a server may come back;
-        raise StorageError then, and where an SQLite file is gone."""
+        """Open a session for queries, which writes nothing. Retry while a server may restart; raise
+        StorageError then, and if an SQLite file is missing."""
         file = engines.sqlite_file(self._url)
         if file is not None and not file.exists():
-            # SQLite would make an empty one in its place.
+            # SQLite would create an empty one in its place.
             raise StorageError(f"the database {file} is gone: was it moved or deleted?")
         _retry_if_locked(self._connect, self._url, self.lock_wait, MAX_INTERACTIVE_WAIT)
         try:

@@ -103,8 +103,8 @@ BODY = 2
 
 
 def rank(access: str, kind: str, *, has_text: bool) -> int:
-    """Return how much of an article a version holds: 2 its body, 1 headline and standfirst, 0
-    none of it. A version is never replaced by one of a lower rank."""
+    """Return how much of an article a version has: 2 for the body, 1 for headline and standfirst, 0
+    for nothing. A version is never replaced by one of a lower rank."""
     counted = kind in COUNTED_KINDS
     if counted and access == "open" and has_text:
         return BODY
@@ -112,14 +112,15 @@ def rank(access: str, kind: str, *, has_text: bool) -> int:
 
 
 def clean(text: str) -> str:
-    """Return the text with U+FFFD for each character that a database may refuse."""
+    """Return the text with U+FFFD for each character that a database may reject."""
     if "\0" not in text and _is_utf8(text):
         return text
     return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _is_utf8(text: str) -> bool:
-    """Return whether the text can be UTF-8; faster than a search for the characters that can't."""
+    """Return whether the text is valid UTF-8; this is faster than a search for invalid
+    characters."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -137,15 +138,14 @@ def day_of(published_at: datetime | None, first_seen_at: datetime) -> date:
 
 
 def minute_of(moment: datetime) -> int:
-    """Return the whole minutes from the calendar's beginning to an aware time, in 31 bits (until
-    the year 4083)."""
+    """Return the minutes from the calendar's beginning to an aware time, in 31 bits (until the year
+    4083)."""
     minute = int((moment - _BEGINNING).total_seconds() // 60)
     return min(max(0, minute), _LAST_MINUTE)
 
 
 def fingerprint_of(title: str | None, text: str, published_at: datetime | None) -> str | None:
-    """Return what identifies the same text under another URL; None where it is too short for
-    that."""
+    """Return a hash that identifies the same text under another URL; None for a short text."""
     words = " ".join(text.split())
     if len(words) >= MIN_DISTINCTIVE_CHARACTERS:
         return _digest(words)

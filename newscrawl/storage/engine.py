@@ -1,8 +1,8 @@
-"""From a database URL to an engine, from a driver's error to a line that helps, and how long work
-waits for an SQLite database that another program has locked.
+"""Database URLs, engines, error messages, and waits for an SQLite database that another program has
+locked.
 
 A crawl that ended because of a lock would lose the pages that it is fetching, and a backup or a
-long write of another program is over in minutes.
+long write of another program ends within minutes.
 """
 
 import logging
@@ -30,9 +30,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from newscrawl.storage.errors import StorageError
 
-# Seconds that SQLite waits for another writer in one try, which can't be interrupted (how long we
-# try is below, in `LockWait`), and PostgreSQL for a connection; `?timeout=`, where that is
-# less, and `?connect_timeout=` in the URL override them.
+# Seconds that SQLite waits for another writer in one attempt, which can't be interrupted
+# (`LockWait` below repeats attempts), and PostgreSQL for a connection; `?timeout=`, if it is less,
+# and `?connect_timeout=` in the URL override them.
 SQLITE_ATTEMPT = 1.0
 # Ours, in KiB and pages of 4 KiB: with 2 MiB and 1,000 pages, SQLite's own, a batch of articles
 # into a million of them is half as fast (make bench-query).
@@ -52,7 +52,7 @@ _COMES_BACK = re.compile(
     "Connection refused|No such file or directory|starting up|shutting down|"
     "not currently accepting connections|closed the connection unexpectedly"
 )
-# What libpq adds to "connection refused"; we say it once, with our setting's name.
+# libpq's addition to "connection refused"; our message says it once, with our setting's name.
 _DRIVER_ADVICE = re.compile(r"\s*Is the server running .*?\?", re.DOTALL)
 
 
@@ -75,7 +75,8 @@ def parse_url(text: str) -> URL:
 
 
 def mask(text: str) -> str:
-    """Return the URL as it may be shown: *** in place of user and password, well-formed or not."""
+    """Return the URL for messages: *** in place of user and password, even if the URL is
+    invalid."""
     return re.sub(r"(?<=://)[^/]*@|(?<=://).*@", "***@", text)
 
 
@@ -94,8 +95,7 @@ def sqlite_file(url: URL) -> Path | None:
 
 
 def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
-    """Return an engine that does not connect yet; raise StorageError where the driver is
-    missing."""
+    """Return an engine that does not connect yet; raise StorageError if the driver is missing."""
     if url.drivername in SQLITE:
         return _sqlite_engine(url, cache)
     arguments = (
@@ -112,7 +112,7 @@ def make_engine(url: URL, cache: int = SQLITE_CACHE) -> Engine:
 def _sqlite_engine(url: URL, cache: int) -> Engine:
     arguments: dict[str, Any] = {"timeout": min(SQLITE_ATTEMPT, longest_wait(url))}
     if sqlite_file(url) is None:
-        # One connection for all threads: each further one would be an empty database.
+        # One connection for all threads: each further one would open an empty database.
         arguments["check_same_thread"] = False
         engine = create_engine(url, connect_args=arguments, poolclass=StaticPool)
     else:
@@ -123,8 +123,8 @@ def _sqlite_engine(url: URL, cache: int) -> Engine:
 
 
 def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engine:
-    """Return an engine for an SQLite file that can't be written to, or in whose folder SQLite
-    can't write. Each session opens it anew, since another program may have written to it."""
+    """Return an engine for an SQLite file that can't be written to, or in whose folder SQLite can't
+    write. Each session opens it anew, since another program may have written to it."""
     timeout = min(SQLITE_ATTEMPT, longest_wait(url))
     engine = create_engine(
         "sqlite://", creator=partial(_opened_for_reading, file, timeout), poolclass=NullPool
@@ -135,22 +135,20 @@ def make_reading_engine(url: URL, file: Path, cache: int = SQLITE_CACHE) -> Engi
 
 
 def may_write(file: Path) -> bool:
-    """Return whether an SQLite file, and the files that SQLite keeps beside it, can be written
-    to."""
+    """Return whether an SQLite file, and SQLite's files beside it, can be written to."""
     return os.access(file, os.W_OK) and os.access(file.absolute().parent, os.W_OK)
 
 
 def _opened_for_reading(file: Path, timeout: float) -> sqlite3.Connection:
-    """Return a connection that reads: a usual one where possible, or else one to a file that
-    nobody writes to, for which SQLite needs no other files (sqlite.org/wal.html, Read-Only
-    Databases)."""
+    """Return a connection for reading: a usual one if possible, or else one to a file without a
+    writer, for which SQLite needs no other files (sqlite.org/wal.html, Read-Only Databases)."""
     try:
         return _opened(file, "mode=ro", timeout)
     except sqlite3.OperationalError:
         journal = Path(f"{file}-wal")
         if journal.exists() and journal.stat().st_size:
             raise StorageError(
-                f"can't read the database {file}: its last changes stand in {journal.name}, which "
+                f"can't read the database {file}: its last changes are in {journal.name}, which "
                 "can't be read without the right to write to its folder; copy both files to "
                 "a folder of your own"
             ) from None
@@ -174,7 +172,7 @@ def _prepare_reading(cache: int, connection: sqlite3.Connection, _record: object
 
 
 def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object) -> None:
-    # The module's own BEGIN comes too late, and never for DDL: we send it ourselves, below.
+    # The module's own BEGIN comes too late, and never for DDL: _begin_sqlite sends it.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -184,14 +182,15 @@ def _prepare_sqlite(cache: int, connection: sqlite3.Connection, _record: object)
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes its lock at once: one that reads first and writes later can't wait for
-    # another writer (SQLITE_BUSY_SNAPSHOT), it fails.
+    # A writer takes its lock at once: one that reads first and writes later can't wait for another
+    # writer (SQLITE_BUSY_SNAPSHOT) and fails.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def longest_wait(url: URL) -> float:
-    """Return how many seconds work waits for a locked SQLite database; StorageError for none."""
+    """Return the maximum seconds to wait for a locked SQLite database; raise StorageError for an
+    invalid number."""
     given = url.query.get("timeout", str(MAX_WAIT))
     try:
         return max(0.0, float(str(given)))
@@ -208,7 +207,7 @@ def is_locked(error: DBAPIError) -> bool:
 
 
 def is_transient(error: DBAPIError) -> bool:
-    """Return whether the same transaction may succeed when it is tried again."""
+    """Return whether a retry of the same transaction may succeed."""
     code = getattr(error.orig, "sqlite_errorcode", None)
     if code is not None:
         unique = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
@@ -242,7 +241,7 @@ def named(error: DBAPIError, url: URL) -> StorageError:
 def locked(url: URL) -> str:
     """Return the message for an SQLite database that stays locked."""
     return (
-        f"the database {shown(url)} is locked by another process and stayed so: "
+        f"the database {shown(url)} is still locked by another process: "
         "end the other writer, or use PostgreSQL when several write at once"
     )
 
@@ -268,16 +267,16 @@ def _sqlite_advice(cause: str, url: URL) -> str:
 
 logger = logging.getLogger(__name__)
 
-# Ours, in seconds: the longest wait (`?timeout=` in the database's URL overrides it), and that of
+# Ours, in seconds: the maximum wait (`?timeout=` in the database's URL overrides it), and that of
 # interactive work.
 MAX_WAIT: Final = 600.0
 MAX_INTERACTIVE_WAIT: Final = 20.0
-# Ours: seconds after which the wait is logged, and between two such lines.
+# Ours: seconds after which the wait is logged, and seconds between two log lines.
 FIRST_WARNING_AFTER: Final = 5.0
 WARNING_INTERVAL: Final = 60.0
-# Ours: seconds that all work together still waits when its process is ending.
+# Ours: maximum seconds of all further waits when the process is closing.
 CLOSING_WAIT: Final = 3.0
-# Ours: seconds between two tries; SQLite itself waits within each (engine.SQLITE_ATTEMPT).
+# Ours: seconds between two attempts; SQLite itself waits within each (SQLITE_ATTEMPT).
 _PAUSE: Final = (0.05, 0.15)
 
 
@@ -286,8 +285,8 @@ def _never() -> bool:
 
 
 class LockWait:
-    """The waits for one database. `hurried` returns whether the process is to end; the opener of
-    the database may set it."""
+    """The waits for one database. `is_closing` returns whether the process is closing; the opener
+    of the database may set it."""
 
     def __init__(self, name: str, longest: float = MAX_WAIT) -> None:
         self.longest = longest
@@ -299,18 +298,18 @@ class LockWait:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether no further try is allowed: the database was locked, and the process is
-        ending."""
+        """Return whether no further attempt is allowed: the database was locked, and the process is
+        closing."""
         now = time.monotonic()
         return self._locked and self.is_closing() and now - self._closing_began(now) > CLOSING_WAIT
 
     def record_success(self) -> None:
-        """Note that the database is not locked."""
+        """Record that the database is not locked."""
         self._locked = False
 
     def wait_again(self, since: float, longest: float | None = None) -> bool:
-        """Pause and return True, where work that has waited `since` a moment (time.monotonic) tries
-        again; False where it has waited long enough, `longest` where that is less."""
+        """Pause and return True if work that has waited since a moment (time.monotonic) may be
+        retried; return False after the maximum wait, which is `longest` if that is less."""
         self._locked = True
         now = time.monotonic()
         if self.is_closing() and now - self._closing_began(now) > CLOSING_WAIT:

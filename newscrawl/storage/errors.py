@@ -1,16 +1,17 @@
-"""What storage raises. Each message is one line that says what to do, with passwords masked."""
+"""The exceptions of storage. Each message is one line that says what to do, with passwords
+masked."""
 
 
 class StorageError(Exception):
-    """The database can't be reached, is of another schema, or refused a write."""
+    """The database can't be reached, has another schema, or refused a write."""
 
 
 class UnstorableDocument(StorageError):  # noqa: N818 - named for what it is, as a drop reason reads
-    """This one document can't be stored; the database is fine and the next one may be."""
+    """This document can't be stored; the database works, and the next document may be stored."""
 
 
 class RevisionError(Exception):
-    """A revision that can't be applied, discarded or restored as asked; the database is fine."""
+    """A revision that can't be applied, discarded or restored; the database works."""
 
 
 class CorrectionError(Exception):
@@ -18,4 +19,4 @@ class CorrectionError(Exception):
 
 
 class QuestionError(StorageError):
-    """A question that can't be meant: a time zone, a range or a search text that is none."""
+    """A question with an invalid time zone, range or search text."""

@@ -1,5 +1,5 @@
-"""Incidents: what is wrong with a source, or with the watch itself, since when, and whether people
-have been notified."""
+"""Incidents: faults of a source, or of the watch itself, since when, and whether they were
+reported."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from newscrawl.storage.models import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """Something that is wrong with a source, or (None) with the watch itself.
+    """A fault of a source, or (with source None) of the watch itself.
 
-    Of one `cause` a single incident is open at a time. `id` and `opened_at` are None until the
+    A single incident of each `cause` is open at a time. `id` and `opened_at` are None until the
     incident is recorded, `recovered_at` until it is over.
     """
 
@@ -81,8 +81,8 @@ def open_incidents(session: Session) -> tuple[Incident, ...]:
 
 
 def claim_unreported(database: Database) -> tuple[list[Incident], list[Incident]]:
-    """Return the incidents, and the recoveries, that nobody was notified of; the caller reports
-    them. An incident that was over before it was reported is not reported at all."""
+    """Return the incidents, and the recoveries, that were not reported; the caller reports them. An
+    incident that was over before it was reported is not reported at all."""
     table = models.Incident
 
     def work(session: Session) -> tuple[list[Incident], list[Incident]]:

@@ -1,10 +1,10 @@
-"""The right to crawl a source: one worker at a time, over all machines that share the database.
+"""Leases: one worker at a time crawls a source, on all machines that share the database.
 
-huey passes tasks on, but what it keeps can't lock a source: its locks on SQLite and PostgreSQL
-never expire, and a task that a worker has taken from the queue is lost with that worker. So the
-right to crawl is a lease in the database of articles, and the scheduler queues a source again when
-its lease has run out. `Leases` are those of a monitor, `SourceLease` is that of a crawl which a
-person started: the same right, so that neither starts what the other crawls already.
+huey passes tasks on, but can't lock a source: its locks on SQLite and PostgreSQL never expire, and
+a task that a worker has taken from the queue is lost with that worker. So each source has a lease
+in the database of articles, and the scheduler queues a source again when its lease has expired.
+`Leases` are those of a monitor, `SourceLease` is that of a crawl which a person started: both are
+the same lease, so that neither crawls a source that the other is crawling.
 
 All times are those of one clock: the database server's, or on SQLite the machine's.
 """
@@ -31,7 +31,7 @@ Outcome = Literal["done", "failed", "stopped"]
 
 
 class SourceFacts(NamedTuple):
-    """The facts of a source that the database keeps."""
+    """The facts of a source in the database."""
 
     slug: str
     name: str
@@ -42,9 +42,9 @@ class SourceFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
-    """`length` is how long a lease lasts without renewal. After a crawl a source rests for at
-    least `first_rest`, twice as long after each failure, and never longer than `longest_rest`. A
-    source that is still queued after `queue_timeout` is queued again."""
+    """`length` is the duration of a lease without renewal. After a crawl a source rests for
+    `first_rest`, twice as long after each failure, and `longest_rest` at most. A source that is
+    still queued after `queue_timeout` is queued again."""
 
     length: timedelta
     first_rest: timedelta = timedelta(minutes=1)
@@ -52,13 +52,13 @@ class LeaseTerms:
     queue_timeout: timedelta = timedelta(minutes=10)
 
     def rest(self, failures: int) -> timedelta:
-        """Return how long a source rests after as many failed crawls in a row."""
+        """Return how long a source rests after this number of failed crawls in a row."""
         return min(self.first_rest * float(2 ** min(failures, 30)), self.longest_rest)
 
 
 class Leases:
-    """The leases as one worker uses them. `holder` is its unique name; `same_host_sources` are, for
-    a source, those on the same host: they take turns."""
+    """The leases of one worker. `holder` is its unique name; `same_host_sources` are, for a source,
+    those on the same host, of which one is crawled at a time."""
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ class Leases:
         self._database.write(work)
 
     def place(self, slugs: Collection[str], room: int) -> list[str]:
-        """Queue the first of the sources, `room` of them at most, that are neither leased,
-        resting nor queued; return these."""
+        """Queue the first of the sources, at most `room` of them, that are neither leased, resting
+        nor queued; return their slugs."""
 
         def work(session: Session) -> list[str]:
             now = clock(session)
@@ -105,14 +105,14 @@ class Leases:
                 if slug not in ready or not self._has_its_turn(session, slug, now):
                     continue
                 query = _of(slug).where(*free).values(queued_until=now + self.terms.queue_timeout)
-                if _changed(session, query):  # nobody was faster
+                if _changed(session, query):  # no other worker was faster
                     placed.append(slug)
             return placed
 
         return self._database.write(work)
 
     def interrupted(self) -> list[str]:
-        """Return the sources whose last crawl was cut short (its worker died or was stopped) or
+        """Return the sources whose last crawl was interrupted (its worker died or was stopped) or
         failed."""
         with self._database.reading() as session:
             now = clock(session)
@@ -121,8 +121,8 @@ class Leases:
             return list(session.scalars(query.order_by(Source.slug)))
 
     def take(self, slug: str) -> bool:
-        """Take the lease of a source; return False if it or a source on its host is leased, or
-        if it rests."""
+        """Take the lease of a source; return False if it or a source on its host is leased, or if
+        it rests."""
 
         def work(session: Session) -> bool:
             now = clock(session)
@@ -151,7 +151,7 @@ class Leases:
         return self._database.write(work, longest=MAX_INTERACTIVE_WAIT)
 
     def release(self, slug: str, outcome: Outcome, code: int | None, note: str) -> None:
-        """Give the lease back, if it is still ours, and keep how the crawl ended."""
+        """Release the lease, if it is still ours, and record the outcome of the crawl."""
 
         def work(session: Session) -> None:
             now = clock(session)
@@ -172,7 +172,7 @@ class Leases:
         self._database.write(work)
 
     def cancel(self, slug: str) -> None:
-        """Give back a lease, or a place in the queue, that was not used; nothing is recorded."""
+        """Release a lease, or an entry of the queue, that was not used; nothing is recorded."""
         values = {"holder": None, "taken_at": None, "expires_at": None, "queued_until": None}
         ours = or_(Lease.holder == self._holder, Lease.holder.is_(None))
         self._database.write(
@@ -259,8 +259,8 @@ class SourceBusyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and where it runs: `place` tells machines and containers of one name apart,
-    `start` processes that had the same id one after the other. Both are empty where unknown."""
+    """A process and where it runs: `place` distinguishes machines and containers of the same name,
+    `start` processes that had the same id one after the other. Both are empty if unknown."""
 
     host: str
     number: int
@@ -281,7 +281,7 @@ class Process:
 
 
 def this_process() -> Process:
-    """Return the process that asks."""
+    """Return the current process."""
     number = os.getpid()
     return Process(platform.node(), number, _place(), _start_of(number))
 
@@ -295,18 +295,18 @@ def process_of(holder: str) -> Process | None:
 
 
 class SourceLease:
-    """The right of this process to crawl a registered source. The rests of a monitor don't apply
-    to it."""
+    """The lease of this process on a registered source. The rests of a monitor don't apply to
+    it."""
 
     def __init__(self, database: Database, slug: str, length: timedelta) -> None:
         self._database = database
         self._slug = slug
-        # A process may hold several crawls.
+        # A process may have several crawls.
         self._holder = f"{this_process()}:{uuid4().hex[:8]}"
         self.length = length
 
     def take(self) -> None:
-        """Take the lease; raise SourceBusyError where somebody has it who may be alive."""
+        """Take the lease; raise SourceBusyError if another process has it that may be alive."""
 
         def work(session: Session) -> None:
             now = clock(session)
@@ -320,7 +320,7 @@ class SourceLease:
         self._database.write(work)
 
     def renew(self) -> bool:
-        """Put off the lease's end; False where another one has taken it meanwhile."""
+        """Extend the lease; return False if another process has taken it meanwhile."""
 
         def work(session: Session) -> bool:
             lease = self._row(session)
@@ -332,7 +332,7 @@ class SourceLease:
         return self._database.write(work)
 
     def release(self) -> None:
-        """Let others crawl the source, where the lease is still ours."""
+        """Release the lease, if it is still ours."""
         number = select(Source.id).where(Source.slug == self._slug).scalar_subquery()
         ours = update(Lease).where(Lease.source_id == number, Lease.holder == self._holder)
         nothing = {"holder": None, "taken_at": None, "expires_at": None}
@@ -362,7 +362,7 @@ def _busy(slug: str, holder: str, lease: Lease, now: datetime) -> str:
 
 
 def _place() -> str:
-    """Return what tells this machine's start and this container from all others, on Linux."""
+    """Return an id of this machine's boot and this container, on Linux."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{Path('/proc/self/ns/pid').readlink().name.strip('pid:[]')}"
@@ -371,11 +371,11 @@ def _place() -> str:
 
 
 def _start_of(number: int) -> str:
-    """Return when a process was started, by the machine's own count; empty for one that is gone,
-    or has ended and not been waited for."""
+    """Return when a process was started, by the machine's own count; empty for one that has ended,
+    even if its parent has not waited for it."""
     try:
-        told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+        stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    state, *rest = told.rpartition(")")[2].split()
+    state, *rest = stat.rpartition(")")[2].split()
     return "" if state in {"Z", "X"} else rest[_START_FIELD - 1]

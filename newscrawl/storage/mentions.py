@@ -144,14 +144,14 @@ def write_occurrences(
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """Return the companies' ids by the names as given; missing companies are added."""
+    """Return the companies' ids by their names; missing companies are added."""
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
     asked = {"names": sorted(set(stored.values()))}
     ids: dict[str, int] = dict(connection.execute(_COMPANY_IDS, asked).all())
     if missing := [name for name in asked["names"] if name not in ids]:
-        # Sorted, so that two writers that add the same names can't wait for each other.
+        # Sorted, to prevent a deadlock of two writers that add the same names.
         _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
         ids = dict(connection.execute(_COMPANY_IDS, asked).all())
     return {name: ids[cleaned] for name, cleaned in stored.items()}
@@ -173,8 +173,8 @@ AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredText:
-    """An article in which mentions are to be found. `content_hash` tells whether it is unchanged
-    when they are written."""
+    """An article to search for mentions. `content_hash` shows whether it is unchanged when they are
+    written."""
 
     number: int
     url: str
@@ -243,7 +243,7 @@ def write_mentions(
     """Replace the mentions of articles by those that were `found` in their texts, with their
     corrections, and note the step, in one transaction; all rollups follow.
 
-    An article that has changed meanwhile is skipped: the change brought its own mentions.
+    An article that has changed meanwhile is skipped: the change had its own mentions.
     """
     read = {text.number: text for text in texts if text.number in found}
 

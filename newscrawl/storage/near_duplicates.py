@@ -1,9 +1,9 @@
-"""Stories: an article belongs to the story of its near duplicates, or founds a new one.
+"""Stories: an article joins the story of its near duplicates, or starts a new one.
 
-The index (`sketch_values`) is queried for texts of the same and the neighbouring weeks that share
-one of the few values under which a text is indexed; those that share most of them are compared by
-their sketches. A phrase that many texts share leads nowhere: past MAX_PER_VALUE texts a week,
-further ones are not found by it. So the time for an article does not grow with their number.
+The index (`sketch_values`) is queried for texts of the same and the adjacent weeks that share one
+of the few values under which a text is indexed; those that share most of them are compared by their
+sketches. Values that many texts share are cut: beyond MAX_PER_VALUE texts a week, further texts are
+not indexed under them. So the time for an article does not grow with their number.
 """
 
 from collections import defaultdict
@@ -18,8 +18,8 @@ from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.words import Sketch, same_story
 
-# Ours, as bounds of work: further copies of one text in a week are found by the first ones; and of
-# all texts that share a value, those that share most of them are compared.
+# Ours, as bounds of work: further copies of a text in a week are found by the first ones; and of
+# all texts that share a value, those that share most values are compared.
 MAX_PER_VALUE = 200
 MAX_COMPARED = 20
 _MINUTES_PER_DAY = 24 * 60
@@ -53,8 +53,8 @@ _VALUES = BulkInsert(Base.metadata.tables["sketch_values"], ("week", "value", "a
 
 @dataclass(frozen=True, slots=True)
 class StoryCandidate:
-    """An article without a story: its time, and the sketch of its text. It comes from the
-    story `before` if it had one, and then stays there if it is alone or alike."""
+    """An article without a story: its time, and the sketch of its text. It keeps the story
+    `before`, if it had one, unless the story has other articles and none of them is similar."""
 
     article_id: int
     minute: int
@@ -68,7 +68,7 @@ class StoryCandidate:
 
 @dataclass(slots=True)
 class _Story:
-    """A story of a candidate: a stored one, or a new one that gets its id later."""
+    """A story of a candidate: a stored one, or a new one without an id yet."""
 
     story_id: int | None
     day: date
@@ -82,7 +82,7 @@ class _Known:
 
 
 class _NearIndex:
-    """The part of the index near some texts, and the texts that were added to it since."""
+    """The index around some texts, and the texts that were added to it since."""
 
     def __init__(
         self, connection: Connection, asked: Sequence[tuple[StoryCandidate, Sketch]]
@@ -117,7 +117,8 @@ class _NearIndex:
             self._known[row.article_id] = _Known(row.article_id, made, story)
 
     def matches(self, candidate: StoryCandidate, made: Sketch) -> list[_Story]:
-        """Return the stories that the text may belong to, the most alike first, then the oldest."""
+        """Return the stories that the text may belong to, the most similar first, then the
+        oldest."""
         known = [self._known[number] for number in self._nearest(candidate, made)]
         pairs = [(same_story(made, other.sketch), other) for other in known]
         pairs.sort(key=lambda pair: (-pair[0], pair[1].article_id))
@@ -213,7 +214,7 @@ def _story(connection: Connection, candidate: StoryCandidate, alike: Sequence[_S
 
 
 def _has_articles(connection: Connection, story: int) -> bool:
-    """Return whether another article belongs to the story: the candidate is not in the index."""
+    """Return whether the story has another article: the candidate is not in the index."""
     query = select(SketchRow.article_id).where(SketchRow.story_id == story).limit(1)
     return connection.execute(query).first() is not None
 

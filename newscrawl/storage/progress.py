@@ -1,6 +1,6 @@
-"""How far long work has come: noted in the transaction that does a part of it.
+"""The progress of long work, stored in the transaction that does a part of it.
 
-A part is done and noted, or neither: who begins again after a crash does nothing twice.
+A part is done and recorded, or neither: a restart after a crash repeats nothing.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from newscrawl.storage.database import Database
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
-    """What is done of a task: all before `position`, with these `counts`."""
+    """The finished part of a task: everything before `position`, with these `counts`."""
 
     position: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -25,7 +25,7 @@ class TaskProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A part of a task that is done: up to `position`; `counts` are those of all parts so far."""
+    """A finished part of a task, up to `position`; `counts` are those of all parts so far."""
 
     task: str
     position: int
@@ -34,7 +34,7 @@ class Step:
 
 
 def load_progress(database: Database, task: str) -> TaskProgress:
-    """Return the progress of a task; one that was never begun is at position 0."""
+    """Return the progress of a task; a new one is at position 0."""
     with database.reading() as session:
         row = session.get(models.Progress, task)
         if row is None:
@@ -54,7 +54,7 @@ def record_step(session: Session, step: Step) -> None:
 
 
 def delete_progress(database: Database, task: str) -> None:
-    """Delete the progress of a task, so that it begins anew."""
+    """Delete the progress of a task, so that it starts from the beginning."""
 
     def work(session: Session) -> None:
         row: Any = session.get(models.Progress, task)

@@ -1,8 +1,8 @@
 """The quarantine: versions of stored articles that would make them worse, and are not applied.
 
 One rule decides for all that revise articles: a crawl's revisits, the ingestion of archives and
-`newscrawl reextract`. What is done here is part of the transaction that stores the page. People
-apply, discard and restore versions by `storage.revisions`.
+`newscrawl reextract`, in the transaction that stores the page. People apply, discard and restore
+versions by `storage.revisions`.
 """
 
 import re
@@ -21,34 +21,35 @@ from newscrawl.storage.documents import BODY, Record, clean
 from newscrawl.storage.models import Article, Incident, QuarantinedRevision, Source
 from newscrawl.storage.words import Wording, folded_words, resemblance, writes_no_blanks
 
-# "no_article": a consent page, a login page, an error or a front stands there now. "text_shrank":
-# most of the text is gone. "text_replaced": nothing of headline and text is left. "headline_lost":
-# the headline is gone, or it is the site's name. "layout_changed": the watch has found that the
-# source's pages are built otherwise.
+# "no_article": the page is now a consent page, a login page, an error or a section front.
+# "text_shrank": most of the text is missing. "text_replaced": headline and text have nothing in
+# common with the stored ones. "headline_lost": the headline is missing, or it is the site's name.
+# "layout_changed": the layout of the source's pages has changed (an open incident).
 Reason = Literal["no_article", "text_shrank", "text_replaced", "headline_lost", "layout_changed"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
-# A new version keeps so much of the old one's characters. Corrections do: from one version of an
-# article to the next 2.0 sentences go and 3.3 come (NewsEdits, arXiv:2104.09647: 6.8 and 10.9
-# million sentences between 4.6 million versions of 1.3 million articles), where an article of the
-# development corpus has 3,600 characters (median of 686). Two careful readings of one page
-# (combined-precision, combined-recall) differ by more in 1.9 % of them; a shell of 155 characters
-# is below it for 98.8 %, one of 500 for 88 %. Between a half and a third not much is decided:
-# 1.3 %, 97.4 %, 78 %.
+# The minimum part of the old version's characters in a new one. Corrections keep more: from one
+# version of an article to the next 2.0 sentences are deleted and 3.3 added (NewsEdits,
+# arXiv:2104.09647: 6.8 and 10.9 million sentences between 4.6 million versions of 1.3 million
+# articles), where an article of the development corpus has 3,600 characters (median of 686). Two
+# careful readings of one page (combined-precision, combined-recall) differ by more in 1.9 % of
+# them; a shell of 155 characters is below it for 98.8 %, one of 500 for 88 %. Between a half and a
+# third there is little difference: 1.3 %, 97.4 %, 78 %.
 KEPT_PART: Final = 0.5
-# Ours: when a live blog is over, its entries give way to a summary.
+# Ours: when a live blog is over, a summary replaces its entries.
 KEPT_PART_OF_LIVE: Final = 0.2
-# Characters: a short item may lose a sentence or two of its three, as corrections do.
+# Characters: a short item may lose a sentence or two of its three, as in corrections.
 SMALL_LOSS: Final = 250
-# Ours: letters of a word that is characteristic of an article; shorter ones are in any headline.
+# Ours: minimum characters of a word that is characteristic of an article; shorter ones are in any
+# headline.
 _MIN_WORD_CHARACTERS: Final = 4
 _PARTS: Final = re.compile(r"\s*[|–—·:»•]\s*|\s+-\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """A version of an article, stored or new. `rank` says how much of the article it holds
-    (documents.rank); `barrier` is the page that stood in its place."""
+    """A version of an article, stored or new. `rank` says how much of the article it has
+    (documents.rank); `barrier` is the page in its place."""
 
     title: str | None
     text: str
@@ -65,15 +66,15 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceContext:
-    """What is known of the source: the names of its site, and whether its layout was known to
-    have changed before the new version was fetched."""
+    """Facts of the source: the names of its site, and whether a change of its layout was known
+    before the new version was fetched."""
 
     names: tuple[str, ...] = ()
     layout_changed: bool = False
 
 
 def reason_against(stored: Version, new: Version, source: SourceContext) -> Reason | None:
-    """Return why the new version, which says something else, would make the stored one worse."""
+    """Return why the new version, which differs from the stored one, would make it worse."""
     if new.rank < stored.rank:
         return _reason_against_less(stored, new)
     if stored.rank == BODY:
@@ -83,13 +84,13 @@ def reason_against(stored: Version, new: Version, source: SourceContext) -> Reas
             return "headline_lost"
         if _is_replaced(stored, new):
             return "text_replaced"
-    # What a feed says of an article is not extracted from a page.
+    # Hints of a feed are not extracted from a page.
     return "layout_changed" if source.layout_changed and new.access == "open" else None
 
 
 def _reason_against_less(stored: Version, new: Version) -> Reason | None:
     """Return None for an article that went behind a paywall or is refused to us: that is its
-    publisher's right and no fault. What was read openly stays all the same."""
+    publisher's right and no fault. The stored text is kept all the same."""
     if stored.rank < BODY:
         return None
     if new.barrier is None:
@@ -139,7 +140,7 @@ def _significant_words(title: str | None) -> set[str]:
 
 
 def names_of_site(name: str, slug: str, home: str) -> tuple[str, ...]:
-    """Return the names that a headline may have where it is none: the site's, in words and as an
+    """Return the names of the site that a wrong headline may consist of, in words and as an
     address."""
     try:
         host = (urlsplit(home).hostname or "").removeprefix("www.")
@@ -153,7 +154,7 @@ State = Literal["pending", "superseded", "applied", "discarded", "replaced"]
 # A version in one of these states is not listed again.
 _REJECTED: tuple[State, ...] = ("discarded", "replaced")
 _PENDING = QuarantinedRevision.state == "pending"
-# What is kept of a revision that is no longer pending is its hash, not its text.
+# Only the hash of a revision that is no longer pending is kept, not its text.
 _EMPTIED: Mapping[str, Any] = {
     "text": "",
     "facts": {},
@@ -179,7 +180,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspectRevision:
-    """A version as it is quarantined; without text, it is a page that holds no article any more."""
+    """A version for the quarantine; without text, it is a page that has no article any more."""
 
     article_id: int
     run_id: int
@@ -198,8 +199,8 @@ class SuspectRevision:
 def quarantine_reason(
     connection: Connection, record: Record, article_id: int, held_rank: int
 ) -> Reason | None:
-    """Return why the record would make the article worse, which its text differs from or which it
-    holds less of."""
+    """Return why the record, which differs from the article or has less of it, would make it
+    worse."""
     query = (
         select(
             Article.title,
@@ -228,8 +229,8 @@ def quarantine_reason(
 
 
 def layout_changed_since(connection: Connection, source_id: int) -> datetime | None:
-    """Return since when the watch has known that the source's pages have changed, or those of most
-    sources; None where they are as they were."""
+    """Return since when the layout of the source's pages, or of most sources, has changed,
+    according to open incidents; None if it has not."""
     query = select(func.min(Incident.opened_at)).where(
         Incident.kind == "layout_changed",
         or_(Incident.source_id == source_id, Incident.source_id.is_(None)),
@@ -239,7 +240,7 @@ def layout_changed_since(connection: Connection, source_id: int) -> datetime | N
 
 
 def version_of(record: Record) -> Version:
-    """Return a record as the rule looks at it."""
+    """Return the version of a record."""
     columns = record.columns
     return Version(
         title=columns["title"],
@@ -254,7 +255,7 @@ def version_of(record: Record) -> Version:
 def suspect_revision(
     record: Record, article_id: int, run_id: int, reason: Reason
 ) -> SuspectRevision:
-    """Return what is kept of a record in the quarantine."""
+    """Return a record as a revision for the quarantine."""
     if reason == "no_article":
         barrier = record.barrier
         kind = barrier.kind if barrier else record.columns["kind"]
@@ -284,15 +285,15 @@ def suspect_revision(
 
 
 def no_article_hash(kind: str) -> str:
-    """Return what stands for the hash of a page without an article: pages of one kind are alike."""
+    """Return a hash for a page without an article: the same for all pages of one kind."""
     return sha256(f"no article\0{kind}".encode()).hexdigest()
 
 
 def add_revision(
     connection: Connection, revision: SuspectRevision
 ) -> Literal["held", "again", "rejected"]:
-    """Put a revision into the quarantine, in place of the one that is pending; "again" where that
-    says the same, "rejected" where an operator has discarded what it says."""
+    """Add a revision in place of the pending one; return "again" if that has the same content,
+    "rejected" if an operator has discarded this content."""
     table = QuarantinedRevision
     known = connection.execute(
         select(table.id, table.state, table.content_hash).where(
@@ -344,7 +345,7 @@ def is_rejected(connection: Connection, article_id: int, content_hash: str) -> b
 
 
 def close_pending(connection: Connection, article_id: int, state: State) -> None:
-    """End what is pending of an article: a good version came, or an operator has decided."""
+    """Close the pending revision of an article: a good version came, or an operator has decided."""
     table = QuarantinedRevision
     ended = {"state": state, "closed_at": datetime.now(UTC), **_EMPTIED}
     connection.execute(update(table).where(table.article_id == article_id, _PENDING).values(ended))
@@ -353,7 +354,7 @@ def close_pending(connection: Connection, article_id: int, state: State) -> None
 def reject_version(
     connection: Connection, article_id: int, content_hash: str, moment: datetime
 ) -> None:
-    """Note that an operator has put another version in the place of this one of an article."""
+    """Record that an operator has replaced this version of an article by another one."""
     accept(connection, article_id, content_hash)
     values = {
         "article_id": article_id,
@@ -374,7 +375,7 @@ def reject_version(
 
 
 def accept(connection: Connection, article_id: int, content_hash: str) -> None:
-    """Forget that a version of an article was turned down: an operator wants it back."""
+    """Delete the rejection of a version: an operator wants it back."""
     table = QuarantinedRevision
     connection.execute(
         delete(table).where(
@@ -386,20 +387,20 @@ def accept(connection: Connection, article_id: int, content_hash: str) -> None:
 
 
 def packed(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an article's columns as JSON holds them, without address, headline and text."""
+    """Return an article's columns as JSON, without address, headline and text."""
     facts = {name: columns[name] for name in _FACTS}
     times = {name: facts[name].isoformat() for name in _TIMES if facts[name] is not None}
     return facts | times
 
 
 def unpacked(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns that `packed` has packed."""
+    """Return the columns of the JSON that `packed` returns."""
     times = {name: datetime.fromisoformat(facts[name]) for name in _TIMES if facts.get(name)}
     return {**facts, **times}
 
 
 def mention_of(packed_one: Mapping[str, Any]) -> Mention:
-    """Return a mention as the quarantine keeps it."""
+    """Return a mention of the quarantine's JSON."""
     return Mention(**packed_one)
 
 

@@ -1,22 +1,22 @@
-"""What is deleted: rows that nobody needs any more, and articles that may not be kept.
+"""Deletion of rows that are no longer needed, and of articles that may not be kept.
 
 Pruning keeps a database that is used for years from growing by more than its articles:
 
-- A **page of the queue** that nobody will request again, once an article is stored under its
-  address, or once no feed or sitemap has named it for long enough that none can have it requested
-  again. Articles that were seen are never fetched again: their addresses are kept with them, and an
-  address that is stored is not queued.
+- A **page of the queue** that will not be requested again, once an article is stored under its
+  address, or once no feed or sitemap has had it for so long that none can request it again. Stored
+  articles are never fetched again: their addresses are kept with them, and a stored address is not
+  queued.
 - A **feed or sitemap** that no crawl of its source has requested since, such as those of a past
   day.
-- A **run** without an article of its own; one with articles loses its counts, which the days of its
-  source hold added up.
-- A **monitor** that is gone, an **incident** that is over, a copy of a **robots.txt** that nobody
-  has read since, a **revision** that has left the quarantine.
+- A **run** without an article of its own; one with articles loses its counts, which are summed in
+  the days of its source.
+- A **monitor** that has ended, an **incident** that is over, a copy of a **robots.txt** that was
+  not read since, a **revision** that has left the quarantine.
 
-Rows are selected in pieces, by their ids, and deleted in short transactions: crawls go on
-meanwhile, and an interrupted pruning begins anew the next day.
+Rows are selected in pieces, by their ids, and deleted in short transactions: crawls continue
+meanwhile, and an interrupted pruning starts again the next day.
 
-Reducing an article leaves only what its feed published of it, where its page may not be read.
+Reducing an article leaves only what its feed published, if its page may not be read.
 """
 
 import time
@@ -63,10 +63,11 @@ from newscrawl.storage.rollups import RollupUpdate
 
 TASK = "prune"
 EVERY = timedelta(days=1)
-# That a page is still named is noted within this time: a shorter one would delete the page.
+# It is stored within this time that a listing still has a page: a shorter one would delete the
+# page.
 MIN_KEEP = 2 * NAMED_AGAIN
-# Ours: rows that are examined in a piece, rows that are deleted in one transaction, and the
-# seconds after it in which others may write.
+# Ours: rows that are examined in a piece, rows that are deleted in one transaction, and seconds of
+# the pause after it, in which others may write.
 _PIECE, _AT_ONCE, _PAUSE = 10_000, 1_000, 0.01
 
 Stopping = Callable[[], bool]
@@ -75,7 +76,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneResult:
-    """How many rows were deleted; of `runs` some have lost their counts only."""
+    """The number of deleted rows; some of the `runs` have lost only their counts."""
 
     pages: int = 0
     listings: int = 0
@@ -93,7 +94,7 @@ class PruneResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruning:
-    """What is older than `keep` is deleted. `is_stopping` is called between two pieces of work, and
+    """Deletes rows older than `keep`. `is_stopping` is called between two pieces of work, and
     `report` with the number of rows done and of all."""
 
     database: Database
@@ -107,7 +108,7 @@ class Pruning:
             raise ValueError(f"keep {self.keep}: less than {MIN_KEEP}")
 
     def run(self) -> PruneResult:
-        """Forget it; what was stopped is done in part. Raises StorageError."""
+        """Delete the rows; if it is stopped, a part of them. Raise StorageError."""
         return PruneResult(
             pages=self._drop(FrontierUrl, self._old_page()),
             listings=self._drop(Listing, self._old_listing(), at_once=1),
@@ -130,7 +131,7 @@ class Pruning:
         seen = func.coalesce(FrontierUrl.visited_at, FrontierUrl.discovered_at)
         stored = exists().where(ArticleUrl.url == FrontierUrl.url)
         named = func.coalesce(FrontierUrl.named_at, FrontierUrl.discovered_at)
-        # What has brought something new since would have named the page again, if it still did.
+        # If a listing had new entries since, it would have had the page again.
         silent = exists().where(
             Listing.id == FrontierUrl.listing_id,
             or_(Listing.changed_at > self._limit + NAMED_AGAIN, Listing.next_poll_at < self._limit),
@@ -146,12 +147,12 @@ class Pruning:
         return and_(Listing.next_poll_at < self._limit, Listing.source_id.in_(self._watched()))
 
     def _watched(self) -> Select[int]:
-        """Return the sources that are crawled: while nothing is crawled, nothing is deleted."""
+        """Return the sources that are being crawled: while nothing is crawled, nothing is
+        deleted."""
         return select(Poll.source_id).where(Poll.polled_at >= self._limit)
 
     def _old_run(self) -> ColumnElement[bool]:
-        """Return the condition of an old run. The last run of each source is kept: it tells when
-        that was."""
+        """Return the condition of an old run. The last run of each source is kept for its time."""
         later = aliased(Run)
         return and_(
             Run.started_at < self._limit,
@@ -202,7 +203,7 @@ class Pruning:
 
     def _write(self, statement: Any) -> int:
         def work(session: Session) -> int:
-            # Nothing of these rows is in the session.
+            # The session holds none of these rows.
             options = {"synchronize_session": False}
             found: Any = session.execute(statement, execution_options=options)
             return int(found.rowcount)
@@ -215,8 +216,8 @@ class Pruning:
 def prune_daily(
     database: Database, keep: timedelta, is_stopping: Stopping = lambda: False
 ) -> PruneResult | None:
-    """Delete what is older, unless that was done within a day, on this machine or another;
-    return the numbers, or None. Raise StorageError."""
+    """Delete old rows, unless that was done within a day, on this machine or another; return the
+    numbers, or None. Raise StorageError."""
     now = datetime.now(UTC)
     if not database.write(lambda session: _claim(session, now)):
         return None
@@ -226,7 +227,7 @@ def prune_daily(
 
 
 def _claim(session: Session, now: datetime) -> bool:
-    """Return whether this process is to prune: of several at once, one does."""
+    """Return whether this process is to prune: one of several at the same time does."""
     table = models.Progress
     mine = update(table).where(table.task == TASK, table.started_at <= now - EVERY)
     begun: Any = session.execute(
@@ -249,7 +250,7 @@ def _note(session: Session, pruned: PruneResult) -> None:
 # Ours: articles that are examined, and that are reduced, in one transaction.
 AT_ONCE = 500
 REDUCED_AT_ONCE = 50
-# What is kept of an article's page beside the article itself.
+# The columns of an article that come from its page.
 _OF_THE_PAGE = (
     models.Mention,
     models.Correction,
@@ -262,7 +263,7 @@ _OF_THE_PAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadArticle:
-    """An article of which more is stored than its feed published: `addresses` are all its URLs."""
+    """An article that is stored with more than its feed published: `addresses` are all its URLs."""
 
     number: int
     source: str
@@ -273,7 +274,7 @@ class ReadArticle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedHints:
-    """What is still known of what a feed published of an article: at least its headline.
+    """The stored hints of an article that a feed published: at least its headline.
 
     `language` is the article's own.
     """
@@ -285,7 +286,7 @@ class PublishedHints:
 
 
 def count_read_articles(database: Database, sources: Collection[str] | None) -> int:
-    """Return how many articles `read_articles` would give."""
+    """Return the number of articles that `read_articles` yields."""
     with database.reading() as session:
         joined = select(func.count()).join_from(Article, Source, Source.id == Article.source_id)
         return session.scalar(joined.where(*_were_read(sources))) or 0
@@ -332,8 +333,8 @@ def _were_read(sources: Collection[str] | None) -> list[ColumnElement[bool]]:
 
 
 def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, PublishedHints]:
-    """Return what feeds published of articles: as it is in the queue, or as it was stored before
-    the page could be read; else the stored headline alone."""
+    """Return the hints that feeds published of articles: from the queue, or as they were stored
+    before the page could be read; else the stored headline only."""
     chosen = Article.id.in_(numbers)
     articles = (
         select(Article.id, Article.url, Article.title, Article.language, Source.slug)
@@ -370,9 +371,9 @@ def published_hints(database: Database, numbers: Sequence[int]) -> dict[int, Pub
 
 
 def reduce_articles(database: Database, documents: Mapping[int, Document]) -> None:
-    """Reduce articles, by their ids, to these documents, in one transaction.
+    """Replace articles, by their ids, by these documents, in one transaction.
 
-    Their texts, revisions and mentions are deleted, and all rollups follow. Days and URLs are
+    Their texts, revisions and mentions are deleted, and all rollups are updated. Days and URLs are
     kept. Raise StorageError, and UnstorableDocument for an invalid document.
     """
     records = {number: record_of(document) for number, document in documents.items()}
@@ -404,7 +405,7 @@ def _reduce(connection: Connection, number: int, record: Record) -> None:
         )
     )
     write_occurrences(connection, {number: record.mentions}, {})
-    # If the page is allowed again, it must not answer that nothing has changed.
+    # If the page is allowed again, the server must not respond that nothing has changed.
     addresses = select(ArticleUrl.url).where(ArticleUrl.article_id == number)
     connection.execute(
         update(FrontierUrl)

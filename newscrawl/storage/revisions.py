@@ -1,6 +1,6 @@
-"""Versions of articles: what is stored, for a reader of new pages; and what people decide, which is
-to apply or discard a quarantined version, or to restore a replaced one. Each decision is one
-transaction, and all that is counted follows in it."""
+"""Versions of articles: the stored ones, and decisions of operators, who apply or discard a
+quarantined version or restore a replaced one. Each decision is one transaction that updates all
+rollups."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,8 +50,8 @@ _ARTICLES = Base.metadata.tables["articles"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierVersion:
-    """A version that was replaced, in which mentions are to be found anew. `has_language` tells
-    whether the language is that version's own, or the article's present one."""
+    """A replaced version, in which mentions are to be found again. `has_language` says whether the
+    language is that version's own, or the article's present one."""
 
     article_id: int
     url: str
@@ -65,7 +65,7 @@ class EarlierVersion:
 def apply_revision(database: Database, number: int) -> str:
     """Make the quarantined revision its article's newest version; return the article's URL.
 
-    Raises RevisionError where it is not pending, or is a page without an article.
+    Raise RevisionError if it is not pending, or is a page without an article.
     """
 
     def work(session: Session) -> str:
@@ -97,8 +97,8 @@ def apply_revision(database: Database, number: int) -> str:
 
 
 def discard_revision(database: Database, number: int) -> str:
-    """Turn the quarantined revision down, for as long as its hash is kept; return the article's
-    URL. Raises RevisionError where it is not pending."""
+    """Reject the quarantined revision, for as long as its hash is kept; return the article's URL.
+    Raise RevisionError if it is not pending."""
 
     def work(session: Session) -> str:
         connection = session.connection()
@@ -110,8 +110,8 @@ def discard_revision(database: Database, number: int) -> str:
 
 
 def earlier_version(database: Database, url: str, number: int) -> EarlierVersion:
-    """Return the version of the article under this address, to be restored; RevisionError where
-    there is none such."""
+    """Return the version of the article under this address, for restoring; raise RevisionError if
+    there is no such version."""
     with database.reading() as session:
         article = _article_under(session, url)
         revision = session.scalar(
@@ -142,9 +142,8 @@ def restore_version(
     mentions: Sequence[Mention],
     language: str | None,
 ) -> int:
-    """Make an earlier version, with the mentions found in it, the article's newest one; return the
-    number that it has now. What it replaces becomes a revision, and is not taken from the site
-    again."""
+    """Make an earlier version, with the mentions found in it, the article's newest one; return its
+    new number. The version before becomes a revision, and is not taken from the site again."""
 
     def work(session: Session) -> int:
         connection = session.connection()
@@ -155,7 +154,7 @@ def restore_version(
         if stored is None or revision is None:
             raise RevisionError(f"{version.url} is not stored any more")
         if stored.content_hash == revision.content_hash:
-            raise RevisionError(f"{version.url} says what version {version.number} says already")
+            raise RevisionError(f"{version.url} already has the text of version {version.number}")
         now = _row(connection, stored.id)
         columns = {
             **unpacked(revision.facts or packed(now)),
@@ -183,8 +182,8 @@ def restore_version(
 def decide_all(
     database: Database, numbers: Sequence[int], decide: Callable[[Database, int], str]
 ) -> tuple[list[str], list[str]]:
-    """Apply or discard several revisions; return the URLs of the articles, and why others were left
-    as they are."""
+    """Apply or discard several revisions; return the URLs of the articles, and the errors of the
+    others."""
     done, left = [], []
     for number in dict.fromkeys(numbers):
         try:
@@ -195,7 +194,7 @@ def decide_all(
 
 
 def _pending(connection: Connection, number: int) -> tuple[dict[str, Any], StoredArticle]:
-    """Return the quarantined revision and its article, whose writers are locked out from now on."""
+    """Return the quarantined revision and its article, and lock its writers."""
     table = Base.metadata.tables[QuarantinedRevision.__tablename__]
     query = table.select().where(table.c.id == number, table.c.state == "pending")
     article_id = connection.execute(query.with_only_columns(table.c.article_id)).scalar()
@@ -263,10 +262,10 @@ def _article_under(session: Session, url: str) -> Article:
 class StoredVersion:
     """An article in its newest version, which was fetched at `seen_at`.
 
-    `facts` are what its page or its feed told of it, `companies` the mentions of each, `rank`
-    says how much of the article it holds (see documents.rank). `kept` is what the rule for
-    revisions compares, `names` are those of the site, and `layout_changed` is since when the
-    incident of this name has been open for the source.
+    `facts` come from its page or its feed, `companies` are the numbers of mentions of each, `rank`
+    says how much of the article it has (see documents.rank). `kept` is compared by the rule for
+    revisions, `names` are those of the site, and `layout_changed` is since when the incident of
+    this name has been open for the source.
     """
 
     source: str
@@ -283,11 +282,11 @@ class StoredVersion:
     layout_changed: datetime | None = None
 
     def has_text_of(self, document: Document) -> bool:
-        """Return whether headline and text are the same; raise UnstorableDocument."""
+        """Return whether the document has the same headline and text; raise UnstorableDocument."""
         return record_of(document).content_hash == self.content_hash
 
     def is_replaceable_by(self, document: Document) -> bool:
-        """Return whether the document holds as much of the article; raise UnstorableDocument."""
+        """Return whether the document has as much of the article; raise UnstorableDocument."""
         return record_of(document).rank >= self.rank
 
     def reason_against(self, document: Document) -> Reason | None:
@@ -339,7 +338,7 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
 
 
 def listed_at(database: Database, urls: Sequence[str]) -> dict[str, str]:
-    """Return the sources of those canonical URLs that a feed or sitemap has named."""
+    """Return the sources of those canonical URLs that a feed or sitemap has listed."""
     query = (
         select(FrontierUrl.url, Source.slug)
         .join(Source, Source.id == FrontierUrl.source_id)

@@ -1,10 +1,10 @@
-"""What questions are answered from, kept in step with the articles in their own transactions: the
-tables of models.rollups and the search index.
+"""Updates of the tables of models.rollups and of the search index, in the transactions of the
+articles.
 
 A transaction that adds or changes articles makes one `RollupUpdate`, passes it each of them, and
-ends with `write`. All rollups follow from `articles`, `mentions` and `boilerplate`; `rebuild` makes
-them anew. The daily sums are changed once, at the end of a transaction: by one row for each day,
-company and source, not by one for each article.
+ends with `write`. All rollups are derived from `articles`, `mentions` and `boilerplate`; `rebuild`
+rebuilds them. The daily sums are changed once, at the end of a transaction: by one row for each
+day, company and source, not by one for each article.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ def _sums_of(table: type[Any]) -> list[str]:
 
 
 def _add_statement(table: type[Any]) -> BulkInsert:
-    """Return an INSERT that adds to the row that exists."""
+    """Return an INSERT that adds to an existing row."""
     keys, names = _KEYS[table], _sums_of(table)
 
     def add(row: Any) -> Any:
@@ -109,8 +109,9 @@ _IN_BOILERPLATE = select(Boilerplate.article_id, Boilerplate.company_id, Boilerp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """What an article adds to the daily sums, if it is counted. `companies` are the numbers of its
-    occurrences in headline and body by company, `boilerplate` those on the rest of its page."""
+    """The addition of an article to the daily sums, if it is counted. `companies` are the numbers
+    of its occurrences in headline and body by company, `boilerplate` those on the rest of its
+    page."""
 
     article_id: int
     source_id: int
@@ -124,7 +125,7 @@ class Contribution:
 
 
 class DailySums:
-    """Changes of the daily sums that are not written yet."""
+    """Changes of the daily sums that are not yet written."""
 
     def __init__(self) -> None:
         self._changes: dict[type[Any], dict[tuple[Any, ...], list[int]]] = {
@@ -132,15 +133,16 @@ class DailySums:
         }
 
     def add(self, contribution: Contribution) -> None:
-        """Add what an article counts for."""
+        """Add an article's contribution."""
         self._change(contribution, 1)
 
     def subtract(self, contribution: Contribution) -> None:
-        """Subtract what was added for an article."""
+        """Subtract an article's contribution."""
         self._change(contribution, -1)
 
     def write(self, connection: Connection) -> None:
-        """Change the tables, in the order of their keys: no two writers wait for each other."""
+        """Write the changes in the order of their keys, so that no two writers wait for each
+        other."""
         for table, changes in self._changes.items():
             keys, sums = _KEYS[table], _sums_of(table)
             rows = [
@@ -185,12 +187,12 @@ class DailySums:
 
 
 def is_counted(access: str, kind: str) -> bool:
-    """Return whether an article counts at all (see `newscrawl.storage.queries`)."""
+    """Return whether an article counts (see `newscrawl.storage.queries`)."""
     return kind in COUNTED_KINDS or access != "open"
 
 
 def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Contribution]:
-    """Return the contributions of these articles, of those that count."""
+    """Return the contributions of those of the articles that count."""
     asked = {"numbers": list(numbers)}
     companies: dict[int, dict[int, tuple[int, int]]] = {}
     for number, company, in_title, in_body in connection.execute(_OCCURRENCES, asked):
@@ -253,7 +255,7 @@ def _all(companies: Mapping[int, tuple[int, int]]) -> tuple[int, int] | None:
 
 
 def _sums(named: tuple[int, int] | None, boilerplate: int, *, limited: bool) -> tuple[int, ...]:
-    """Return the sums in the order of _SUMS; `read` is 1, and unused where a table has none."""
+    """Return the sums in the order of _SUMS; `read` is 1, and unused in a table without it."""
     found = int(named is not None)
     in_title, in_body = named or (0, 0)
     return 1, found, found * int(limited), in_title, in_body, boilerplate, int(boilerplate > 0)
@@ -274,14 +276,14 @@ class RollupUpdate:
         self._new: list[tuple[Contribution, Searchable]] = []
 
     def add(self, contribution: Contribution, wording: Wording) -> None:
-        """Add an article that was stored just now."""
+        """Add a new article."""
         entry = Searchable(contribution.article_id, contribution.minute, wording)
         self._new.append((contribution, entry))
 
     @contextmanager
     def updating(self, numbers: Sequence[int]) -> Iterator[None]:
-        """Update what is kept of these articles after the block, which may change their rows,
-        texts, mentions and boilerplate."""
+        """Update the rollups of these articles after the block, which may change their rows, texts,
+        mentions and boilerplate."""
         self._flush()
         before = self._contributions(numbers)
         old_words = self._words(before)
@@ -304,8 +306,8 @@ class RollupUpdate:
         )
 
     def add_stored(self, numbers: Sequence[int]) -> None:
-        """Add articles that neither the daily sums nor the search index hold; each stays in its
-        story if it has one."""
+        """Add stored articles that are neither in the daily sums nor in the search index; each
+        keeps its story if it has one."""
         contributions = self._contributions(numbers)
         words = self._words(contributions)
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
@@ -318,7 +320,7 @@ class RollupUpdate:
         self._assign(entries, stories)
 
     def write(self) -> None:
-        """Write what was gathered: the last act of the transaction."""
+        """Write all changes, at the end of the transaction."""
         self._flush()
         self._sums.write(self._connection)
 
@@ -387,12 +389,12 @@ def rebuild(
     stories: bool = False,
     progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> int:
-    """Make rollups and search index anew; return the number of articles.
+    """Rebuild rollups and search index; return the number of articles.
 
-    Articles stay in their stories unless `stories` is set: then these too are found anew, in
-    the order in which the articles were stored. All in the caller's transaction; on PostgreSQL
-    whoever wants to store an article waits for its end. `progress` is told how many articles are
-    done, and of how many.
+    Articles keep their stories unless `stories` is set: then stories are assigned again, in the
+    order in which the articles were stored. All in the caller's transaction; on PostgreSQL, writers
+    of articles wait for its end. `progress` is called with the number of finished articles, and of
+    all.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("LOCK TABLE articles IN SHARE ROW EXCLUSIVE MODE"))

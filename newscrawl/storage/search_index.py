@@ -1,8 +1,8 @@
-"""The index of the full text: FTS5 in SQLite, a tsvector under a GIN index in PostgreSQL.
+"""The full-text index: FTS5 in SQLite, a tsvector with a GIN index in PostgreSQL.
 
 Both get the same words, folded by `newscrawl.storage.words`, and so find the same articles; of a
-text over MAX_WORDS they get the beginning. SQLite's index holds no text of its own, only words
-(`content=''`): to take an article out of it, one must say again what was put in. Its rows are
+text over MAX_WORDS they get the beginning. SQLite's index stores no text, only words
+(`content=''`): to delete an article from it, the same words must be given again. Its rows are
 numbered by time, so that the newest are found without sorting.
 """
 
@@ -80,7 +80,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if not entries:
         return
     if connection.dialect.name == "sqlite":
-        # In the order of their keys: each step back would make FTS5 write out its buffer.
+        # In the order of their keys: each step back would make FTS5 flush its buffer.
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
         connection.execute(_SQLITE_ADD, list(map(_sqlite_row, ordered)))
         return

@@ -1,4 +1,4 @@
-"""How each source fares: the counts of its runs by day, its last check, and its listings."""
+"""Statistics of sources: the sums of their runs by day, their last check, and their listings."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -15,20 +15,20 @@ from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceHealt
 
 # Ours: how far back a source's history is used.
 HISTORY_DAYS = 56
-# A run that has not ended after so long was killed.
+# A run that has not ended after this time was killed.
 _KILLED_AFTER = timedelta(hours=6)
 _DROPPED = "item_dropped_reasons_count/"
-# Drops for which the page is the reason; `TooOld` and the like depend on the request.
+# Drops that are due to the page; `TooOld` and the like depend on the request.
 _DROPS = ("NotAnArticle", "Empty", "TooShort", "NotHtml", "ConsentOrPaywall")
 _REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailySourceStats:
-    """A source on a UTC day: `new` articles, `read` pages that gave an article (without teasers
-    of paywalled ones), `dropped` pages that gave none, `failed` pages without a response,
-    `refused` pages that may not be read. `characters` is the median length of texts,
-    `text_share` their part of the pages; both are None where nothing was read."""
+    """A source on a UTC day: `new` articles, `read` pages with an article (without teasers of
+    paywalled ones), `dropped` pages without one, `failed` pages without a response, `refused` pages
+    that may not be read. `characters` is the median length of texts, `text_share` their part of the
+    pages; both are None if nothing was read."""
 
     day: date
     runs: int = 0
@@ -49,10 +49,10 @@ class DailySourceStats:
 def refresh_source_stats(
     database: Database, now: datetime, *, ended_after: datetime | None = None
 ) -> int:
-    """Add up the runs of the newest days again; return the number of source-days written.
+    """Sum up the runs of the newest days again; return the number of source-days written.
 
-    These are the days since the last one stored, or the whole history where none is. With
-    `ended_after`, only sources of which a run has ended since then are updated.
+    These are the days since the last one stored, or the whole history if there is none. With
+    `ended_after`, only sources with a run that has ended since then are updated.
     """
 
     sums = _sum_days(database, now, ended_after)
@@ -67,8 +67,8 @@ def refresh_source_stats(
 def _sum_days(
     database: Database, now: datetime, ended_after: datetime | None
 ) -> "dict[tuple[int, date], _Sum]":
-    """Return the sums by source and day. They are computed outside of the transaction that
-    writes, which would keep crawls from storing."""
+    """Return the sums by source and day. They are computed outside of the transaction that writes
+    them, so that crawls don't wait for it."""
     oldest = now.date() - timedelta(days=HISTORY_DAYS)
     sums: dict[tuple[int, date], _Sum] = defaultdict(_Sum)
     with database.reading() as session:
@@ -139,7 +139,7 @@ class _Sum:
     runs: int = 0
     failed_runs: int = 0
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
-    # Pairs of a run's median and the number of pages it is of.
+    # Pairs of a run's median and its number of pages.
     characters: list[tuple[float, int]] = field(default_factory=list)
     confidence: list[tuple[float, int]] = field(default_factory=list)
 
@@ -208,7 +208,7 @@ def _median(weighted: Iterable[tuple[float, int]]) -> float | None:
 
 
 def articles_so_far(database: Database) -> dict[str, int]:
-    """Return how many new articles each source has brought since its first stored day."""
+    """Return the number of new articles of each source since its first stored day."""
     query = (
         select(Source.slug, func.sum(SourceStats.new))
         .join(SourceStats, SourceStats.source_id == Source.id)
@@ -219,7 +219,7 @@ def articles_so_far(database: Database) -> dict[str, int]:
 
 
 def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str]]:
-    """Return each source's states on the days since then on which it was crawled."""
+    """Return each source's states by day, of the days since then on which it was crawled."""
     query = (
         select(Source.slug, Coverage.day, Coverage.state)
         .join(Coverage, Coverage.source_id == Source.id)
@@ -234,7 +234,7 @@ def coverage_by_day(database: Database, since: date) -> dict[str, dict[date, str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
-    """The result of one check of a source; `healthy` is set where a crawl would succeed."""
+    """The result of one check of a source; `healthy` is set if a crawl would succeed."""
 
     slug: str
     state: str
@@ -248,7 +248,7 @@ class Checkup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastCheckup:
-    """The last check of a source, and the last that found it in order."""
+    """The last check of a source, and the last one that found it healthy."""
 
     slug: str
     checked_at: datetime
@@ -264,7 +264,8 @@ class LastCheckup:
 def record_checkups(
     database: Database, checkups: Iterable[Checkup], *, at: datetime | None = None
 ) -> None:
-    """Keep what was found of registered sources, in one transaction; StorageError for others."""
+    """Store the results for registered sources, in one transaction; raise StorageError for
+    others."""
     moment = at or datetime.now(UTC)
     known = list(checkups)
 
@@ -289,7 +290,7 @@ def record_checkups(
 
 
 def last_checkups(database: Database) -> dict[str, LastCheckup]:
-    """Return the last visit to each source that was ever checked, by slug."""
+    """Return the last check of each source that was ever checked, by slug."""
     query = select(Source.slug, SourceHealth).join(Source, Source.id == SourceHealth.source_id)
     with database.reading() as session:
         return {
@@ -308,15 +309,15 @@ def last_checkups(database: Database) -> dict[str, LastCheckup]:
         }
 
 
-# Ours: a listing whose next poll was due longer ago is not polled any more (it has left the
-# registry, or nothing is crawled), and is ignored. NEWSCRAWL_POLL_MAX is six hours.
+# Ours: a listing whose next poll was due longer ago is no longer polled (it has left the registry,
+# or nothing is crawled), and is ignored. NEWSCRAWL_POLL_MAX is six hours.
 _ABANDONED = timedelta(days=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedListing:
-    """A feed or sitemap that failed several times in a row; `last_read` is None where it was
-    never read."""
+    """A feed or sitemap that failed several times in a row; `last_read` is None if it was never
+    read."""
 
     url: str
     failures: int
@@ -325,7 +326,7 @@ class FailedListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingHealth:
-    """The listings that a source names itself: how many of them work, and those that fail."""
+    """The listings that a source names itself: the number of working ones, and the failed ones."""
 
     working: int = 0
     failed: tuple[FailedListing, ...] = ()

@@ -1,4 +1,4 @@
-"""The state of the watch: what ran, what runs, what is late, and what is wrong."""
+"""The state of the watch: what ran, what runs, what is late, and what is at fault."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,19 +24,19 @@ from newscrawl.storage.models import (
 
 SourceState = Literal["running", "failing", "late", "never", "ok"]
 
-# Ours. A source is late when it has been due for so long; a worker is gone when it has not been
-# heard of for so long; gaps are looked for in so many full days.
+# Ours. A source is late when it has been due for this time; a worker is silent when it has sent no
+# heartbeat for this time; gaps are searched for in this number of full days.
 LATE = timedelta(minutes=15)
 SILENT = timedelta(minutes=2)
 GAP_DAYS = 7
 _FAILED = "newscrawl/pages_failed/"
-# A day in one of these states was read, as far as that is allowed.
+# The states of a day on which the source was read, as far as that is allowed.
 _READ = ("ok", "paywalled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerStatus:
-    """A running monitor, or one that has fallen silent."""
+    """A running monitor, or one without a recent heartbeat."""
 
     name: str
     host: str
@@ -49,12 +49,10 @@ class WorkerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
-    """The state of a source. `quarantined` revisions wait for a decision. `new_*` count
-    articles, `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of
-    the last crawl with failed pages; `gaps` are full days of the last seven on which the source
-    was not read. `last_success` is the end of the last crawl of these 24 hours that read a
-    listing.
-    """
+    """The state of a source. `quarantined` revisions wait for a decision. `new_*` count articles,
+    `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of the last
+    crawl with failed pages; `gaps` are full days of the last seven on which the source was not
+    read. `last_success` is the end of the last crawl of these 24 hours that read a listing."""
 
     slug: str
     coverage: str | None = None

@@ -1,12 +1,12 @@
-"""A text as words, and sketches of it: what full-text search, snippets and near duplicates share.
+"""Words and sketches of a text, for full-text search, snippets and near duplicates.
 
 Case, accents and typographic forms don't matter ("Nestlé" is "nestle"); Chinese, Japanese, Thai and
-similar scripts, which write no blanks between words, are split by character, so that any stretch of
+similar scripts, which write no blanks between words, are split by character, so that any part of
 them is found as a phrase.
 
-Sketches tell that two texts are the same but for small edits. A text is the set of its shingles,
-runs of some words (Broder 1997, "On the resemblance and containment of documents"). Of their hashes
-the smallest are kept: a fair sample of the set. Two such samples show how much the sets share (the
+Sketches show that two texts are the same except for small edits. A text is the set of its shingles,
+runs of some words (Broder 1997, "On the resemblance and containment of documents"). The smallest of
+their hashes are kept: a fair sample of the set. Two such samples show how much the sets share (the
 bottom-k sketch, section 3 there).
 """
 
@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from newscrawl.text import stream_safe
 
-# Ours, all of them; tests/storage/test_near_duplicates.py has the texts to be told apart.
-# Four words in a row: three are often a phrase of the language, and with five each edited word
-# spoils more of the text.
+# Ours, all of them; tests/storage/test_near_duplicates.py has the texts to distinguish. Four words
+# in a row: three are often a phrase of the language, and with five each edited word affects more of
+# the text.
 SHINGLE = 4
 # Where each character is a word of its own, four words are about as many characters.
 SHINGLE_OF_CHARACTERS = 8
@@ -35,14 +35,14 @@ KEPT = 64
 # As many of them lead to an article. Two texts that share a third of their shingles meet under
 # at least one with a probability of 1 - (2/3)^12 = 0.99.
 INDEXED = 12
-# A shorter text is no evidence: many say "More follows" or the same standfirst.
+# A shorter text proves nothing: many texts are "More follows" or the same standfirst.
 MIN_SHINGLES = 24
-# The same story: so much of the shorter text stands in the longer one (an agency's copy, cut or
-# with something added), and so much of both together is common (else a long text would swallow
+# The same story: the minimum part of the shorter text that is in the longer one (an agency's copy,
+# cut or with additions), and of both together that is common (otherwise a long text would match
 # every short one that quotes the same paragraph).
 CONTAINED = 0.5
 COMMON = 0.2
-# The words that are examined to tell whether a text is written by characters.
+# The number of words that are examined to decide whether a text is split by character.
 _LOOKED_AT = 100
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -74,8 +74,8 @@ class Sketch:
 
 
 def sketch(words: str) -> Sketch | None:
-    """The sketch of a text of these folded words, each on a line of its own; None where it is too
-    short to be evidence."""
+    """Return the sketch of a text of these folded words, each on a line of its own; None for a
+    short text."""
     width = SHINGLE_OF_CHARACTERS if _is_by_characters(words) else SHINGLE
     encoded = words.encode().split(b"\n") if words else []
     if len(encoded) < width + MIN_SHINGLES - 1:
@@ -96,7 +96,7 @@ def resemblance(one: Sketch, other: Sketch) -> float:
 
 
 def same_story(one: Sketch, other: Sketch) -> float:
-    """Return the resemblance of two texts of one story; 0 where they are not."""
+    """Return the resemblance of two texts of one story; 0 for different stories."""
     found = resemblance(one, other)
     if found < COMMON:
         return 0.0
@@ -195,7 +195,7 @@ class _CodePage:
 
     @classmethod
     def of(cls, name: str) -> Self:
-        """Of a codec that Python knows."""
+        """Return the character set of a codec that Python knows."""
         table, odd = bytearray(b" " * 256), bytearray()
         for code in range(256):
             letter = bytes([code]).decode(name, "replace")
@@ -247,15 +247,15 @@ def _words_in_bytes(text: str) -> list[str] | None:
 
 @dataclass(frozen=True)
 class Wording:
-    """The folded words of a headline and of a text, each on a line of its own: a form that is
-    cheap to pass between processes, like the sketch once it was computed."""
+    """The folded words of a headline and of a text, each on a line of its own: a form that is cheap
+    to send between processes, as is the sketch after it was computed."""
 
     title: str
     body: str
 
     @classmethod
     def of(cls, title: str | None, text: str) -> "Wording":
-        """The words of an article."""
+        """Return the words of an article."""
         return cls("\n".join(folded_words(title or "")), "\n".join(folded_words(text)))
 
     @cached_property

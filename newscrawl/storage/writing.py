@@ -1,4 +1,4 @@
-"""One thread in which a crawl writes: two would only wait for each other's locks."""
+"""One thread for the writes of a crawl: two would only wait for each other's locks."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +23,9 @@ MAX_PARTS: Final = 32
 
 
 class Writer:
-    """Does writes in their order, in a thread beside the event loop.
+    """Writes in order, in a thread beside the event loop.
 
-    `on_failure` is called, in the event loop, with each StorageError but those of single
+    `on_failure` is called, in the event loop, with each StorageError except those of single
     documents, which are raised to the caller.
     """
 
@@ -36,13 +36,13 @@ class Writer:
     async def do(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> Result:
-        """Return what the work returns; raises what it raises."""
+        """Return the result of the work; raise its exception."""
         return await self.begin(work, *args, **kwargs)
 
     def begin(
         self, work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
     ) -> asyncio.Future[Result]:
-        """Begin the work; the future has its result or its error."""
+        """Start the work; the future has its result or its exception."""
         begun = asyncio.wrap_future(self._worker.submit(work, *args, **kwargs))
 
         def done(future: asyncio.Future[Result]) -> None:
@@ -56,26 +56,26 @@ class Writer:
     def later(
         self, work: Callable[Given, object], *args: Given.args, **kwargs: Given.kwargs
     ) -> None:
-        """Have the work done some time; only a failure is heard of."""
+        """Do the work without waiting for it; only a failure is reported."""
 
         def done(future: asyncio.Future[object]) -> None:
             error = _error_of(future)
             if isinstance(error, UnstorableDocument):
                 self._on_failure(error)
             elif error is not None and not isinstance(error, StorageError):
-                raise error  # the event loop logs what nobody waits for
+                raise error  # the event loop logs it
 
         self.begin(work, *args, **kwargs).add_done_callback(done)
 
     def close(self) -> None:
-        """Wait until all is written."""
+        """Wait until everything is written."""
         self._worker.shutdown()
 
 
 class Batches(Generic[Part, Result]):
-    """Gathers parts that come within a moment, for a Writer to write together.
+    """Collects parts that arrive within a moment, which a Writer writes together.
 
-    `write` takes the parts of a batch in their order, and returns as many results.
+    `write` takes the parts of a batch in their order, and returns a result for each.
     """
 
     def __init__(self, writer: Writer, write: Callable[[Sequence[Part]], Sequence[Result]]) -> None:
@@ -87,14 +87,14 @@ class Batches(Generic[Part, Result]):
         self._pause = PAUSE
 
     async def do(self, part: Part) -> Result:
-        """Return what came of the part; raises what its batch raised."""
+        """Return the result of the part; raise the exception of its batch."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting[len(self._parts)] = future
         self.later(part)
         return await future
 
     def later(self, part: Part) -> None:
-        """Have the part written some time; only a failure is heard of."""
+        """Write the part without waiting for it; only a failure is reported."""
         self._parts.append(part)
         if len(self._parts) >= MAX_PARTS:
             self.flush()
@@ -102,7 +102,7 @@ class Batches(Generic[Part, Result]):
             self._timer = asyncio.get_running_loop().call_later(self._pause, self.flush)
 
     def flush(self) -> None:
-        """Begin to write what was gathered so far."""
+        """Start writing the parts collected so far."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -116,7 +116,7 @@ class Batches(Generic[Part, Result]):
 def _share(
     waiting: Mapping[int, asyncio.Future[Result]], batch: asyncio.Future[Sequence[Result]]
 ) -> None:
-    """Give those who wait for a part of a batch what came of it."""
+    """Set the results of a batch on the futures of its parts."""
     error = _error_of(batch)
     for place, future in waiting.items():
         if future.done():
@@ -126,7 +126,7 @@ def _share(
         else:
             future.set_exception(error)
     if error is not None and not waiting and not isinstance(error, StorageError):
-        raise error  # the event loop logs what nobody waits for
+        raise error  # the event loop logs it
 
 
 def _error_of(future: asyncio.Future[Result]) -> BaseException | None:

@@ -480,7 +480,7 @@ def test_entries_of_a_sitemap_are_limited(
     one = "<url><loc>https://n.example/a</loc></url>"
     sitemap = parse_sitemap(f"{HEAD}{one * 11}</urlset>".encode(), "https://n.example/")
     assert len(sitemap.entries) == 10
-    assert sitemap.damage == "lists more than 10 entries; the rest is left"
+    assert sitemap.damage == "has more than 10 entries; the rest is ignored"
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_locked_database_is_a_clear_error(
     monkeypatch.setattr(database, "RETRY_PAUSES", (0.01, 0.01))
     with (
         open_database(f"sqlite:///{file}?timeout=0.05") as opened,
-        pytest.raises(StorageError, match=r"is locked by another process and stayed so: end the"),
+        pytest.raises(StorageError, match=r"is still locked by another process: end the"),
     ):
         opened.register_source("ft", "FT", "gb", "en", "https://ft.example/")
 

@@ -80,7 +80,7 @@ def test_unreadable_wal_is_reported(folder: Path) -> None:
     assert (copy / "news.sqlite-wal").stat().st_size
     done = newscrawl(copy, "articles")
     assert done.returncode in {1, 2}
-    assert "its last changes stand in news.sqlite-wal" in done.stderr
+    assert "its last changes are in news.sqlite-wal" in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
 
 

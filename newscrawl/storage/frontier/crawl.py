@@ -1,4 +1,4 @@
-"""The frontier as one crawl of one source uses it: each method is one transaction."""
+"""The frontier for one crawl of one source: each method is one transaction."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -43,9 +43,8 @@ def open_frontier(database: Database, slug: str, run_id: int, schedule: Schedule
 class Frontier:
     """The queue and the listings of a source, for one run of it.
 
-    No page is dequeued twice from the moment the run `began`. It is `careful` where the runs before
-    it were killed one after the other. Methods may be called from any thread and raise
-    StorageError.
+    No page is dequeued twice since the run `began`. The frontier is `careful` if the runs before it
+    were killed one after the other. Methods are thread-safe and raise StorageError.
     """
 
     database: Database
@@ -67,19 +66,19 @@ class Frontier:
         )
 
     def add_hints(self, entries: Sequence[FrontierEntry]) -> None:
-        """Add what a further listing says of articles that are queued already."""
+        """Add the hints of a further listing to articles that are queued already."""
         self._write(lambda connection: queue.add_hints(connection, entries, self.clock()))
 
     def hints(self, queue_id: int) -> Hints:
-        """Return what listings have said of a page so far."""
+        """Return the hints that listings have given for a page so far."""
         with self.database.reading() as session:
             return dequeue.hints_of(session.connection(), queue_id)
 
     def dequeue(self, limit: int, since: datetime | None = None) -> list[DequeuedPage]:
         """Return the next pages to fetch, none of them twice in a run.
 
-        New ones come before revisits, the newest first; those known to be older than `since` stay
-        in the queue.
+        New pages come before revisits, the newest first; pages that are older than `since` stay in
+        the queue.
         """
         claim = self._claim(since)
         return self._write(
@@ -87,7 +86,7 @@ class Frontier:
         )
 
     def dequeue_quarantined(self, since: datetime | None = None) -> DequeuedPage | None:
-        """Return the next page that may have killed a crawl, for a crawl that does nothing else
+        """Return the next page that may have killed a crawl, for a crawl that fetches nothing else
         meanwhile; one with a `crash_count` above MAX_CRASHES is to be given up."""
         claim = self._claim(since)
         return self._write(
@@ -107,9 +106,9 @@ class Frontier:
         *,
         published: datetime | None = None,
     ) -> FetchResult:
-        """Return what is to be written of a page that was fetched, or was to be.
+        """Return the result of a page that was fetched or deferred.
 
-        `published` is what the page itself says. The validators of `attempt` are those of the
+        `published` is the date on the page itself. The validators of `attempt` are those of the
         response.
         """
         now = self.clock()
@@ -166,18 +165,18 @@ class Frontier:
     # Feeds and sitemaps --------------------------------------------------------------------
 
     def listings(self, urls: Collection[str], parent_id: int | None = None) -> list[KnownListing]:
-        """Return what is known of feeds and sitemaps; with `parent_id`, all those of an index."""
+        """Return the state of feeds and sitemaps; with `parent_id`, of all those of an index."""
         return self._write(
             lambda connection: listings.known_listings(connection, self.source_id, urls, parent_id)
         )
 
     def children(self, listing_id: int) -> list[KnownListing]:
-        """Return the sitemaps that an index listed when it was last read."""
+        """Return the sitemaps in an index at its last reading."""
         with self.database.reading() as session:
             return listings.children(session.connection(), listing_id)
 
     def record_reading(self, listing_id: int, reading: Reading) -> None:
-        """Write what a listing said, once all of its articles are queued."""
+        """Record the reading of a listing, after all of its articles were queued."""
         self._write(
             lambda connection: listings.record_reading(
                 connection, listing_id, reading, self.schedule, self.clock()
@@ -185,7 +184,7 @@ class Frontier:
         )
 
     def record_unchanged(self, listing_id: int) -> None:
-        """Write that a listing says what it said before."""
+        """Record that a listing is unchanged."""
         self._write(
             lambda connection: listings.record_unchanged(
                 connection, listing_id, self.schedule, self.clock()
@@ -193,7 +192,7 @@ class Frontier:
         )
 
     def record_failure(self, listing_id: int) -> None:
-        """Write that a listing couldn't be read."""
+        """Record that a listing couldn't be read."""
         self._write(
             lambda connection: listings.record_failure(
                 connection, listing_id, self.schedule, self.clock()
@@ -201,7 +200,7 @@ class Frontier:
         )
 
     def finish(self, listing_ids: Iterable[int]) -> datetime:
-        """Return dequeued pages without a result to the queue; write and return when the source is
+        """Return dequeued pages without a result to the queue; record and return when the source is
         due again, by these listings."""
 
         def work(connection: Connection) -> datetime:
@@ -214,7 +213,7 @@ class Frontier:
 
 
 def _deferred(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
-    """Return the result of a page that was not requested: it stays what it was, and waits."""
+    """Return the result of a page that was not requested: it keeps its state and waits."""
     columns = {
         "to_state": "pending" if attempt.first else "done",
         "to_reason": queue.UNREACHABLE_ROBOTS,
@@ -232,8 +231,8 @@ def _deferred(attempt: FetchAttempt, due_at: datetime) -> FetchResult:
 
 
 def _crash_count(attempt: FetchAttempt, outcome: FetchOutcome) -> int:
-    """Return the crashes that still count against a page. `dequeue_quarantined` has counted one
-    in advance, which did not happen unless the page "crashed"."""
+    """Return the crashes that count against a page. `dequeue_quarantined` has counted one in
+    advance, which did not happen unless the page "crashed"."""
     if outcome in {"read", "closed"}:
         return 0
     crashes = attempt.crash_count

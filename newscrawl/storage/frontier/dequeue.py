@@ -1,8 +1,8 @@
-"""Which pages a run dequeues: each page once.
+"""Dequeue pages, each once in a run.
 
-A killed run leaves pages that it had dequeued. One of them may be what killed it, so the next run
-dequeues them last. Where runs of a source are killed one after the other, each of these pages is
-quarantined: dequeued alone, and given up when runs go on crashing on it.
+A killed run leaves pages that it had dequeued. One of them may have killed it, so the next run
+dequeues them last. After several killed runs of a source, each of these pages is quarantined:
+dequeued alone, and given up if runs still crash on it.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from newscrawl.items import FetchAttempt, Hints
 from newscrawl.storage.frontier.queue import HEADLINE_KNOWN, UNREACHABLE_ROBOTS, unpacked
 from newscrawl.storage.models import FrontierUrl, Run
 
-# Ours: a page is given up after as many crashes of crawls that did nothing else meanwhile.
+# Ours: the number of crashes, of crawls that fetched nothing else, after which a page is given up.
 MAX_CRASHES = 3
-# Ours: as many runs of a source killed one after the other are no coincidence.
+# Ours: the number of killed runs of a source in a row that are no coincidence.
 _KILLED_RUNS = 2
 
 _NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
@@ -25,9 +25,9 @@ _NEWEST = (FrontierUrl.moment.desc().nulls_last(), FrontierUrl.id)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DequeuedPage:
-    """A page to fetch now; `attempt` goes with it and back into `Frontier.fetch_result`.
+    """A page to fetch now; `attempt` is passed on to `Frontier.fetch_result`.
 
-    `again` is set where this very crawl may have fetched it before its headline was known.
+    `again` is set if this crawl may have fetched it before its headline was known.
     """
 
     fetch_url: str
@@ -38,8 +38,8 @@ class DequeuedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """Which pages a run may dequeue: those of its source, none twice, and none known to be older
-    than `since`. With `careful`, the runs before it were killed one after the other.
+    """Which pages a run may dequeue: those of its source, none twice, and none older than `since`.
+    With `careful`, the runs before it were killed one after the other.
 
     Pages that were done since the run `began` are left to the next run, even if they are due again.
     """
@@ -71,10 +71,10 @@ def dequeue(connection: Connection, claim: Claim, limit: int, now: datetime) -> 
 
 
 def dequeue_quarantined(connection: Connection, claim: Claim, now: datetime) -> DequeuedPage | None:
-    """Mark a page as dequeued that may have killed a run, and return it: for a run that does
-    nothing else meanwhile, so that a crash would be the page's fault.
+    """Dequeue a page that may have killed a run, for a run that fetches nothing else meanwhile, so
+    that a crash would be the page's fault.
 
-    The `crash_count` of its visit includes this run until the page is done; above MAX_CRASHES the
+    The `crash_count` of its attempt includes this run until the page is done; above MAX_CRASHES the
     page is to be given up.
     """
     quarantined = or_(FrontierUrl.crash_count > 0, FrontierUrl.run_id.is_not(None))
@@ -93,8 +93,8 @@ def dequeue_quarantined(connection: Connection, claim: Claim, now: datetime) -> 
 
 
 def return_to_queue(connection: Connection, claim: Claim) -> None:
-    """Leave to the next run what this one has dequeued without a result. The run ends in order, so
-    that none of these pages is suspected of anything."""
+    """Return to the queue the pages that this run has dequeued without a result. The run ends
+    normally, so none of these pages is suspected of a crash."""
     crash_count = FrontierUrl.crash_count
     connection.execute(
         update(FrontierUrl)
@@ -166,6 +166,6 @@ def _due(claim: Claim, now: datetime) -> list[ColumnElement[bool]]:
 
 
 def hints_of(connection: Connection, queue_id: int) -> Hints:
-    """Return what listings have said of a page."""
+    """Return the hints that listings have given for a page."""
     query = select(FrontierUrl.hints).where(FrontierUrl.id == queue_id)
     return unpacked(connection.execute(query).scalar() or {})

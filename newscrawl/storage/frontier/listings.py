@@ -1,4 +1,4 @@
-"""Feeds and sitemaps: what they said last, when to request them again, which sources are due."""
+"""Feeds and sitemaps: their last reading, when to request them again, which sources are due."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from newscrawl.storage.models.base import UtcDateTime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownListing:
-    """A feed or sitemap as it was last read; a new one has nothing but `id` and `url`.
+    """A feed or sitemap with its last reading; a new one has only `id` and `url`.
 
-    `cutoff` is the moment before which entries were left at that reading, None: all were taken.
-    `failures` counts those since then that failed, or that a crawl may have died of.
+    Entries older than `cutoff` were skipped at that reading; None if none were. `failures` counts
+    the failed readings since then, including those that may have killed a crawl.
     """
 
     id: int
@@ -35,7 +35,7 @@ class KnownListing:
     next_poll_at: datetime | None = None
 
     def covers(self, cutoff: datetime | None) -> bool:
-        """Return whether a reading that skips what is older than `cutoff` would bring nothing
+        """Return whether a reading that skips entries older than `cutoff` would find nothing
         more."""
         if self.checked_at is None:
             return False
@@ -44,9 +44,9 @@ class KnownListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a listing said: `offered` articles, of which `fresh` were new to the queue.
+    """A reading of a listing: `offered` articles, of which `fresh` were new to the queue.
 
-    `interval` is the time between two of them, None where it doesn't tell.
+    `interval` is the time between two of them, None if it is unknown.
     """
 
     etag: str | None
@@ -62,9 +62,9 @@ class Reading:
 def known_listings(
     connection: Connection, source_id: int, urls: Collection[str], parent_id: int | None
 ) -> list[KnownListing]:
-    """Return what is known of the listings, in their order; those not met before are added.
+    """Return the state of the listings, in their order; new ones are added.
 
-    With a parent they become the children of that index, and nothing else is any longer.
+    With a parent they become the only children of that index.
     """
     if parent_id is not None:
         orphans = update(Listing).where(Listing.parent_id == parent_id, Listing.url.not_in(urls))
@@ -94,7 +94,7 @@ def known_listings(
 
 
 def children(connection: Connection, parent_id: int) -> list[KnownListing]:
-    """Return the sitemaps that an index listed when it was last read."""
+    """Return the sitemaps in an index at its last reading."""
     asked = select(Listing).where(Listing.parent_id == parent_id).order_by(Listing.id)
     return [_known(row) for row in connection.execute(asked)]
 
@@ -118,7 +118,7 @@ def _known(row: Any) -> KnownListing:
 def record_reading(
     connection: Connection, listing_id: int, reading: Reading, schedule: Schedule, now: datetime
 ) -> None:
-    """Write what a listing said, once all of its articles are queued."""
+    """Record the reading of a listing, after all of its articles were queued."""
     row = _row(connection, listing_id)
     quiet = 0 if reading.fresh else row.quiet + 1
     interval = reading.interval or interval_by_history(
@@ -147,7 +147,7 @@ def record_reading(
 def record_unchanged(
     connection: Connection, listing_id: int, schedule: Schedule, now: datetime
 ) -> None:
-    """Write that a listing says what it said before."""
+    """Record that a listing is unchanged."""
     row = _row(connection, listing_id)
     interval = timedelta(seconds=row.interval_seconds or 0.0)
     seen = {
@@ -162,7 +162,7 @@ def record_unchanged(
 def record_failure(
     connection: Connection, listing_id: int, schedule: Schedule, now: datetime
 ) -> None:
-    """Write that a listing couldn't be read."""
+    """Record that a listing couldn't be read."""
     failures = _row(connection, listing_id).failures + 1
     seen = {
         "failures": failures,
@@ -183,8 +183,8 @@ def record_poll(
     schedule: Schedule,
     now: datetime,
 ) -> datetime:
-    """Write and return when the source is due again: with the first of its listings."""
-    # One that was not read, for whatever reason, is due at once.
+    """Record and return when the source is due again: with the first of its listings."""
+    # A listing that was not read, for whatever reason, is due at once.
     due_at = func.coalesce(Listing.next_poll_at, literal(now, UtcDateTime()))
     first = select(func.min(due_at, type_=UtcDateTime())).where(Listing.id.in_(list(listings)))
     latest = now + schedule.poll_max
@@ -203,10 +203,10 @@ def record_poll(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueSource:
-    """A source whose crawl is worth it now.
+    """A source that is due.
 
-    `due_at` and `polled_at` are None where it was never crawled to the end. `waiting` counts the
-    pages that can be asked for: new ones, retries and revisits.
+    `due_at` and `polled_at` are None if no crawl of it has finished. `waiting` counts the pages
+    that can be requested: new ones, retries and revisits.
     """
 
     slug: str
@@ -222,11 +222,10 @@ def due_sources(
     *,
     rest: timedelta = timedelta(minutes=10),
 ) -> list[DueSource]:
-    """Return those of the sources that are due: never crawled ones first, then the latest.
+    """Return the due sources: never crawled ones first, then the latest.
 
-    A source is due when its poll is, or when a page waits for a retry or revisit, but not before
-    it has had its `rest` since the last crawl. `slugs` may name sources that the database
-    doesn't know yet.
+    A source is due when its poll is, or when a page is due for a retry or revisit, but not during
+    its `rest` after the last crawl. `slugs` may name sources that are not in the database yet.
     """
     states = _states(database, now)
     due = [

@@ -1,7 +1,7 @@
 """The queue: pages are enqueued from listings, and leave it with the result of their fetch.
 
-What listings say adds up. A sitemap may name a page first, and a feed give its headline later:
-before the page is fetched, while it is being fetched, or after it was dropped for lack of one.
+Hints of listings are merged. A sitemap may list a page first, and a feed its headline later: before
+the page is fetched, while it is being fetched, or after it was dropped for lack of one.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,11 +28,11 @@ from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
 from newscrawl.storage.models import FrontierUrl
 
-# "read": a response came, and the page is revisited by schedule. "closed": a response came that
-# makes a revisit useless. "failed": none came, and the page is retried by schedule. "crashed": the
-# same, because the page ended the process that read it. "deferred": the page was not requested,
-# since robots.txt could not be read. "hopeless": no response will come. "postponed": the page stays
-# in the queue for a crawl that wants articles as old as this one.
+# "read": there was a response, and the page is revisited by schedule. "closed": the response makes
+# a revisit useless. "failed": there was no response, and the page is retried by schedule.
+# "crashed": the same, because the page ended the process that read it. "deferred": the page was not
+# requested, since robots.txt could not be read. "hopeless": there will be no response. "postponed":
+# the page stays in the queue for a crawl that wants articles as old as this one.
 FetchOutcome = Literal["read", "closed", "failed", "crashed", "deferred", "hopeless", "postponed"]
 
 # The reason of a page that waits because robots.txt could not be read.
@@ -40,12 +40,12 @@ UNREACHABLE_ROBOTS = "robots.txt unreachable"
 # Reasons why a page without a headline from a listing was dropped: `Access` other than "open", or
 # a consent page or paywall.
 WITHOUT_HEADLINE = frozenset({"paywalled", "disallowed", "ConsentOrPaywall"})
-# The reason of a page that was queued again when a listing gave its headline.
+# The reason of a page that was queued again when a listing had its headline.
 HEADLINE_KNOWN = "headline known"
-# Reasons of a last fetch that brought a text or a correction, or another page in their place.
+# Reasons of a last fetch with a new text, a correction, or another page in its place.
 _NEW_TEXT = frozenset({"new", "revised", "quarantined"})
-# Ours: how often it is noted, for storage/retention.py, that a listing still names a page; each
-# note is a write.
+# Ours: how often it is stored, for storage/retention.py, that a listing still has a page; each time
+# is a write.
 NAMED_AGAIN = timedelta(days=7)
 # Longer validators are useless, since servers refuse them.
 _MAX_VALIDATOR = 1_000
@@ -64,8 +64,8 @@ _QUEUED = select(
     FrontierUrl.moment,
     FrontierUrl.hints,
 )
-# A row of _QUEUED: id, URL, reason, when due, last visit, about when it was last named, time of
-# publication, hints.
+# A row of _QUEUED: id, URL, reason, due time, last visit, approximate time of the last listing,
+# time of publication, hints.
 _Queued = Row[
     int, str, str | None, datetime | None, datetime | None, datetime, datetime | None, Any
 ]
@@ -76,7 +76,7 @@ _SET_NAMED = _THESE.values(named_at=bindparam("to_named_at"))
 _THIS = update(FrontierUrl).where(FrontierUrl.id == bindparam("queue_id"))
 _MOMENT = func.coalesce(FrontierUrl.moment, bindparam("to_moment", type_=FrontierUrl.moment.type))
 _ADD_HINTS = _THIS.values(hints=bindparam("to_hints"), moment=_MOMENT)
-# The page becomes one that was never fetched: without validators, and open to the crawl that
+# The page is reset as if it was never fetched: without validators, and allowed in the crawl that
 # dropped it.
 _REOPEN = _THIS.values(
     hints=bindparam("to_hints"),
@@ -121,10 +121,10 @@ _CLOSE_ALIASES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierEntry:
-    """An article that a listing names: its canonical URL, and the one to fetch.
+    """An article in a listing: its canonical URL, and the URL to fetch.
 
-    `modified` is when the page was last changed, according to the listing. Where one of the URLs
-    `twin_of` is known, this is another URL of the same article.
+    `modified` is its last change, according to the listing. If one of the URLs `twin_of` is known,
+    this is another URL of the same article.
     """
 
     url: str
@@ -137,8 +137,8 @@ class FrontierEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enqueued:
-    """How many entries are stored already or wait under a twin's URL (`known`), were added to the
-    queue (`fresh`), and have been changed since they were read (`changed`)."""
+    """The number of entries that are stored already or wait under a twin's URL (`known`), that were
+    added to the queue (`fresh`), and that have changed since they were read (`changed`)."""
 
     known: int
     fresh: int
@@ -147,7 +147,7 @@ class Enqueued:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResult:
-    """The result of a fetch, ready to be written into the page's row of the queue."""
+    """The result of a fetch, for the page's row of the queue."""
 
     queue_id: int
     first: bool
@@ -161,10 +161,11 @@ def enqueue(
     entries: Sequence[FrontierEntry],
     now: datetime,
 ) -> Enqueued:
-    """Add what is neither queued nor stored; URLs that no database can hold are skipped.
+    """Enqueue entries that are neither queued nor stored; URLs that no database can store are
+    skipped.
 
     Pages that were dropped for lack of a headline are queued again, and so are those that a listing
-    says have been changed. Hints are added to pages that wait.
+    declares changed. Hints are added to waiting pages.
     """
     by_url = {one.url: one for one in entries if len(one.url.encode()) <= MAX_URL_BYTES}
     waiting_twins = _waiting_twins(connection, by_url)
@@ -175,7 +176,7 @@ def enqueue(
     changed = [row.id for url, row in queued.items() if _is_changed(row, by_url[url], now)]
     if changed:
         connection.execute(_SET_DUE, {"ids": changed, "to_due_at": now})
-    # The URL of a stored article is kept with it.
+    # The URL is added to the stored article.
     named = [
         row.id
         for url, row in queued.items()
@@ -205,7 +206,7 @@ def enqueue(
 
 
 def add_hints(connection: Connection, entries: Sequence[FrontierEntry], now: datetime) -> None:
-    """Add what the entries say to pages that are queued already; enqueue nothing."""
+    """Add the hints of the entries to queued pages; enqueue nothing."""
     by_url = {one.url: one for one in entries}
     queued = _queued(connection, by_url)
     _merge_hints(connection, queued, by_url, stored_urls(connection, queued), now)
@@ -228,8 +229,8 @@ def mark_stored(
 ) -> None:
     """Write the result of a page whose article is stored in this transaction.
 
-    A further URL of an article that is stored already is not revisited: the article's own one is.
-    The article's further URLs leave the queue with it.
+    A further URL of a stored article is not revisited; the article's own URL is. The article's
+    further URLs leave the queue with it.
     """
     columns = {**result.columns, "to_reason": outcome}
     if result.first and outcome == "unchanged":
@@ -241,7 +242,7 @@ def mark_stored(
 
 
 def packed(hints: Hints) -> dict[str, Any]:
-    """Return the hints as the queue keeps them, without those that are missing."""
+    """Return the hints as JSON for the queue, without missing ones."""
     known = {
         "title": hints.title,
         "standfirst": hints.standfirst,
@@ -254,7 +255,7 @@ def packed(hints: Hints) -> dict[str, Any]:
 
 
 def unpacked(stored: Mapping[str, Any]) -> Hints:
-    """Return hints as they were before they were packed."""
+    """Return the hints of the queue's JSON."""
     published = stored.get("published")
     return Hints(
         **{
@@ -266,7 +267,7 @@ def unpacked(stored: Mapping[str, Any]) -> Hints:
 
 
 def validator(value: str | None) -> str | None:
-    """Return a validator that can be stored and sent back, or None."""
+    """Return a validator that can be stored and sent, or None."""
     return clean(value) if value and len(value) <= _MAX_VALIDATOR else None
 
 
@@ -276,8 +277,8 @@ def _queued(connection: Connection, urls: Iterable[str]) -> dict[str, _Queued]:
 
 
 def _waiting_twins(connection: Connection, by_url: Mapping[str, FrontierEntry]) -> set[str]:
-    """Return the URLs whose article waits, or is being enqueued, under another URL that they are a
-    twin of. Where the article is stored, they become URLs of it."""
+    """Return the URLs that are twins of another URL whose article waits or is being enqueued. If
+    the article is stored, they become URLs of it."""
     candidates = {twin for one in by_url.values() for twin in one.twin_of}
     if not candidates:
         return set()
@@ -301,9 +302,9 @@ def _waiting_twins(connection: Connection, by_url: Mapping[str, FrontierEntry]) 
 
 
 def _is_changed(row: _Queued, entry: FrontierEntry, now: datetime) -> bool:
-    """Return whether a page is to be fetched before its time, since a listing says it was changed.
+    """Return whether to fetch a page before its time, since a listing declares it changed.
 
-    A listing that said so of a page in which nothing new was found is not believed again.
+    If an earlier declaration of this kind was wrong, the listing is ignored.
     """
     due_at: datetime | None = row.due_at
     visited_at: datetime | None = row.visited_at
@@ -319,7 +320,7 @@ def _merge_hints(
     stored: Collection[str],
     now: datetime,
 ) -> None:
-    """Add missing hints to pages that wait or are being fetched, and queue those again that were
+    """Add missing hints to pages that wait or are being fetched, and queue pages again that were
     dropped for lack of a headline; not those whose article is `stored`."""
     added, reopened = [], []
     for url, row in queued.items():
@@ -337,12 +338,12 @@ def _merge_hints(
 
 
 def _reopen(connection: Connection, ids: Sequence[int], now: datetime) -> set[int]:
-    """Queue those of the pages again that are to be dropped for lack of a headline, though a
-    listing has given it since they were dequeued; return their ids."""
+    """Queue again the pages that are about to be dropped for lack of a headline, though a listing
+    has given one since they were dequeued; return their ids."""
     query = select(FrontierUrl.id, FrontierUrl.hints).where(
         FrontierUrl.id.in_(ids),
         FrontierUrl.visits == 0,
-        # A page that was reopened once and still brings nothing is dropped.
+        # A page that was reopened once and still has no article is dropped.
         FrontierUrl.reason.is_distinct_from(HEADLINE_KNOWN),
     )
     rows = [

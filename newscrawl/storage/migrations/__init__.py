@@ -12,7 +12,7 @@ from newscrawl.storage.migrations import upgrade_unreleased
 HEAD = "0016"
 
 _VERSION_TABLE = "alembic_version"
-# Any number will do, as long as nobody else's is the same: "news" as ASCII.
+# Any number that no other program uses: "news" as ASCII.
 _UPGRADE_LOCK = 0x6E657773
 
 

@@ -1,10 +1,9 @@
 """The tables of articles: sources, runs, articles with their addresses and revisions, mentions and
 their corrections, coverage, and the quarantine.
 
-An article is one text of one source. All addresses under which it was met are in `article_urls`;
-texts that were replaced are in `revisions`, versions that were not applied in `quarantine`;
-`coverage` says for each source and day whether it was crawled, so that a day without mentions and a
-day without a crawl are two different things.
+An article is one text of one source. All its addresses are in `article_urls`; replaced texts are in
+`revisions`, versions that were not applied in `quarantine`; `coverage` has the state of each source
+and day, which distinguishes a day without mentions from a day without a crawl.
 """
 
 from datetime import date, datetime
@@ -31,7 +30,7 @@ class Source(Base):
 
 
 class Run(Base):
-    """One crawl of one source. `finished_at` stays empty where the crawl was killed."""
+    """One crawl of one source. `finished_at` stays empty if the crawl was killed."""
 
     __tablename__ = "runs"
 
@@ -55,8 +54,8 @@ class Company(Base):
 class Article(Base):
     """An article in its newest version.
 
-    `day` is the UTC day of publication, or of the first fetch where the page gives no date: the
-    day by which articles are counted. `content_hash` tells a revision from an unchanged article,
+    `day` is the UTC day of publication, or of the first fetch if the page has no date: the day by
+    which articles are counted. `content_hash` distinguishes a revision from an unchanged article,
     `fingerprint` identifies the same text under another URL.
     """
 
@@ -95,7 +94,7 @@ class Article(Base):
 
 
 class ArticleUrl(Base):
-    """A URL under which an article was met; its canonical one is among them."""
+    """A URL of an article; its canonical one is among them."""
 
     __tablename__ = "article_urls"
 
@@ -108,8 +107,8 @@ class ArticleUrl(Base):
 class Revision(Base):
     """A version of an article that has been replaced; the newest one is in `articles`.
 
-    `facts` are its other columns there, language and authors for example, as JSON; they are
-    empty for versions that were replaced before they were kept.
+    `facts` are its other columns there, such as language and authors, as JSON; they are empty for
+    versions that were replaced before facts were stored.
     """
 
     __tablename__ = "revisions"
@@ -175,7 +174,7 @@ class Correction(Base):
 
 
 class Coverage(Base):
-    """The state of a source on a day: whether it was crawled at all, and how that ended."""
+    """The state of a source on a day, after its crawls."""
 
     __tablename__ = "coverage"
     __table_args__ = (Index(None, "day", "state"),)
@@ -195,13 +194,13 @@ _PENDING = text("state = 'pending'")
 class QuarantinedRevision(Base):
     """A version of an article that was not applied, for a `reason` of storage/quarantine.py.
 
-    An article has one that is "pending", the newest; `first_seen_at` is when the first of those in
-    a row came, `times` how many they were. It ends as "superseded" (a good version came), "applied"
-    or "discarded"; "replaced" is a text that an operator has put an earlier version in the place
-    of. What has ended keeps its hash, so that a text that was turned down is not listed again, and
-    nothing of its text. A page without any article has an empty text, and can't be applied.
+    An article has one that is "pending", the newest; `first_seen_at` is the time of the first such
+    version in a row, `times` their number. It ends as "superseded" (a good version came), "applied"
+    or "discarded"; "replaced" is a text that an operator has replaced by an earlier version. A
+    version that is not pending keeps its hash, so that a rejected text is not listed again, and no
+    text. A page without any article has an empty text, and can't be applied.
 
-    `run_id` is no foreign key: runs without articles are forgotten before this is.
+    `run_id` is no foreign key: runs without articles are deleted earlier.
     """
 
     __tablename__ = "quarantine"

@@ -1,4 +1,4 @@
-"""What all tables share: the types of their columns and how their constraints are named.
+"""The common parts of all tables: types of columns and names of constraints.
 
 Times are UTC in the database and aware in Python.
 """
@@ -29,7 +29,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-# SQLite numbers its rows by itself only where the key is declared INTEGER.
+# SQLite numbers rows itself only if the key is declared INTEGER.
 BigKey = BigInteger().with_variant(Integer(), "sqlite")
 
 

@@ -1,5 +1,5 @@
-"""The tables of crawls: the queue, feeds and sitemaps, when each source is due, and what a crawl or
-a long task keeps for the next one."""
+"""The tables of crawls: the queue, feeds and sitemaps, when each source is due, and what crawls and
+long tasks store for their next run."""
 
 from datetime import datetime
 from typing import Any
@@ -11,11 +11,11 @@ from newscrawl.storage.models.base import Base, BigKey
 
 
 class Listing(Base):
-    """A feed or sitemap of a source, and what it said when it was last read.
+    """A feed or sitemap of a source, and its last reading.
 
-    `cutoff` is the moment before which its entries were left at that reading; empty, all were
-    taken. `offered` counts its articles, `newest_at` is the youngest of them. `quiet` counts the
-    readings since one brought something new, `failures` those that failed in a row.
+    Entries older than `cutoff` were skipped at that reading; none if it is empty. `offered` counts
+    its articles, `newest_at` is the date of the youngest. `quiet` counts the readings since the
+    last one with a new article, `failures` those that failed in a row.
     """
 
     __tablename__ = "listings"
@@ -42,15 +42,15 @@ class Listing(Base):
 
 
 class FrontierUrl(Base):
-    """An article's address that a feed or sitemap told of.
+    """An article's address in a feed or sitemap.
 
-    `url` is the canonical one, `fetch_url` the one to be asked for. `state` is "pending" until
-    a first answer, then "done" or, when no try is left, "failed"; `reason` says what came of
-    the last answer. It waits to be asked for (again) from `due_at` on, or never. `visits` counts
-    the answers, `attempts` the failures since the last one. `run_id` names the run that has
-    dequeued it and not reported its result; if that run has ended, it was killed. `crash_count`
-    counts the runs that the page may have killed. `named_at` is about when a listing last named it,
-    where that was long after it was discovered.
+    `url` is the canonical one, `fetch_url` the one to request. `state` is "pending" until a first
+    response, then "done" or, without a further retry, "failed"; `reason` is the outcome of the last
+    fetch. It is to be requested (again) from `due_at` on, or never. `visits` counts the responses,
+    `attempts` the failures since the last one. `run_id` is the run that has dequeued it and not
+    reported its result; if that run has ended, it was killed. `crash_count` counts the runs that
+    the page may have killed. `named_at` is about when a listing last had it, if that was long after
+    its discovery.
     """
 
     __tablename__ = "frontier"
@@ -103,7 +103,7 @@ class Poll(Base):
 
 
 class TemplateMemory(Base):
-    """On how many of the `pages` of a source each text stood.
+    """The number of a source's `pages` on which each text occurred.
 
     `seen` has counts by the fingerprints of the texts, as hexadecimal numbers of 16 digits.
     """
@@ -119,7 +119,7 @@ class TemplateMemory(Base):
 class RobotsPolicy(Base):
     """The last robots.txt of a host that could be read.
 
-    `rules` are the file's bytes, compressed by zlib; none where the server had no such file.
+    `rules` are the file's bytes, compressed by zlib; empty if the server had no such file.
     """
 
     __tablename__ = "robots_policies"
@@ -131,10 +131,10 @@ class RobotsPolicy(Base):
 
 
 class Progress(Base):
-    """The progress of a long task: the ingestion of a file, a new extraction, a new search for
+    """The progress of a long task: the ingestion of a file, a re-extraction, a new search for
     mentions.
 
-    `task` says what is done to what, and how: other filters make another task. All before
+    `task` identifies the work with its options: other filters make another task. Everything before
     `position` (bytes of a file, places in a list, an article's id) is done, with these `counts`.
     """
 

@@ -1,8 +1,8 @@
-"""The tables of the watch: leases, workers, how each source fares, incidents, and the alerts about
+"""The tables of the watch: leases, workers, statistics of sources, incidents, and alerts about
 companies.
 
-Of one cause there is one open incident, and one company alert: nobody is notified twice, whichever
-worker found it.
+Each cause has one open incident, and one company alert: nothing is reported twice, by whichever
+worker.
 """
 
 from datetime import date, datetime
@@ -19,10 +19,10 @@ _OPEN = text("recovered_at IS NULL")
 class Lease(Base):
     """The right to crawl a source, which one worker has at a time, until `expires_at`.
 
-    A running worker extends it again and again; one that died loses the source at that time.
-    While the source is queued, it is not queued again before `queued_until`. `failures` counts
-    the crawls that failed in a row, `retry_at` is when the next is tried; `code` and `note` say
-    how the last one ended.
+    A running worker extends it repeatedly; one that died loses the source at that time. While the
+    source is queued, it is not queued again before `queued_until`. `failures` counts the crawls
+    that failed in a row, `retry_at` is the time of the next attempt; `code` and `note` are the
+    result of the last one.
     """
 
     __tablename__ = "leases"
@@ -82,9 +82,9 @@ class SourceStats(Base):
 
 
 class Incident(Base):
-    """Something that is wrong with a source, or with the watch itself (no source).
+    """A fault of a source, or of the watch itself (no source).
 
-    It is open until `recovered_at`; of one cause only one is open at a time. `reported_at` and
+    It is open until `recovered_at`; one of each cause is open at a time. `reported_at` and
     `recovery_reported_at` are when people were notified.
     """
 
@@ -115,9 +115,9 @@ class Incident(Base):
 class SourceHealth(Base):
     """The last check of a source, which tests whether it can be crawled.
 
-    `state` is one of newscrawl.sources.checks.States; `last_ok` is the last check that found it
-    in order. `working` of its `listings` could be read, `newest_at` is their youngest article,
-    `moved_to` the home page's new address where it has moved for good.
+    `state` is one of newscrawl.sources.checks.State; `last_ok` is the last check that found it
+    healthy. `working` of its `listings` could be read, `newest_at` is the date of their youngest
+    article, `moved_to` the new address of a home page that has moved permanently.
     """
 
     __tablename__ = "source_health"
@@ -134,7 +134,7 @@ class SourceHealth(Base):
 
 
 class WatchedCompany(Base):
-    """A company that an analyst watches, or a pair of companies (`other` is "" for one)."""
+    """A watched company, or a pair of companies (`other` is "" for one)."""
 
     __tablename__ = "watched_companies"
     __table_args__ = (UniqueConstraint("company", "other"),)
@@ -146,7 +146,7 @@ class WatchedCompany(Base):
 
 
 class CompanyAlert(Base):
-    """Something that analysts are notified of, about a company on a UTC day.
+    """An event that analysts are notified of, about a company on a UTC day.
 
     `delivered_by` names the channels that have delivered it, `delivered_at` is when the last of
     them did; until `claimed_until` a worker is delivering it.

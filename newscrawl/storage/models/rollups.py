@@ -1,12 +1,12 @@
-"""The tables that questions are answered from: all of them follow from articles and mentions.
+"""The tables that answer questions: all of them are derived from articles and mentions.
 
-`newscrawl.storage.articles` keeps them in step, in the transaction of the article itself;
-`newscrawl db rebuild` makes them anew. An article counts here by the rules of
-`newscrawl.storage.queries`; one that does not has no row in any of these tables but `boilerplate`.
+`newscrawl.storage.articles` updates them in the transaction of the article itself; `newscrawl db
+rebuild` rebuilds them. An article counts here by the rules of `newscrawl.storage.queries`; one that
+does not has no row in any of these tables but `boilerplate`.
 
-A `minute` is a whole number of minutes since the calendar's beginning (year 1, UTC; never below 0):
-that of publication, or of the first fetch where the page gives none. Language and section are ""
-where they are unknown. Only the way to the article is a foreign key: the rest was checked when the
+A `minute` is the number of minutes since the calendar's beginning (year 1, UTC; never below 0):
+that of publication, or of the first fetch if the page has no date. Language and section are "" if
+they are unknown. Only the article's id is a foreign key: the other columns were checked when the
 article was stored.
 """
 
@@ -17,8 +17,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
 
-# Rows of SQLite that lie in the order of their key: a company's appearances, oldest first, are
-# one stretch of the file.
+# SQLite stores the rows in the order of their key: a company's appearances, oldest first, are one
+# stretch of the file.
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
@@ -75,8 +75,8 @@ class Boilerplate(Base):
 
 
 class _Sums:
-    """What is counted in a day: `articles` with a mention, of them `limited`, occurrences, those
-    in boilerplate and the pages these stand on."""
+    """The counts of a day: `articles` with a mention, of them `limited`, occurrences, those in
+    boilerplate and the number of their pages."""
 
     articles: Mapped[int]
     limited: Mapped[int]
