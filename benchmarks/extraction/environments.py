@@ -110,7 +110,7 @@ def install(
         folder = root / environment.folder
         if (folder / "bin" / "python").exists() and not (folder / REASONS_FILE).exists():
             continue
-        write_note(f"installing {', '.join(environment.requirements)} into {environment.folder}")
+        say(f"installing {', '.join(environment.requirements)} into {environment.folder}")
         folder.mkdir(parents=True, exist_ok=True)
         reasons = dict(_install(environment, folder))
         note = folder / REASONS_FILE

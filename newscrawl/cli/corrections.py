@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
-    QueryContext,
     CompaniesOption,
     DatabaseOption,
     InputError,
     LimitOption,
+    QueryContext,
     SinceOption,
     SourceOption,
     companies_from,

@@ -264,8 +264,8 @@ def write_mentions(
 def replace_mentions(
     connection: Connection, text: StoredText, found: Sequence[Mention], rollups: RollupUpdate
 ) -> None:
-    """Give an article the mentions that were found in it, with its corrections; all that is counted
-    follows."""
+    """Replace the mentions of an article by those found in it, with its corrections, and update all
+    rollups."""
     mentions = with_corrections(connection, text.number, (text.title, text.text), found)
     with rollups.updating([text.number]):
         connection.execute(delete(models.Mention).where(models.Mention.article_id == text.number))

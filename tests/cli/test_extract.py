@@ -268,7 +268,7 @@ def test_robots_txt_is_obeyed(robots: str) -> None:
 
 
 def test_unreadable_robots_txt_forbids_the_page() -> None:
-    assert "out of order (the server answered 503)" in failure(
+    assert "can't be read (the server answered 503)" in failure(
         {"/robots.txt": answer("", 503), "/a": answer()}
     )
 
@@ -327,11 +327,11 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
         (answer(b"%PDF", kind="application/pdf"), "it is application/pdf, not HTML"),
         (answer("", 302, Location="/a"), "more than 5 redirects"),
         (answer("", 302, Location="file:///etc/passwd"), "neither http nor https"),
-        (answer("", 302, Location="http://me:secret@127.0.0.1/"), "carries credentials"),
+        (answer("", 302, Location="http://me:secret@127.0.0.1/"), "has credentials"),
         (answer("x" * 100_001), "not an article's page"),
         (answer(gzip.compress(b"\0" * 50_000_000), Content_Encoding="gzip"), "not an article's"),
         (answer(b"no gzip", Content_Encoding="gzip"), "can't decompress"),
-        (answer(b"x", Content_Encoding="br"), "packed as 'br'"),
+        (answer(b"x", Content_Encoding="br"), "compressed as 'br'"),
         (hang_up, "can't fetch"),
         (lambda handler: handler.wfile.write(b"SSH-2.0\r\n"), "can't fetch"),
     ],
@@ -367,7 +367,7 @@ def test_slow_response_is_aborted_in_time() -> None:
         ("http://127.0.0.1:1/", "Connection refused"),
         ("http://nowhere.invalid/", "no address for the host 'nowhere.invalid'"),
         ("http:///a", "has no host"),
-        ("http://me:secret@x.org/", "carries credentials"),
+        ("http://me:secret@x.org/", "has credentials"),
         ("http://[::1/", "not a URL"),
     ],
 )

@@ -104,7 +104,7 @@ def test_dated_urls_are_expanded_once_per_day() -> None:
         ("languages", "", "two small letters each"),
         ("home", "harbour.example", "neither http nor https"),
         ("feeds", "ftp://harbour.example/feed", "neither http nor https"),
-        ("feeds", "https://me:secret@harbour.example/feed", "carries credentials"),
+        ("feeds", "https://me:secret@harbour.example/feed", "has credentials"),
         ("sitemaps", "https://harbour.example/{year}.xml", "use {yyyy}"),
         ("sitemaps", "https://harbour.example/{yyyy.xml", "brace"),
         ("news_sitemaps", "https://harbour.example:port/", "not a URL"),
@@ -508,5 +508,5 @@ def test_deep_sitemap_ends_at_the_limit_of_depth() -> None:
 
 
 def test_gzip_bomb_is_refused() -> None:
-    with pytest.raises(SitemapError, match="unpacks to more than 1000 bytes"):
+    with pytest.raises(SitemapError, match="decompresses to more than 1000 bytes"):
         decompress(gzip.compress(bytes(100_000)), limit=1000)

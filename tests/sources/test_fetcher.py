@@ -92,8 +92,8 @@ def test_unresponsive_host_is_requested_once() -> None:
 @pytest.mark.parametrize(
     ("robots", "cause"),
     [
-        (always(status=500), r"robots\.txt is out of order \(the server answered 500\)"),
-        (always(status=429), r"robots\.txt is out of order \(the server answered 429\)"),
+        (always(status=500), r"robots\.txt can't be read \(the server answered 500\)"),
+        (always(status=429), r"robots\.txt can't be read \(the server answered 429\)"),
         (always("<script>", status=202), "the server answered 202"),
         (always(status=302, headers=(("Location", "/robots.txt"),)), "more than 5 redirects"),
         (always(status=302, headers=(("Location", "http://[/"),)), "redirects to no URL"),
@@ -180,7 +180,7 @@ def test_slow_response_is_aborted_in_time() -> None:
         return Answer(body=b"a")
 
     with site(a=answer) as server:
-        with pytest.raises(FetchError, match="no whole answer"):
+        with pytest.raises(FetchError, match="no complete response"):
             Fetcher(replace(POLICY, timeout=0.3)).fetch(f"{server.url}/a")
         over.set()
 
@@ -207,7 +207,7 @@ def test_slow_tls_handshake_is_aborted_in_time() -> None:
         thread = Thread(target=drip, args=(listening,))
         thread.start()
         url = f"https://127.0.0.1:{listening.getsockname()[1]}/"
-        with pytest.raises(FetchError, match="no whole answer"):
+        with pytest.raises(FetchError, match="no complete response"):
             fetcher_module.get(url, replace(POLICY, timeout=0.4), 1_000)
         thread.join()
     assert not whole.is_set()

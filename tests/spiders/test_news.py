@@ -101,8 +101,8 @@ def test_arguments_are_read() -> None:
         ("limit", "ten", "not a whole number above 0"),
         ("feeds", "", "contains no URL"),
         ("feeds", "feed.xml", "neither http nor https"),
-        ("sitemaps", "https://me:secret@a.example/", "carries credentials"),
-        ("until", "2026-11-01", "no such argument"),
+        ("sitemaps", "https://me:secret@a.example/", "has credentials"),
+        ("until", "2026-11-01", "unknown argument"),
         ("polls", "some", "write all"),
     ],
 )

@@ -200,7 +200,7 @@ def test_ending_process_does_not_wait_for_a_lock(file: Path, locked: sqlite3.Con
     with open_database(f"sqlite:///{file}") as opened:
         opened.lock_wait.is_closing = lambda: True
         for _ in range(20):  # all of them together wait for seconds, and not each
-            with pytest.raises(StorageError, match=r"is locked by another process"):
+            with pytest.raises(StorageError, match=r"is still locked by another process"):
                 register(opened)
         assert opened.lock_wait.is_spent
 
