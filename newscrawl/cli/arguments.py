@@ -199,23 +199,23 @@ def takes_companies(
     The registry is read if the command needs it always, or one of the options names a company.
     """
 
-    def run(asked: QueryContext, **values: Any) -> None:
+    def run(query: QueryContext, **values: Any) -> None:
         path, subsidiaries = values.pop("companies"), values.pop("subsidiaries")
         named = values.get("company") is not None or values.get("share")
         # A file that was named is read in any case: a fault in it must be reported.
         if always_read or named or subsidiaries or path is not None:
             registry = companies_from(path)
-            scope = replace(asked.scope, structure=registry.structure, subsidiaries=subsidiaries)
-            asked = replace(asked, scope=scope, registry=registry)
-        command(asked, **values)
+            scope = replace(query.scope, structure=registry.structure, subsidiaries=subsidiaries)
+            query = replace(query, scope=scope, registry=registry)
+        command(query, **values)
 
     options: dict[str, tuple[object, object]] = {
         "companies": (CompaniesOption, None),
         "subsidiaries": (SubsidiariesOption, False),
     }
-    asked, *_ = signature(command).parameters.values()
+    query, *_ = signature(command).parameters.values()
     _with_options(command, run, options)
-    parameters = [asked, *signature(run).parameters.values()]
+    parameters = [query, *signature(run).parameters.values()]
     vars(run)["__signature__"] = Signature(
         [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
     )
@@ -321,16 +321,16 @@ def company_of(
     return owners[match_one(given, names, "company", "newscrawl companies list")]
 
 
-def company_names_of(given: Sequence[str], asked: QueryContext) -> list[str]:
+def company_names_of(given: Sequence[str], query: QueryContext) -> list[str]:
     """Return the names, in the registry or the database, of companies given by name or alias, and
     of groups."""
     from newscrawl.storage import queries
 
-    if asked.registry is None:
+    if query.registry is None:
         return []
-    stored = queries.company_names(asked.database)
-    groups = asked.scope.structure.groups
-    return [company_of(name, asked.registry, stored, groups) for name in given]
+    stored = queries.company_names(query.database)
+    groups = query.scope.structure.groups
+    return [company_of(name, query.registry, stored, groups) for name in given]
 
 
 def own_sources_file(path: Path | None) -> Path | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
-    QueryContext,
     CompanyOption,
     InputError,
     QueryContext,

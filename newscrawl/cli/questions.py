@@ -13,9 +13,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from newscrawl.cli.arguments import (
-    QueryContext,
     CompanyOption,
     LimitOption,
+    QueryContext,
     company_names_of,
     takes_companies,
     takes_scope,
@@ -131,7 +131,7 @@ def _sentence(question: "Question") -> str:
 
 
 def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -> None:
-    from newscrawl.cli.output import completeness_note, write_note, show
+    from newscrawl.cli.output import completeness_note, show, write_note
     from newscrawl.storage import queries
 
     own = signature(question.ask).parameters
