@@ -35,7 +35,7 @@ class Piece:
 
     text: str
     start: int
-    mention: Placed | None = None
+    mention: TextSpan | None = None
 
     @property
     def company(self) -> str | None:

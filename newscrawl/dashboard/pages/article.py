@@ -16,7 +16,7 @@ from newscrawl.dashboard.config import Explain, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.pages.corrections import name_of_person
 from newscrawl.dashboard.rendering import app_state, article_address, render
-from newscrawl.dashboard.text_marks import Edit, Placed, changes, paragraphs, pieces
+from newscrawl.dashboard.text_marks import Edit, TextSpan, changes, paragraphs, pieces
 from newscrawl.storage import queries
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.mentions import CORRECTED
@@ -115,7 +115,7 @@ def _held(found: ArticlePage, held: HeldText) -> QuarantinedVersion:
     )
 
 
-def _marks(found: ArticlePage, section: str) -> list[Placed]:
+def _marks(found: ArticlePage, section: str) -> list[TextSpan]:
     """Return what is marked in headline or body: mentions, and corrections that have their place;
     where several are in one place, what counts comes first."""
     here = [one for one in found.corrections if one.section == section and one.state != "misplaced"]
