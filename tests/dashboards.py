@@ -28,7 +28,26 @@ JAVASCRIPT_URL = "javascript:window.hacked=4"
 # The pages are asked at this moment, however late the tests get to it.
 NOW = datetime.now(UTC)
 TODAY = NOW.date()
-COMPANIES = '[[company]]\nname = "Siemens"\naliases = ["Siemens Mobility"]\ncountry = "DE"\n'
+COMPANIES = """\
+[[company]]
+name = "Siemens"
+aliases = ["Siemens Mobility"]
+country = "DE"
+
+[[company]]
+name = "Wing Holding"
+
+[[company]]
+name = "Airbus"
+parent = "Wing Holding"
+
+[[company]]
+name = "Boeing"
+parent = "Wing Holding"
+
+[groups]
+"our competitors" = ["Airbus", "Volkswagen"]
+"""
 
 
 def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> None:

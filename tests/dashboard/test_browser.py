@@ -335,6 +335,36 @@ def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
     watched.said = [x for x in watched.said if "Content Security" not in x and "404" not in x]
 
 
+# Companies together -------------------------------------------------------------------------------
+
+
+def test_switch_counts_subsidiaries_for_their_owners(look: Look) -> None:
+    watched = look("/?days=90")
+    page = watched.page
+    ranking = page.get_by_role("table")
+    expect(page.locator(".head")).to_contain_text("companies without their subsidiaries")
+    expect(ranking).to_contain_text("Airbus")
+    page.get_by_label("With subsidiaries").check()
+    expect(ranking).to_contain_text("Wing Holding")
+    expect(page.locator(".head")).to_contain_text("companies with their subsidiaries")
+    expect(ranking).not_to_contain_text("Airbus")
+    row = ranking.get_by_role("row").filter(has_text="Wing Holding")
+    articles = row.locator("td.strong").inner_text()
+    page.get_by_role("link", name="Wing Holding").click()
+    expect(page.locator(".tile dd").first).to_contain_text(articles)
+    expect(page.locator("#members")).to_have_text("Counted together: Airbus, Boeing")
+    watched.rest()
+
+
+def test_group_is_compared_like_a_company(look: Look) -> None:
+    page = look("/registry").page
+    page.get_by_role("link", name="our competitors").click()
+    expect(page.locator("h1")).to_have_text("our competitors")
+    expect(page.locator("#members")).to_have_text("Counted together: Airbus, Volkswagen")
+    page = look("/compare?company=our+competitors&company=Siemens").page
+    expect(page.get_by_role("table").first).to_contain_text("our competitors")
+
+
 # The editor --------------------------------------------------------------------------------------
 
 
