@@ -124,6 +124,37 @@ def check(
     )
 
 
+@app.command(epilog="Example: newscrawl companies audit --listed listed.csv")
+def audit(
+    listed: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also count how many companies of this CSV (country, name, size) have an entry.",
+            metavar="FILE",
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Write the tables of docs/registry.md.")
+    ] = False,
+    output_format: FormatOption = "table",
+    companies: CompaniesOption = None,
+) -> None:
+    """Count entries by country and kind, and forms by reason."""
+    from newscrawl.cli.output import columns_of, records_of, render
+    from newscrawl.mentions import registry_audit
+
+    registry = companies_from(companies)
+    rows = registry_audit.audit(registry)
+    if listed is not None:
+        if not listed.is_file():
+            raise InputError(f"no list at {listed}: give the path of a CSV file")
+        rows += registry_audit.coverage([*registry_audit.listed_companies(registry, listed)])
+    if markdown:
+        typer.echo(registry_audit.as_markdown(rows), nl=False)
+    else:
+        render(records_of(rows), columns_of(registry_audit.AuditRow), output_format)
+
+
 def _numbers(registry: "Companies") -> str:
     """Return how many companies there are of each origin."""
     numbers = Counter(_ORIGINS[company.origin] for company in registry)

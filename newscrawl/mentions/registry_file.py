@@ -340,6 +340,12 @@ def _check_forms(entry: Entry, words: Vocabulary) -> None:
                 raise entry.error(f'"{form}" of "{company.name}" {fault[0]}', fault[1], key=key)
 
 
+def refusal(form: str, words: Vocabulary) -> str | None:
+    """Return why a form would be refused as a name without doubt, None if it would not."""
+    fault = _flood(form, words, doubtful=False)
+    return fault and fault[0]
+
+
 def _flood(form: str, words: Vocabulary, *, doubtful: bool) -> tuple[str, str] | None:
     """Return why a form would be found everywhere and what to do; None if it would not."""
     bare = form.replace("*", "")

@@ -9,9 +9,11 @@ import pytest
 
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_audit import as_markdown, audit, coverage, listed_companies
 from newscrawl.training.mention_score import read_labelled, score_mentions
 
-PAGE = (Path(__file__).parents[2] / "docs" / "mentions.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "mentions.md").read_text(encoding="utf-8")
 CONSTANTS = re.findall(r"^\| ([a-z_]+)\.([A-Z_]+) \| (\d+) \|", PAGE, re.MULTILINE)
 SCORES = re.findall(
     r"^\| ([\w-]+) \| (\d+) \| (\d+) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \| (0\.\d+|1\.000) \|$",

@@ -1,0 +1,175 @@
+"""What is in a registry, counted from its data: by country, kind and reason of each form; and which
+companies of a list it has."""
+
+import csv
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from newscrawl.mentions.company import KINDS, CompaniesError, Company
+from newscrawl.mentions.registry import Companies
+from newscrawl.mentions.registry_file import refusal
+from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
+
+# Why a form is one, as far as the data tell: by comparison with the entry's name.
+REASONS = (
+    "name of the entry",
+    "official name, with a legal form",
+    "name in another script",
+    "abbreviation",
+    "longer or shorter form of the name",
+    "another name: former name, brand or unit",
+    "declined form",
+    "ticker",
+    "newspaper or station of a publisher",
+)
+# Letters; longer words in capitals are names.
+_LONGEST_ABBREVIATION = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """A number of entries or forms."""
+
+    table: str
+    key: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCompany:
+    """A company of a list, and the entry that its name finds, or without one why its name would be
+    refused; both are None if it only has no entry."""
+
+    country: str
+    size: str
+    name: str
+    entry: str | None
+    refused: str | None
+
+
+def audit(companies: Sequence[Company]) -> list[AuditRow]:
+    """Return the numbers of entries by country and kind, and of forms by reason."""
+    words = load_vocabulary()
+    countries = Counter(company.facts.get("country") or "none given" for company in companies)
+    kinds = Counter(company.facts.get("kind", KINDS[0]) for company in companies)
+    owned = sum(company.owner is not None for company in companies)
+    forms = Counter(reason for company in companies for reason in _reasons(company, words))
+    doubtful = sum(len(company.ambiguous) for company in companies)
+    tables = {
+        "entries by country": sorted(countries.items(), key=lambda item: (-item[1], item[0])),
+        "entries by kind": [
+            *((kind, kinds[kind]) for kind in KINDS),
+            ("with an owner, for which it can be counted", owned),
+        ],
+        "forms by reason": [
+            *((reason, forms[reason]) for reason in REASONS),
+            ("of names and aliases: ambiguous, so only with support", doubtful),
+        ],
+    }
+    return [
+        AuditRow(table=table, key=key, number=number)
+        for table, rows in tables.items()
+        for key, number in rows
+    ]
+
+
+def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany]:
+    """Yield the companies of a CSV with the columns country, name and maybe size and isin; raise
+    CompaniesError for another file."""
+    words = load_vocabulary()
+    entries = {company.facts.get("isin"): company.name for company in companies}
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        rows = csv.DictReader(lines)
+        if not {"country", "name"} <= {*(rows.fieldnames or ())}:
+            raise CompaniesError(
+                "no columns country and name", "name a CSV that has them", file=str(file), line=1
+            )
+        for row in rows:
+            name = _without_legal_form(row["name"], words)
+            entry = entries.get(row.get("isin") or "") or _found(companies, row["name"], words)
+            yield ListedCompany(
+                country=row["country"],
+                size=row.get("size") or "unknown",
+                name=row["name"],
+                entry=entry,
+                refused=None if entry else refusal(name, words),
+            )
+
+
+def _found(companies: Companies, name: str, words: Vocabulary) -> str | None:
+    """Return the company that a registrar's name means: no more than legal forms may follow it."""
+    for mention in companies.find(name)[:1]:
+        rest = name[mention.end :].replace(",", " ").replace("(publ)", " ").split()
+        if mention.start == 0 and all(word in words.legal_forms or word == "&" for word in rest):
+            return mention.company
+    known = companies.named(_without_legal_form(name, words))
+    return known.name if known else None
+
+
+def _without_legal_form(name: str, words: Vocabulary) -> str:
+    parts = name.replace(",", " ").split()
+    while len(parts) > 1 and parts[-1] in words.legal_forms | {"&", "(publ)"}:
+        parts.pop()
+    return " ".join(parts)
+
+
+def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
+    """Yield the reason of each form."""
+    name, official, script, short, variant, other, declined, ticker, outlet = REASONS
+    yield name
+    own = {word.casefold() for word in company.name.replace("-", " ").split()}
+    for alias in dict.fromkeys((*company.aliases, *company.ambiguous)):
+        if alias == company.name:
+            continue
+        if _without_legal_form(alias, words) != alias:
+            yield official
+        elif _script(alias) != _script(company.name):
+            yield script
+        elif alias.isupper() and len(alias) <= _LONGEST_ABBREVIATION:
+            yield short
+        elif own & {word.casefold() for word in alias.replace("-", " ").split()}:
+            yield variant
+        else:
+            yield other
+    yield from [declined] * len(company.stems)
+    yield from [ticker] * len(company.tickers)
+    yield from [outlet] * len(company.outlets)
+
+
+def _script(form: str) -> str:
+    """Return the first word of the name of a form's first letter: LATIN, CYRILLIC, CJK."""
+    letter = next((char for char in form if char.isalpha()), "A")
+    return unicodedata.name(letter, "LATIN").split()[0]
+
+
+def as_markdown(rows: Sequence[AuditRow]) -> str:
+    """Return the tables for a page of the documentation."""
+    tables: dict[str, list[str]] = {}
+    for row in rows:
+        tables.setdefault(row.table, []).append(f"| {row.key} | {row.number:,} |")
+    return "\n".join(
+        f"| {table} | |\n|---|--:|\n" + "\n".join(lines) + "\n" for table, lines in tables.items()
+    )
+
+
+def coverage(listed: Sequence[ListedCompany]) -> list[AuditRow]:
+    """Return how many companies of a list have an entry, by size and country, and why the names of
+    others would be refused."""
+    rows = []
+    for table, keys in (
+        ("listed companies by size", [one.size for one in listed]),
+        ("listed companies by country", [one.country for one in listed]),
+    ):
+        whole = Counter(keys)
+        found = Counter(key for key, one in zip(keys, listed, strict=True) if one.entry)
+        for key in sorted(whole, key=lambda key: (-whole[key], key)):
+            share = f"{key}, with an entry of {whole[key]:,}"
+            rows.append(AuditRow(table=table, key=share, number=found[key]))
+    refused = Counter(one.refused for one in listed if one.refused)
+    table = "listed companies without an entry, whose name would be refused"
+    return rows + [
+        AuditRow(table=table, key=reason, number=number) for reason, number in refused.most_common()
+    ]
