@@ -65,6 +65,7 @@ class _Task:
     folds: int | None
     output: Path | None
     form: Format
+    include_sealed: bool
 
     def split(self) -> "Split":
         from newscrawl.training.corpus import split_by_site
@@ -72,10 +73,15 @@ class _Task:
         return split_by_site(self.corpus, seed=self.split_seed).only(self.pages)
 
     def split_in_folds(self, count: int) -> "list[Split]":
-        from newscrawl.training.corpus import folds_by_site
+        """Return the folds; the sealed sites, if included, are one more fold, to which no other
+        network is fitted."""
+        from newscrawl.training.corpus import DEVELOPMENT, SEALED, Split, folds_by_site
 
         folds = folds_by_site(self.corpus, k=count, seed=self.split_seed)
-        return [split.only(self.pages) for split in folds]
+        if not self.include_sealed:
+            return [split.only(self.pages) for split in folds]
+        others = self.pages.part(DEVELOPMENT)
+        return [*(split.only(others) for split in folds), Split(others, self.pages.part(SEALED))]
 
 
 def train(
@@ -134,7 +140,10 @@ def train(
     ] = None,
     include_sealed: Annotated[
         bool,
-        typer.Option("--include-sealed", help="Network, trees: learn from the sealed sites too."),
+        typer.Option(
+            "--include-sealed",
+            help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
+        ),
     ] = False,
     output: Annotated[
         Path | None,
@@ -176,7 +185,7 @@ def train(
         refuse_options(context, ("include_sealed",), "is not for limits")
     elif not include_sealed:
         pages = pages.part(DEVELOPMENT)
-    task = _Task(everything, pages, seed, split_seed, folds, output, form)
+    task = _Task(everything, pages, seed, split_seed, folds, output, form, include_sealed)
     if model == "network":
         _train_network(task, epochs)
     elif model != "limits":
@@ -325,7 +334,7 @@ def _train_network(task: _Task, epochs: int) -> None:
     steps = settings.members * settings.epochs
     if task.folds:
         splits = task.split_in_folds(task.folds)
-        with progress(f"{task.folds} folds", task.folds * steps) as step:
+        with progress(f"{task.folds} folds", len(splits) * steps) as step:
             scored = network.cross_validate(
                 examples, splits, settings, _THRESHOLDS, lambda now: step(f"loss {now.f1_loss:.4f}")
             )
@@ -356,7 +365,7 @@ def _train_trees(task: _Task, model: "TreesName") -> None:
     if task.folds:
         splits = task.split_in_folds(task.folds)
         examples = examples_from(task.pages)
-        with progress(f"{task.folds} folds", task.folds) as step:
+        with progress(f"{task.folds} folds", len(splits)) as step:
             scored = trees.cross_validate(examples, splits, model, task.seed, lambda: step(""))
         _show_unseen(scored, task.form, title=f"{model}: unseen sites, {task.folds} folds by site")
         return

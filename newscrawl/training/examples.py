@@ -279,12 +279,13 @@ def score_kept(example: Example, kept: NDArray[np.bool_], threshold: float) -> S
 
 
 def by_group(scored: Iterable[Scored]) -> dict[tuple[float, str], list[Scored]]:
-    """Group by threshold and by set: articles, other pages, and daniel's articles by language."""
+    """Group by threshold: articles and other pages by set and by length, daniel's by language."""
     groups: dict[tuple[float, str], list[Scored]] = defaultdict(list)
     for each in scored:
         page = each.example.page
         kind = "article" if page.page_type == "article" else "other"
         groups[each.threshold, f"{page.set} {kind}"].append(each)
+        groups[each.threshold, f"{kind} {page.length}"].append(each)
         if page.set == "daniel" and kind == "article":
             groups[each.threshold, f"{page.set} {page.lang}"].append(each)
     return dict(sorted(groups.items()))
