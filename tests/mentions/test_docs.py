@@ -9,7 +9,6 @@ import pytest
 
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.registry import BUNDLED
-from newscrawl.mentions.registry_audit import as_markdown, audit, coverage, listed_companies
 from newscrawl.training.mention_score import read_labelled, score_mentions
 
 DOCS = Path(__file__).parents[2] / "docs"
