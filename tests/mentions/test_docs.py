@@ -9,6 +9,7 @@ import pytest
 
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.registry import BUNDLED
+from newscrawl.mentions.registry_audit import as_markdown, audit, coverage, listed_companies
 from newscrawl.training.mention_score import read_labelled, score_mentions
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -62,3 +63,36 @@ def test_documented_scores_are_right():
         measured = [f"{value:.3f}" for value in (overlap.precision, overlap.recall, overlap.f1)]
         assert figures == [str(score.texts), str(score.mentions), *measured], group
     assert not scores
+
+
+def test_audit_of_the_registry_is_as_documented():
+    page = (DOCS / "registry.md").read_text(encoding="utf-8")
+    for table in as_markdown(audit(load_companies())).split("\n\n"):
+        assert table.strip() in page, "write it anew: newscrawl companies audit --markdown"
+
+
+def test_listed_companies_are_found_by_isin_and_registrars_name(tmp_path):
+    registry = tmp_path / "mine.toml"
+    registry.write_text(
+        '[[company]]\nname = "Quayside Works"\nisin = "GB00"\n[[company]]\nname = "Bolt"\n',
+        encoding="utf-8",
+    )
+    file = tmp_path / "listed.csv"
+    file.write_text(
+        "country,size,name,isin\n"
+        'Ireland,large,"Quayside Group, plc",GB00\n'
+        'Ireland,large,"Quayside Works, Inc.",\n'
+        'Ireland,mid,"Bolt Cutters, Inc.",\n'
+        'Japan,mid,"Peter, Inc.",\n',
+        encoding="utf-8",
+    )
+    listed = [*listed_companies(load_companies(registry, alone=True), file)]
+    assert [(one.entry, one.refused) for one in listed] == [
+        ("Quayside Works", None),
+        ("Quayside Works", None),
+        (None, None),
+        (None, "is a given name"),
+    ]
+    numbers = {row.key: row.number for row in coverage(listed)}
+    assert numbers["Ireland, with an entry of 3"] == 2
+    assert numbers["is a given name"] == 1
