@@ -1,7 +1,8 @@
-"""Work that kills its process; a module of its own, since each worker process imports it."""
+"""Readers, extensions and tasks that crash, hang or exceed limits; worker processes import them."""
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +12,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 
+from newscrawl.crawl.extraction_pool import MAX_MEGABYTES
 from newscrawl.crawl.listings import ListingProcess
 from newscrawl.items import Document, Page
 from newscrawl.reading import PageReader
@@ -19,14 +21,14 @@ from pipelines.extraction import ExtractionPipeline
 
 
 def square_or_die(number: int) -> int:
-    """The square of a number; 7 ends the process."""
+    """Return the square of a number; 7 ends the process."""
     if number == 7:
         os._exit(1)
     return number * number
 
 
 class MortalReader(PageReader):
-    """Dies of a page that says so, as one does that runs out of memory."""
+    """A reader whose process is killed by a page that contains "deadly"."""
 
     def read(self, page: Page) -> Document:
         if b"deadly" in page.html:
@@ -37,24 +39,35 @@ class MortalReader(PageReader):
 
 
 class MortalExtraction(ExtractionPipeline):
-    """Has pages read by a MortalReader."""
+    """The extraction pipeline with a MortalReader."""
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """As its parent does."""
-        made = super().from_crawler(crawler)
-        usual = made._config.reader
-        reader = MortalReader(method=usual.method, min_characters=usual.min_characters)
-        made._config = replace(made._config, reader=reader)
-        return made
+    def __init__(self, crawler: Crawler, reader: PageReader, processes: int) -> None:
+        mortal = MortalReader(method=reader.method, min_characters=reader.min_characters)
+        super().__init__(crawler, mortal, processes)
+
+
+class PlacedReader(PageReader):
+    """A reader that stores in the section where it ran, and fails on marked pages."""
+
+    def read(self, page: Page) -> Document:
+        if page.html == b"poison" or page.html.endswith(b"poisoned end"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if page.html == b"greedy":
+            bytearray(2 * MAX_MEGABYTES * 1024 * 1024)
+        if page.html == b"endless":
+            time.sleep(60)
+        time.sleep(0.005)  # so that pages queue up
+        document = super().read(page)
+        where = f"{os.getpid()} {threading.current_thread().name}"
+        return replace(document, article=replace(document.article, section=where))
 
 
 class MortalListings:
-    """An extension by which a crawl dies of a feed that says so."""
+    """An extension with which a feed that contains "deadly" kills the crawl."""
 
     @classmethod
     def from_crawler(cls, _crawler: Crawler) -> Self:
-        """Put it in the way of every feed."""
+        """Replace the reading of feeds."""
         usual = ListingProcess.read
 
         async def read(self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
@@ -67,63 +80,65 @@ class MortalListings:
 
 
 class EndlessListings:
-    """An extension by which a feed that says so is never read to its end; it may take
-    ENDLESS_SECONDS of a processor."""
+    """An extension with which parsing a feed that contains "endless" never ends.
+
+    The limit of the process is ENDLESS_SECONDS."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Put it in the way of every feed."""
+        """Replace the reading of feeds."""
         usual = ListingProcess.read
         seconds = crawler.settings.getint("ENDLESS_SECONDS")
         limits = Limits(seconds=seconds, megabytes=768, clock_seconds=600.0)
 
-        async def read(self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
+        limited = ListingProcess(crawler, limits)
+
+        async def read(_self: ListingProcess, work: Callable[..., Any], *arguments: Any) -> Any:
             is_endless = b"endless" in arguments[0]
-            self._worker._limits = limits
-            return await usual(self, read_for_ever if is_endless else work, *arguments)
+            return await usual(limited, read_for_ever if is_endless else work, *arguments)
 
         ListingProcess.read = read  # type: ignore[method-assign]
         return cls()
 
 
 class HangingLoop:
-    """An extension by which a crawl's event loop hangs with the first article, deaf to SIGTERM."""
+    """An extension with which the event loop of a crawl hangs at the first article."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Wait for the first article."""
+        """Build it and connect the signal."""
         made = cls()
         crawler.signals.connect(made.hang, signal=signals.item_scraped)
         return made
 
     def hang(self) -> None:
-        """Do nothing for an hour."""
+        """Block the event loop for an hour."""
         time.sleep(3600)
 
 
 class HangingCrawl:
-    """An extension by which a crawl waits for ever with nothing to do, while its loop goes on."""
+    """An extension with which a crawl stays idle forever, while its event loop runs."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Keep the crawl from its end."""
+        """Build it and connect the signal."""
         made = cls()
         crawler.signals.connect(made.stay, signal=signals.spider_idle)
         return made
 
     def stay(self) -> None:
-        """Have it wait for more."""
+        """Keep the spider open."""
         raise DontCloseSpider
 
 
 def read_for_ever(_body: bytes, _url: str, _content_type: str | None = None) -> None:
-    """Read a feed that never ends, in Python."""
+    """Parse forever, in Python."""
     while True:
         pass
 
 
 def eat_memory(_body: bytes, _url: str, _content_type: str | None = None) -> None:
-    """Read a feed that takes all of the memory."""
+    """Allocate memory without end."""
     kept = []
     while True:
         kept.append(bytearray(1 << 24))

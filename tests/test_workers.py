@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from newscrawl.sources import Feed, FeedError, sitemaps
+from newscrawl.sources import Feed, FeedError
 from newscrawl.sources.fetcher import FetchError
 from newscrawl.sources.front_pages import read_home
 from newscrawl.sources.sitemaps import parse_in_process, read_listing
@@ -112,10 +112,9 @@ def test_worker_ends_with_its_parent_process() -> None:
     wait_for(lambda: not alive(pid))
 
 
-def test_page_over_its_time_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemaps, "_LIMITS", LIMITS)
+def test_page_over_its_time_limit_is_named() -> None:
     with pytest.raises(FetchError, match=r"can't read https://n\.example/: it took more than 2 s"):
-        parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html")
+        parse_in_process(read_for_ever, b"<p>", "https://n.example/", "text/html", LIMITS)
 
 
 def test_home_page_with_many_attributes_is_read() -> None:

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from dateutil import parser as dates
 from lxml import etree
@@ -226,7 +226,7 @@ def _zone(_name: str | None, offset: int | None) -> timezone | None:
 Result = TypeVar("Result")
 
 # Ours: home pages of a megabyte take a tenth of a second and 130 MB.
-_LIMITS = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
+PAGE_LIMITS: Final = Limits(seconds=20, megabytes=768, clock_seconds=80.0)
 
 
 def read_listing(body: bytes, url: str, content_type: str | None = None) -> Feed | Sitemap:
@@ -238,13 +238,17 @@ def read_listing(body: bytes, url: str, content_type: str | None = None) -> Feed
 
 
 def parse_in_process(
-    read: Callable[[bytes, str, str | None], Result], body: bytes, url: str, kind: str | None
+    read: Callable[[bytes, str, str | None], Result],
+    body: bytes,
+    url: str,
+    kind: str | None,
+    limits: Limits = PAGE_LIMITS,
 ) -> Result:
     """Return the result of a function that parses a page, in a process with limits.
 
     Hostile HTML can keep a parser busy for hours. Raises FetchError if a limit is exceeded.
     """
-    worker = WorkerProcess(_LIMITS)
+    worker = WorkerProcess(limits)
     try:
         return worker.run(read, body, url, kind)
     except WorkExceededError as error:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,8 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.sources import fetcher
-from newscrawl.sources.fetcher import FetchedPage, FetchError, FetchPolicy, fetch
+from newscrawl.sources.fetcher import (
+    FetchedPage,
+    FetchError,
+    FetchPolicy,
+    PrivateAddressError,
+    fetch,
+)
 from tests.conftest import Newscrawl
 
 SENTENCE = "The harbour council said on Tuesday that the old crane would be mended by the spring. "
@@ -220,13 +226,25 @@ def test_private_addresses_are_refused(newscrawl: Newscrawl) -> None:
         "2002:7f00:1::",
     ],
 )
-def test_private_address_is_not_public(address: str) -> None:
-    assert not fetcher._is_allowed(address, PUBLIC)
+def test_host_with_a_private_address_is_not_requested(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", (address, 80))])
+    with pytest.raises(PrivateAddressError, match=r"news\.example is a private address"):
+        fetch("http://news.example/a", PUBLIC)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700:4700::1111"])
-def test_public_address_is_public(address: str) -> None:
-    assert fetcher._is_allowed(address, PUBLIC)
+def test_host_with_a_public_address_is_requested(
+    monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    def refuse(place: tuple[str, int], timeout: float) -> None:
+        raise ConnectionRefusedError(f"{place} refused the connection")
+
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", (address, 80))])
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    with pytest.raises(FetchError, match=rf"'{re.escape(address)}', 80\) refused the connection"):
+        fetch("http://news.example/a", PUBLIC)
 
 
 def test_redirect_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +17,6 @@ from newscrawl.config import SettingError
 from newscrawl.crawl.extraction_pool import (
     BACKLOG,
     LARGE_PAGE_BYTES,
-    MAX_MEGABYTES,
     REDUCED_BYTES,
     ExtractionPool,
     WorkerConfig,
@@ -28,6 +26,7 @@ from newscrawl.crawl.extraction_pool import (
 from newscrawl.items import Document, FetchAttempt, Page
 from newscrawl.mentions import load_companies
 from newscrawl.reading import NoArticleError, PageReader
+from tests.dying import PlacedReader
 from tests.site.crawling import PROJECT
 from tests.site.faults import story
 
@@ -39,25 +38,9 @@ PAGE = Page(
 )
 
 
-class Reader(PageReader):
-    """Tells where a page was read, and dies of one that says so."""
-
-    def read(self, page: Page) -> Document:
-        if page.html == b"poison" or page.html.endswith(b"poisoned end"):
-            os.kill(os.getpid(), signal.SIGKILL)
-        if page.html == b"greedy":
-            bytearray(2 * MAX_MEGABYTES * 1024 * 1024)
-        if page.html == b"endless":
-            time.sleep(60)
-        time.sleep(0.005)  # so that pages pile up
-        document = super().read(page)
-        where = f"{os.getpid()} {threading.current_thread().name}"
-        return replace(document, article=replace(document.article, section=where))
-
-
 @pytest.fixture
 def readers() -> Iterator[ExtractionPool]:
-    opened = ExtractionPool(WorkerConfig(reader=Reader(method="fe", min_characters=10)), 1)
+    opened = ExtractionPool(WorkerConfig(reader=PlacedReader(method="fe", min_characters=10)), 1)
     yield opened
     opened.close()
 
@@ -99,7 +82,7 @@ def test_thread_and_process_return_equal_documents(readers: ExtractionPool) -> N
 
 
 def test_companies_are_found_in_the_reader_process() -> None:
-    config = WorkerConfig(reader=Reader(method="fe", min_characters=10), find_companies=True)
+    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), find_companies=True)
     readers = ExtractionPool(config, 1, load_companies())
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
@@ -153,7 +136,7 @@ def test_quarantined_page_is_read_in_a_process(readers: ExtractionPool) -> None:
 
 
 def test_page_over_its_time_limit_is_given_up() -> None:
-    config = WorkerConfig(reader=Reader(method="fe", min_characters=10), max_seconds=2)
+    config = WorkerConfig(reader=PlacedReader(method="fe", min_characters=10), max_seconds=2)
     readers = ExtractionPool(config, 1)
     endless = suspected(replace(PAGE, html=b"endless"))
     verdicts = read_all(readers, [endless, suspected(PAGE)])
@@ -180,7 +163,7 @@ def test_page_over_its_memory_limit_loses_no_other_page(readers: ExtractionPool)
 
 
 def test_zero_processes_read_in_a_thread() -> None:
-    readers = ExtractionPool(WorkerConfig(reader=Reader(method="fe", min_characters=10)), 0)
+    readers = ExtractionPool(WorkerConfig(reader=PlacedReader(method="fe", min_characters=10)), 0)
     documents = read_all(readers, [PAGE] * (BACKLOG + 5))
     readers.close()
     assert places(documents) == {f"{os.getpid()} extraction_0"}
@@ -188,14 +171,20 @@ def test_zero_processes_read_in_a_thread() -> None:
 
 def test_readers_end_when_their_crawl_is_killed() -> None:
     program = (
-        "import asyncio, os, time\n"
-        "from tests.crawl.test_extraction_pool import *\n"
-        "if __name__ == '__main__':\n"
-        "    config = WorkerConfig(reader=Reader(method='fe', min_characters=10))\n"
-        "    readers = ExtractionPool(config, 1)\n"
-        "    found = read_all(readers, [PAGE] * 20)\n"
-        "    print(found[-1].article.section.split()[0], flush=True)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import asyncio, os, signal\n"
+        "from newscrawl.crawl.extraction_pool import ExtractionPool, WorkerConfig\n"
+        "from tests.dying import PlacedReader\n"
+        f"from {story.__module__} import story\n"
+        "from newscrawl.items import Page\n"
+        "from datetime import UTC, datetime\n"
+        "page = Page(url='https://n.example/a', source='n', html=story('A bridge', 'Siemens'),\n"
+        "            fetched_at=datetime.now(UTC))\n"
+        "config = WorkerConfig(reader=PlacedReader(method='fe', min_characters=10))\n"
+        "pool = ExtractionPool(config, 1)\n"
+        "async def read():\n"
+        "    return await asyncio.gather(*[pool.read(page) for _ in range(20)])\n"
+        "print(asyncio.run(read())[-1].article.section.split()[0], flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

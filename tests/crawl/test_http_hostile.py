@@ -18,20 +18,19 @@ def test_crawl_survives_hostile_responses(number: int) -> None:
     assert http.example(f"0/{number}") == []
 
 
-def test_fuzzer_reports_missing_articles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fuzzer_reports_missing_articles() -> None:
     def unfurnished(site: SiteServer, _private: str, _chance: object) -> list[str]:
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
         return ["nothing is there"]
 
-    monkeypatch.setattr(http, "_furnish", unfurnished)
-    wrong = http.example("0")
+    wrong = http.example("0", unfurnished)
     assert wrong[:2] == ["only [] are stored", "nothing is there"]
 
 
 def test_fuzzer_reports_tracebacks_exit_codes_and_private_requests(tmp_path: Path) -> None:
     assert http.stored(tmp_path / "none.sqlite") == set()
     log = "Traceback (most recent call last):"
-    assert http._judged(70, log, 2) == [
+    assert http.find_failures(70, log, 2) == [
         "exit code 70",
         "an error in the log",
         "2 requests of a private address",

@@ -218,8 +218,11 @@ class Maker:
         )
 
 
+Routes = Callable[[SiteServer, str, random.Random], list[str]]
+
+
 class Trap:
-    """A server at an address that nobody named to the crawl; whoever asks it is counted."""
+    """A server at a private address that the crawl isn't allowed to request."""
 
     def __enter__(self) -> "Trap":
         self._server = SiteServer()
@@ -232,15 +235,15 @@ class Trap:
 
     @property
     def visits(self) -> Sequence[object]:
-        """Who came."""
+        """Requests that reached it."""
         return self._server.visits
 
 
-def example(seed: str) -> list[str]:
-    """Crawl a site whose faults the seed picks; return what was wrong, if anything."""
+def example(seed: str, routes: Routes | None = None) -> list[str]:
+    """Crawl a site whose faults the seed picks; return the failures of the crawl, if any."""
     chance = random.Random(seed)  # noqa: S311
     with SiteServer() as site, Trap() as trap, tempfile.TemporaryDirectory() as folder:
-        told = _furnish(site, trap.address, chance)
+        told = (routes or add_routes)(site, trap.address, chance)
         database = Path(folder, "news.sqlite")
         feeds = [f"feeds={site.url}/good.xml,{site.url}/bad-0.xml,{site.url}/bad-1.xml"]
         try:
@@ -258,14 +261,14 @@ def example(seed: str) -> list[str]:
             return [f"no end within {LONGEST} s", *told]
         log = done.stdout.decode(errors="replace")
         found = stored(database)
-        wrong = _judged(done.returncode, log, len(trap.visits))
+        wrong = find_failures(done.returncode, log, len(trap.visits))
         obeyed = any(one.startswith(_ROBOTS) for one in told)
         if len(found) != GOOD and not obeyed:
             wrong.append(f"only {sorted(found)} are stored")
         return [*wrong, *told, log] if wrong else []
 
 
-def _furnish(site: SiteServer, private: str, chance: random.Random) -> list[str]:
+def add_routes(site: SiteServer, private: str, chance: random.Random) -> list[str]:
     """Give the site its routes; return what is faulty, and how."""
     told = []
     good = tuple(f"/good/{number}" for number in range(GOOD))
@@ -306,7 +309,7 @@ def stored(database: Path) -> set[str]:
     return {"/good/" + url.rpartition("/")[2] for (url,) in rows}
 
 
-def _judged(code: int, log: str, visits: int) -> list[str]:
+def find_failures(code: int, log: str, visits: int) -> list[str]:
     wrong = []
     if code not in {0, 1}:
         wrong.append(f"exit code {code}")

@@ -116,11 +116,15 @@ def test_stats_that_change_with_time_are_no_progress() -> None:
 
 
 def test_crawl_reports_progress_only_to_a_socket(tmp_path: Path) -> None:
-    """The way is a socket: whoever starts a crawl with something else hears nothing."""
     code = (
-        "import sys\n"
-        "from newscrawl.crawl.extensions import _is_socket\n"
-        "print(_is_socket(sys.stdin.fileno()))"
+        "from scrapy.exceptions import NotConfigured\n"
+        "from scrapy.utils.test import get_crawler\n"
+        "from newscrawl.crawl.extensions import ProgressReport\n"
+        "crawler = get_crawler(settings_dict={'NEWSCRAWL_PARENT_GRACE': '5'})\n"
+        "try:\n"
+        "    print(bool(ProgressReport.from_crawler(crawler)))\n"
+        "except NotConfigured:\n"
+        "    print(False)\n"
     )
     ours, theirs = socket.socketpair()
     with ours, theirs, (tmp_path / "file").open("w+b") as file:
