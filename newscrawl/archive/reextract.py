@@ -24,6 +24,7 @@ from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
+from newscrawl.storage.mentions import apply_corrections
 from newscrawl.storage.progress import Step, delete_progress, load_progress
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.workers import WorkerPool
@@ -271,7 +272,9 @@ def _change(wanted: PendingCapture, document: Document | None) -> Change | None:
     if document is None or outcome == "lost":
         after = len(document.article.text) if document and change.reason else 0
         return replace(change, after=after)
-    companies = Counter(mention.company for mention in document.mentions)
+    text = (document.article.title, document.article.text)
+    mentions, _ = apply_corrections(stored.corrections if stored else (), text, document.mentions)
+    companies = Counter(mention.company for mention in mentions)
     if outcome == "unchanged":
         companies = stored_companies  # changes of the registry are the task of `newscrawl rematch`
     return replace(

@@ -17,6 +17,7 @@ from newscrawl.storage.articles import StoredArticle, lock_source, revise, store
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, fingerprint_of, rank, record_of
 from newscrawl.storage.errors import RevisionError
+from newscrawl.storage.mentions import Correction, corrections_of
 from newscrawl.storage.models import (
     Article,
     ArticleUrl,
@@ -265,7 +266,7 @@ class StoredVersion:
     `facts` come from its page or its feed, `companies` are the numbers of mentions of each, `rank`
     says how much of the article it has (see documents.rank). `kept` is compared by the rule for
     revisions, `names` are those of the site, and `layout_changed` is since when the incident of
-    this name has been open for the source.
+    this name has been open for the source. `corrections` are those of its mentions.
     """
 
     source: str
@@ -280,6 +281,7 @@ class StoredVersion:
     kept: Version
     names: tuple[str, ...] = ()
     layout_changed: datetime | None = None
+    corrections: Sequence[Correction] = ()
 
     def has_text_of(self, document: Document) -> bool:
         """Return whether the document has the same headline and text; raise UnstorableDocument."""
@@ -324,6 +326,7 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
         rows = session.execute(query).all()
         companies = _companies(session, {article.id for _, article, _ in rows})
         connection = session.connection()
+        corrections = corrections_of(connection, [article.id for _, article, _ in rows])
         changed = {
             number: layout_changed_since(connection, number)
             for number in {source.id for _, _, source in rows}
@@ -332,6 +335,7 @@ def versions_at(database: Database, urls: Sequence[str]) -> dict[str, StoredVers
             url: replace(
                 _version(article, source, companies.get(article.id, Counter())),
                 layout_changed=changed[source.id],
+                corrections=corrections.get(article.id, ()),
             )
             for url, article, source in rows
         }

@@ -17,6 +17,7 @@ from newscrawl.items import Document, Hints, Memory
 from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import IngestionWriter, records_of
+from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
@@ -99,6 +100,22 @@ def test_rollups_follow_reextraction(database: Database, tmp_path: Path, compani
     before = queries.company_ranking(database, stories=True)
     database.rebuild()
     assert queries.company_ranking(database, stories=True) == before
+
+
+def test_corrections_survive_reextraction(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    written(tmp_path / "archive", page(PATHS[0]))
+    store(database, [page(PATHS[0])], companies)
+    before = queries.article_page(database, PATHS[0])
+    assert before is not None
+    add_corrections(database, PATHS[0], wrong_mentions(before, "Siemens"), "ada")
+    changes = run(database, tmp_path / "archive", companies)
+    assert [(one.outcome, one.gained, one.lost) for one in changes.values()] == [
+        ("changed", (), ("Nokia",))
+    ]
+    assert companies_of(database) == {}
+    assert {row.state for row in queries.corrections(database)} == {"applied"}
 
 
 def test_second_run_changes_nothing(database: Database, tmp_path: Path, companies: Path) -> None:

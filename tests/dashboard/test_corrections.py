@@ -170,10 +170,11 @@ def test_corrections_are_signed_with_the_name_that_was_given(client: TestClient)
     assert SCRIPT not in text
 
 
-def test_shared_dashboard_asks_who_corrects(database: Database, companies: Path) -> None:
-    url = database._url.render_as_string(hide_password=False)
+def test_shared_dashboard_asks_who_corrects(
+    database: Database, database_url: str, companies: Path
+) -> None:
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    app = create_app(config(url, companies, TOKEN))
+    app = create_app(config(database_url, companies, TOKEN))
     with TestClient(
         app, base_url="http://127.0.0.1:8300", follow_redirects=False, headers=headers
     ) as client:

@@ -20,6 +20,8 @@ from newscrawl.storage.corrections import (
     wrong_mentions,
 )
 from newscrawl.storage.errors import CorrectionError
+from newscrawl.storage.mentions import text_batches, write_mentions
+from newscrawl.storage.progress import Step
 from newscrawl.storage.queries import ArticlePage, Scope
 from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.revisions import earlier_version, restore_version
@@ -184,6 +186,16 @@ def test_corrections_survive_rematch(database: Database, registry: Path) -> None
     assert states(database) == [("Ford", "redundant")] * 3 + [("BMW", "redundant")]
     remove_correction(database, bmw)
     assert counts(database) == {"BMW": (0, 1)}
+
+
+@pytest.mark.usefixtures("before")
+def test_correction_made_during_a_rematch_stays(database: Database, registry: Path) -> None:
+    (texts,) = text_batches(database, Scope())
+    searched = {texts[0].number: load_companies(registry).find(TEXT, title=TITLE, language="en")}
+    drop_ford(database)
+    add_bmw(database)
+    write_mentions(database, texts, searched, Step(task="t", position=1, counts={}))
+    assert counts(database) == AFTER
 
 
 def test_undoing_after_rematch_gives_what_the_matcher_finds(

@@ -128,6 +128,24 @@ def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
         record_incidents(database, [Incident(kind="blocked", source="ft", note="")], ())
 
 
+def test_database_of_the_version_before_keeps_its_rows(unreleased: str) -> None:
+    upgrade_database(unreleased)
+    opened = engine.make_engine(engine.parse_url(unreleased))
+    with opened.execution_options(writes=True).begin() as connection:
+        connection.execute(text("DROP TABLE corrections"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0015'"))
+        tables = [
+            table for table in models.Base.metadata.sorted_tables if table.name != "corrections"
+        ]
+        before = {table.name: connection.execute(select(table)).all() for table in tables}
+    assert upgrade_database(unreleased) == ("0015", migrations.HEAD)
+    with opened.connect() as connection:
+        assert before == {table.name: connection.execute(select(table)).all() for table in tables}
+    opened.dispose()
+    assert any(before.values())
+    assert differences(unreleased) == []
+
+
 def test_development_schema_is_refused_with_advice(unreleased: str) -> None:
     opened = engine.make_engine(engine.parse_url(unreleased))
     with opened.execution_options(writes=True).begin() as connection:
