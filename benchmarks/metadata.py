@@ -115,28 +115,31 @@ def _moment(text: str) -> datetime | None:
     return moment if moment.year >= EARLIEST_YEAR else None
 
 
-def half_of(site: str) -> int:
-    """Return 0 or 1 for the half of all sites that a site belongs to."""
-    return hashlib.sha256(site.encode()).digest()[0] & 1
+def is_sealed(site: str) -> bool:
+    """Return whether rules of metadata were only scored on a site, never fitted to it.
+
+    These are not the sites of `newscrawl.training.corpus.part_of`, which models were not fitted to.
+    """
+    return int(hashlib.sha256(site.encode()).hexdigest(), 16) % 5 == 0
 
 
 def compare_metadata(
     corpus: CorpusOption = None,
     sets: SetsOption = None,
     langs: LangsOption = None,
-    half: Annotated[
-        int | None,
-        typer.Option(min=0, max=1, help="Only the sites whose hash is even (0) or odd (1)."),
+    sealed: Annotated[
+        bool | None,
+        typer.Option("--sealed/--open", help="Only the sealed sites, or only the others."),
     ] = None,
     form: FormatOption = "table",
 ) -> None:
     """Score title, authors, day and language of newscrawl beside those of other tools.
 
-    Rules are fitted on one half of the sites and judged on the other.
+    Rules are fitted on the open sites and judged on the sealed ones, a fifth of all.
     """
     everything = corpus_from(corpus)
     chosen = everything.select(sets=sets or (), langs=langs or ())
-    pages = [page for page in labelled(chosen) if half in (None, half_of(page.owner))]
+    pages = [page for page in labelled(chosen) if sealed in (None, is_sealed(page.owner))]
     if not pages:
         write_note(f"{everything.name}: no article with gold title, authors or date")
         raise typer.Exit(1)

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final
 
-from selectolax.lexbor import LexborHTMLParser
-
-from newscrawl.extraction.html import decode
+from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.metadata import read_metadata
 from newscrawl.training.corpus import Corpus, GoldPage
 
 _WORD: Final = re.compile(r"\w+")
-_LIST: Final = re.compile(r"\s*(?:[,;|/]|\s(?:and|und|&)\s)\s*")
+_LIST: Final = re.compile(r"\s*(?:[,;|/]\s*(?:(?:and|und|&)\s)?|\s(?:and|und|&)\s)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +107,7 @@ def score(
 
 def read_page(page: GoldPage) -> Fields:
     """Return newscrawl's metadata of a page."""
-    tree = LexborHTMLParser(decode(page.html))
-    found = read_metadata(tree, page.url)
+    found = read_metadata(parse(decode(page.html)), page.url)
     return Fields(found.title, found.authors, found.published, found.language)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.metadata import compare_metadata, fields_of, half_of, score_peers
+from benchmarks.metadata import compare_metadata, fields_of, is_sealed, score_peers
 from newscrawl.training.corpus import GoldPage, load_corpus
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -82,11 +82,14 @@ def test_invalid_date_is_none(date: object) -> None:
     assert fields_of({"title": "", "date": date}).published is None
 
 
-def test_halves_have_no_common_site(run_benchmark: RunBenchmark, pages: list[GoldPage]) -> None:
+def test_sealed_and_open_sites_make_up_all(
+    run_benchmark: RunBenchmark, pages: list[GoldPage]
+) -> None:
     counts = []
-    for half in (0, 1):
-        ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, "--half", half, "-f", "json")
+    for part in ("--open", "--sealed"):
+        ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, part, "-f", "json")
         counts.append(json.loads(ran.out)[-1]["language.pages"])
     owners = [page.owner for page in pages if page.page_type == "article"]
-    assert counts == [sum(half_of(owner) == half for owner in owners) for half in (0, 1)]
+    sealed = sum(map(is_sealed, owners))
+    assert counts == [len(owners) - sealed, sealed]
     assert all(counts)

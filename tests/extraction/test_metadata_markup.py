@@ -37,6 +37,13 @@ def read(
         ("<p>Autor: Jan Kowalski</p>", ("Jan Kowalski",)),
         ("<p>Автор: Иван Петров</p>", ("Иван Петров",)),
         ("<p>作者：张三</p>", ("张三",)),
+        ('<p><a href="/authors/jane-doe">Jane Doe</a></p>', ("Jane Doe",)),
+        (
+            '<p>By <b>Jane Doe</b></p><p>Reviewed by <a href="/author/tom">Tom Ray</a></p>',
+            ("Jane Doe",),
+        ),
+        ('<p>By <a href="/author/gizmo" rel="author">gizmo</a></p>', ("gizmo",)),
+        ("<div>By <a>Jane Doe</a><br>3 November 2026<br><a>Sea Trade</a></div>", ("Jane Doe",)),
         ('<div class="author-bio">Jane Doe</div>', ()),
         ('<div class="comment-author-x related">Jane Doe</div>', ()),
         ("<p>By the end of the week all was calm.</p>", ()),
@@ -48,6 +55,43 @@ def test_authors_are_read_near_the_headline(beside: str, wanted: tuple[str, ...]
 
 def test_byline_at_the_end_is_found() -> None:
     assert read(PROSE * 20 + '<p class="author">Jane Doe</p>').authors == ("Jane Doe",)
+
+
+def meta_authors(*names: str) -> str:
+    return "".join(f'<meta name="author" content="{name}">' for name in names)
+
+
+@pytest.mark.parametrize(
+    ("stated", "beside", "wanted"),
+    [
+        (["jdoe81"], "<p>By Jane Doe</p>", ("Jane Doe",)),
+        (["Pier Press"], '<p class="author">Jane Doe</p>', ("Jane Doe",)),
+        (["Tom Ray"], "<p>By Jane Doe</p>", ("Jane Doe",)),
+        (["Jane Doe", "Tom Ray"], "<p>By Jane Doe</p>", ("Jane Doe",)),
+        (["Jane Doe"], "<p>By <a>Jane Doe</a> and <a>Tom Ray</a></p>", ("Jane Doe", "Tom Ray")),
+        (["Jane Doe"], "<figcaption>By Ann Lee/Pier Images</figcaption>", ("Jane Doe",)),
+        (["Jane Doe", "Tom Ray"], "<p>By Jane Doe Tom Ray</p>", ("Jane Doe", "Tom Ray")),
+        (["Jane Doe"], "<p>By gizmo</p>", ("Jane Doe",)),
+        (["Jane Doe"], '<p class="author">Tom Ray</p>', ("Jane Doe",)),
+    ],
+)
+def test_byline_under_the_headline_is_trusted_before_fields(
+    stated: list[str], beside: str, wanted: tuple[str, ...]
+) -> None:
+    assert read(beside, before=meta_authors(*stated)).authors == wanted
+
+
+def test_many_dates_do_not_hide_an_author_s_mark() -> None:
+    dates = "".join(f"<li><time>2026-10-{day:02}</time></li>" for day in range(1, 31))
+    marked = f'{PROSE * 20}{dates}{dates}<b itemprop="author">Jane Doe</b>'
+    assert read(marked).authors == ("Jane Doe",)
+
+
+def test_name_of_an_organisation_is_not_split() -> None:
+    author = '{"@type": "Organization", "name": "Institute for Sea and Harbour"}'
+    linked = f'{{"@type": "NewsArticle", "author": {author}}}'
+    script = f'<script type="application/ld+json">{linked}</script>'
+    assert read("", before=script).authors == ("Institute for Sea and Harbour",)
 
 
 def test_visible_persons_are_preferred_to_the_site_as_author() -> None:

@@ -41,6 +41,18 @@ from newscrawl.extraction.metadata import names
         ("山田太郎 記者", ["山田太郎"]),
         ("det/dpa", ["det", "dpa"]),
         ("Reuters", ["Reuters"]),
+        ("By Jane Doe, The Harbour Press", ["Jane Doe"]),
+        ("By Jane Doe The Associated Press", ["Jane Doe"]),
+        ("Written by Jane Doe. Edited by Tom Ray", ["Jane Doe"]),
+        ("By Jane Doe\nReviewed by\nTom Ray", ["Jane Doe"]),
+        ("Posted on September 21, 2026 by Jane Doe", ["Jane Doe"]),
+        ("By Jane Doe on behalf of the harbour team", ["Jane Doe"]),
+        ("Jane Doe ⋅ Founder ⋅ May 2, 2026", ["Jane Doe"]),
+        ("Human in the Loop", ["Human in the Loop"]),
+        ("Pier.example.com Staff", ["Pier.example.com Staff"]),
+        ("Von DPA", ["DPA"]),
+        ("Von Miller", ["Von Miller"]),
+        ("著者：後藤大地", ["後藤大地"]),
     ],
 )  # fmt: skip
 def test_names_are_read_from_a_byline(byline: str, wanted: list[str]) -> None:
@@ -66,6 +78,7 @@ def test_text_without_a_name_has_none(text: str) -> None:
         (["Doe", "Jane Doe"], ("Jane Doe",)),
         (["August Weber"], ("August Weber",)),
         (["李四"], ("李四",)),
+        (["Espectáculos", "Juan Muñoz"], ("Juan Muñoz",)),
     ],
 )
 def test_persons_are_found_among_texts_of_the_markup(
@@ -77,6 +90,28 @@ def test_persons_are_found_among_texts_of_the_markup(
 def test_desk_is_the_author_if_no_person_is_named() -> None:
     assert names.clean(["Sports Editors"]) == ()
     assert names.desks(["Sports Editors"]) == ("Sports Editors",)
+
+
+@pytest.mark.parametrize(
+    ("bylines", "wanted"),
+    [
+        (["by gizmo on August 3, 2026"], ("gizmo",)),
+        (["Posted by gizmo under"], ("gizmo",)),
+        (["5 min read", "May 3", "gizmo"], ("gizmo",)),
+        (["by the Acme team"], ("the Acme team",)),
+        (["by printing one of our examples"], ()),
+    ],
+)
+def test_account_or_desk_is_the_author_of_a_byline_without_persons(
+    bylines: list[str], wanted: tuple[str, ...]
+) -> None:
+    assert names.accounts(bylines) == wanted
+
+
+def test_desks_of_bylines_are_found() -> None:
+    assert names.marked_desks(["Night Editor\nMay 3, 2026"]) == ("Night Editor",)
+    assert names.marked_desks(["von Redaktion"]) == ("Redaktion",)
+    assert names.marked_desks(["Jane Doe"]) == ()
 
 
 @given(st.lists(st.text(max_size=120), max_size=5))

@@ -1,8 +1,9 @@
 """The headline among a page's titles."""
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction.metadata import titles
+from newscrawl.extraction.metadata import read_metadata, titles
 from newscrawl.extraction.metadata.titles import Candidate
 
 SITE = ("The Daily Pier", "pier.example", "pier")
@@ -22,6 +23,7 @@ HEADLINE = "Harbour reopens after the storm"
         f"The Daily Pier » {HEADLINE}",
         f"{HEADLINE}_The Daily Pier",
         f"{HEADLINE} | Business | By Jane Doe",
+        f"{HEADLINE} | Ships, weather and more from pier.example | News",
     ],
 )
 def test_site_name_is_removed_from_the_title(title: str) -> None:
@@ -73,3 +75,73 @@ def test_text_after_another_candidate_is_removed() -> None:
 def test_no_candidate_gives_no_title() -> None:
     assert titles.choose([], SITE) is None
     assert titles.choose([Candidate("…", "heading")], SITE) is None
+
+
+def title_of(html: str) -> str | None:
+    return read_metadata(LexborHTMLParser(html), "https://pier.example/2026/harbour").title
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        f"<h1>{HEADLINE}</h1>",
+        f"<h1><a href='/2026/harbour'>{HEADLINE}</a></h1>",
+        f"<h1><span class='kicker'>Storm at sea</span> {HEADLINE}</h1>",
+        f"<h1><small>Storm at sea</small><br>{HEADLINE}</h1>",
+        f"<h1><style>.a{{color:red}}</style>{HEADLINE}</h1>",
+        f"<h1><span class='sr-only'>Headline:</span> {HEADLINE}</h1>",
+        "<h1><b>Harbour</b> reopens<br>after the <i>storm</i></h1>",
+        f"<h1><a href='https://pier.example/'>Pier of the sea</a></h1><h1>{HEADLINE}</h1>",
+    ],
+)
+def test_main_heading_gives_the_title_without_kicker_style_and_site(heading: str) -> None:
+    assert title_of(f"<title>pier.example</title>{heading}") == HEADLINE
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        (f"Weather: {HEADLINE}", f"Weather: {HEADLINE}"),
+        (HEADLINE, HEADLINE),
+        ("pier.example", HEADLINE),
+    ],
+)
+def test_kicker_stays_where_other_titles_have_it(title: str, wanted: str) -> None:
+    heading = f"<h1><span class='kicker'>Weather:</span> {HEADLINE}</h1>"
+    assert title_of(f"<title>{title}</title>{heading}") == wanted
+
+
+def test_parts_of_the_heading_that_titles_lack_are_removed() -> None:
+    heading = f"<h1>Storm at sea <b>{HEADLINE}</b></h1>"
+    assert title_of(f"<title>{HEADLINE}</title>{heading}") == HEADLINE
+    assert title_of(f"<title>pier.example</title>{heading}") == f"Storm at sea {HEADLINE}"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        f"Sport / Racing : Sea : {HEADLINE}",
+        f"{HEADLINE}: Sport: Sea: Gazette",
+        f"{HEADLINE} (from The Gazette)",
+        f"The Gazette - your news first. - Towns, Lakes | {HEADLINE}",
+    ],
+)
+@pytest.mark.parametrize("heading", ["", "<h1>Top Classifieds</h1>"])
+def test_part_of_the_title_that_stands_alone_in_the_text_is_the_headline(
+    title: str, heading: str
+) -> None:
+    shown = f"<ul><li>Sport</li><li>Sea</li></ul><p class=a>{HEADLINE.upper()}</p>"
+    found = title_of(f"<title>{title}</title><body>{heading}{shown}<p>Ships sail.</p>")
+    assert found == HEADLINE
+
+
+def test_first_marked_headline_is_the_title_of_a_page_without_titles() -> None:
+    body = f"<h2>Menu</h2><p class=articleHeadline>{HEADLINE}</p><h3>Other stories of today</h3>"
+    assert title_of(f"<body>{body}") == HEADLINE
+    assert title_of("<body><p>Ships sail again.</p>") is None
+
+
+def test_single_main_heading_is_trusted_before_other_titles() -> None:
+    other = "Why the sea is calm: the long read"
+    meta = f"<meta property='og:title' content='{other}'><title>{other}</title>"
+    assert title_of(f"{meta}<h1>{HEADLINE}</h1>") == HEADLINE

@@ -62,3 +62,11 @@ def test_dates_of_one_day_are_equal(
     found: datetime | date | None, gold: str, wanted: bool | None
 ) -> None:
     assert metadata_score.same_day(found, gold) is wanted
+
+
+@pytest.mark.parametrize(
+    "gold",
+    ["Jane Doe, Tom Ray, and Ann Lee", "Jane Doe; Tom Ray & Ann Lee", "Jane Doe/Tom Ray/Ann Lee"],
+)
+def test_gold_with_several_names_in_one_string_is_split(gold: str) -> None:
+    assert metadata_score.authors_f1(["Ann Lee", "Jane Doe", "Tom Ray"], [gold]) == 1

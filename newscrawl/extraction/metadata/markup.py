@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -20,12 +20,13 @@ NODES_AFTER: Final = 50
 MAX_MARKED: Final = 30
 MAX_FOUND: Final = 12
 MAX_TEXT: Final = 200
+MAX_OPENING: Final = 100
 MAX_HINTS: Final = 500
 MAX_INNER: Final = 30
 MAX_SEARCHED: Final = 200_000
 MAX_YEARS: Final = 40
 LABEL_REACH: Final = 50
-"""Ours, fitted on half 0 of the sites by benchmarks.metadata: how far from the
+"""Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
 
 # Parts of class names and ids.
@@ -37,6 +38,13 @@ _NO_AUTHOR_HINT: Final = re.compile(
     r"author[-_]*s?[-_]*(?:bio|box|image|img|avatar|photo|pic|social|desc|links?|email|title|"
     r"role|job|thumb|icon|about|position)|avatar|comment|related|sidebar|promo|newsletter|share|"
     r"authori|biograph|teaser|recommend"
+)
+# Links to an author's page.
+_AUTHOR_LINK: Final = re.compile(
+    r"/(?:authors?|autor(?:e[ns]|in(?:nen)?|i)?|auteurs?|contributors?|columnists?|journalists?|"
+    r"journalistes?|writers?|reporters?|producers|redaktion|byline|by|people|profiles?|staff)"
+    r"/[^/?#]|[?&]_?author=",
+    re.IGNORECASE,
 )
 _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
@@ -59,10 +67,11 @@ _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,
 # Each part costs time on every page without byline or date; these are the ones that pay.
 _ANYWHERE: Final = (
     "time,[rel=author],[itemprop=author],[class*=author],[class*=byline],[class*=autor],"
-    "[class*=date]"
+    "[class*=date],a[href*='/author']"
 )
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _TIME: Final = tag_id("time")
+_LINK: Final = tag_id("a")
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
 
@@ -114,11 +123,31 @@ def around(heading: LexborNode, dialect: Dialect) -> Sightings:
     return reader.sightings
 
 
+def byline_after(heading: LexborNode) -> str | None:
+    """Return the first byline after a headline that opens with a word such as "By"."""
+    for node in _after(heading):
+        if node.tag_id == TEXT and (byline := _byline_in(node)):
+            return byline
+    return None
+
+
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     """Read what a page marks as byline or date, wherever it stands."""
     reader = _Reader(dialect)
-    reader.read(tree.css(_ANYWHERE)[:MAX_MARKED])
+    reader.read(_first_of_each(tree.css(_ANYWHERE)))
     return reader.sightings
+
+
+def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
+    """Yield the first of these nodes that are dates, and the first that are not."""
+    counts = {True: 0, False: 0}
+    for node in nodes:
+        is_date = node.tag_id == _TIME or "date" in (node.attributes.get("class") or "")
+        counts[is_date] += 1
+        if counts[is_date] <= MAX_MARKED:
+            yield node
+        elif min(counts.values()) >= MAX_MARKED:
+            return
 
 
 def labelled_date(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
@@ -211,6 +240,30 @@ def _lines(node: LexborNode) -> list[str]:
     return lines
 
 
+def _byline_in(node: LexborNode) -> str | None:
+    """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
+    content = (node.text_content or "").strip()
+    if not content or len(content) > MAX_OPENING or not names.opens_byline(content):
+        return None
+    text = squeeze(content)
+    if not _BY_ALONE.fullmatch(text):
+        return text if _BYLINE.match(text) else None
+    parent = node.parent
+    for _ in range(3):
+        if parent is None:
+            return None
+        if parent.tag_id in _BLOCKS and (names_after := _lines_after(text, _lines(parent))):
+            return "\n".join((text, *names_after))
+        parent = parent.parent
+    return None
+
+
+def _lines_after(label: str, lines: list[str]) -> list[str]:
+    """Return the lines between "By" and a date or the like."""
+    rest = lines[lines.index(label) + 1 :] if label in lines else []
+    return list(takewhile(lambda line: not any(map(str.isdigit, line)), rest))
+
+
 class _Reader:
     def __init__(self, dialect: Dialect) -> None:
         self.sightings = Sightings()
@@ -235,6 +288,8 @@ class _Reader:
             return
         is_author = "author" in itemprop or "author" in (attributes.get("rel") or "").lower()
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
+        if node.tag_id == _LINK and not hints_at_author:
+            hints_at_author = bool(_AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS]))
         if is_author or hints_at_author or hints_at_date:
             lines = _lines(node)
             if is_author or hints_at_author:
@@ -280,11 +335,8 @@ class _Reader:
         dated = "20" in text or "." in text or "19" in text
         if dated:
             self._date(text, "", Sighting(2 + len(text) // 30, distance))
-        if len(text) < 100 and names.opens_byline(text):
-            if _BY_ALONE.fullmatch(text):
-                self._byline_around(node, distance)
-            elif _BYLINE.match(text):
-                self._add(text, Sighting(2, distance))
+        if len(text) <= MAX_OPENING and (byline := _byline_in(node)):
+            self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
 
     def _dateline(self, text: str, distance: int) -> None:
@@ -292,19 +344,9 @@ class _Reader:
         if opening := _DATELINE.match(text):
             self._date(opening[0], "", Sighting(4, distance))
 
-    def _byline_around(self, node: LexborNode, distance: int) -> None:
-        """Read the block in which "By" stands alone, its names being links."""
-        for _ in range(3):
-            parent = node.parent
-            if parent is None:
-                return
-            node = parent
-            text = " ".join(_lines(node))
-            if node.tag_id in _BLOCKS and text and not _BY_ALONE.fullmatch(text):
-                self._add(text, Sighting(2, distance))
-                return
-
     def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
+        if names.is_secondary(self._label):
+            return
         named = node.css_first("[itemprop~=name],[rel~=author]")
         if named is not None:
             lines = _lines(named)

@@ -22,7 +22,7 @@ def _of(name: str) -> str:
 _LEADING: Final = re.compile(
     rf"(?:\W|_)*(?:(?:{_of('labels')})\s*[:：|]\s*|(?:{_of('labels_cjk')})\s*[:：/／|]?\s*"
     rf"|(?:{_of('by')})(?:\s*[:：]\s*|\s+)"
-    rf"|(?:{_of('by_or_particle')})(?:\s*[:：]\s*|\s+(?=\S+\s+\S)))",
+    rf"|(?:{_of('by_or_particle')})(?:\s*[:：]\s*|\s+(?=\S+\s+\S|(?-i:[A-Z]{{2,}})|Redaktion)))",
     re.IGNORECASE,
 )
 _LABELS: Final = frozenset(
@@ -36,16 +36,17 @@ _OPENING_WORDS: Final = frozenset(
 )
 _OPENING_SIGNS: Final = frozenset(label[0] for label in words("bylines", "labels_cjk"))
 _SPLIT: Final = re.compile(
-    r"\s*[;|·・•▪\n\t/]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
+    r"\s*[;|·・•▪⋅∙‧\n\t/]\s*|\s*(?:,|،|、|，)\s*(?:(?:and|und|et|y|e|og|och|en|und|i|и|και|ve)\s+)?"
     r"|\s+(?:&|\+|and|und|et|och|og|oraz|και|ve|и)\s+|\s+[-–—]\s+"
 )
 _SPLIT_WEAK: Final = re.compile(r"\s+(?:y|e|i|en|with|mit|con|avec|és|ja|şi|si)\s+")
 _TRAILING: Final = re.compile(
-    r"\s*(?:\([^)]*\)|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|\bin\s[A-Z].+|\baus\s[A-Z].+"
-    r"|\bupdated\b.*|\bpublished\b.*|\bposted\b.*|\bon\s.*\d.*|\bam\s\d.*|@\S+|\d{1,2}[./]\d.*"
+    r"\s*(?:\([^)]*\)|\[[^\]]*\]|<[^>]*>|\bfor\s.+|\bfür\s.+|(?-i:\b(?:in|aus)\s[A-Z].+)"
+    r"|\bon\sbehalf\sof\b.*|\b(?:last\s+)?updated\b.*|\bpublished\b.*|\bposted\b.*|\bon(?:\s.*\d.*)?|\bam\s\d.*|@\S+|\d{1,2}[./]\d.*"
     r"|https?:\S*|\S+@\S+|www\.\S*)\s*$",
     re.IGNORECASE,
 )
+_AGENCY: Final = re.compile(rf"\s+(?:{_of('agencies')})$", re.IGNORECASE)
 _DAY_AFTER: Final = re.compile(
     r"\s(?:([^\W\d_]{3,12})\.?\s\d{1,2}\b|\d{1,2}\.?\s([^\W\d_]{3,12})\b).*"
 )
@@ -53,8 +54,12 @@ _ROLES: Final = frozenset(words("bylines", "roles"))
 _ROLES_OF_WORDS: Final = tuple(role for role in _ROLES if " " in role)
 _PARTS: Final = re.compile(r"[\s/,()|-]+")
 _ROLE_SUFFIX: Final = re.compile(rf"\s*(?:{any_of(words('bylines', 'suffixes'))})$")
+_SECONDARY: Final = re.compile(rf"(?<!\w)(?:{_of('secondary')})(?!\w)", re.IGNORECASE)
+_ORGANISATIONS: Final = frozenset(words("bylines", "organisations"))
 _NOBODY: Final = frozenset(words("bylines", "nobody"))
-_ADDRESS: Final = re.compile(r"https?://|www\.|\.(?:com|org|net|de|php|html?)\b|@", re.IGNORECASE)
+_ADDRESS: Final = re.compile(
+    r"https?://|www\.|@|\S*\.(?:com|org|net|de|php|html?)/?$", re.IGNORECASE
+)
 _PARTICLES: Final = frozenset(words("bylines", "particles"))
 # A capital or a letter of a script without capitals, and whatever letters follow.
 _NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
@@ -62,6 +67,12 @@ _NAME_WORD: Final = re.compile(r"[^\W\d_a-zß-öø-ÿα-ωа-я][\w'’.‘-]*")
 _PLAIN_WORD: Final = r"[A-ZÀ-ÖØ-ÞΆ-ΫА-Я][\w'’-]*\.?"
 _PLAIN_NAME: Final = re.compile(rf"{_PLAIN_WORD}(?: {_PLAIN_WORD}){{1,3}}(?<!\.)")
 _MARKS: Final = " ,;:|/.·-–—*\"'“”„«»()"
+# Chinese, Japanese and Korean names have no blanks.
+_NO_BLANKS: Final = re.compile(r"[\u2e80-\uffef]")
+_DATED_BY: Final = re.compile(
+    rf"\D{{0,40}}\d[^;|\n]{{0,40}}?\s(?=(?:{_of('by')}|{_of('by_or_particle')})\s)", re.IGNORECASE
+)
+_UNFINISHED: Final = re.compile(r"(?:\s+(?:under|in|on|at|am|um|le|el|il))+$")
 _LETTER: Final = re.compile(r"[^\W\d_]")
 
 
@@ -79,7 +90,7 @@ def desks(bylines: Iterable[str]) -> tuple[str, ...]:
 def persons(bylines: Iterable[str]) -> tuple[str, ...]:
     """Take the names of persons out of texts that may hold more than names."""
     people = _unique(name for byline in bylines for name in split(byline) if is_person(name))
-    return tuple(name for name in people if " " in name or not name.isascii()) or people
+    return tuple(filter(is_full, people)) or people
 
 
 def _unique(texts: Iterable[str]) -> tuple[str, ...]:
@@ -87,6 +98,55 @@ def _unique(texts: Iterable[str]) -> tuple[str, ...]:
     for name in islice(texts, MAX_AUTHORS):
         unique.setdefault(name.casefold(), name)
     return _without_parts(tuple(unique.values()))
+
+
+def accounts(bylines: Iterable[str]) -> tuple[str, ...]:
+    """Take the first name of one word, or of a desk, out of bylines without persons' names."""
+    names = (_UNFINISHED.sub("", name) for byline in bylines for name in split(byline)[:1])
+    return next(((name,) for name in names if is_weak(name) and not _is_date(name)), ())
+
+
+def marked_desks(bylines: Iterable[str]) -> tuple[str, ...]:
+    """Take what short bylines name in place of persons: "Editor", "Acme staff"."""
+    lines = (_strip(line) for byline in bylines for line in byline.split("\n"))
+    return next(
+        (
+            (line,)
+            for line in lines
+            if _could_be_name(line) and (is_role(line) or is_organisation(line))
+        ),
+        (),
+    )
+
+
+def _is_desk(text: str) -> bool:
+    return is_role(text) or is_organisation(text)
+
+
+def _is_date(name: str) -> bool:
+    return name.strip(".").lower() in MONTHS_AND_DAYS
+
+
+def is_weak(name: str) -> bool:
+    """Return whether a name may be an account, a first name or a desk rather than a person."""
+    return not is_full(name) or is_organisation(name)
+
+
+def all_persons(names: Iterable[str]) -> bool:
+    """Return whether all of these have a first and a last name."""
+    return all(" " in name for name in names)
+
+
+def hold_runs(names: Iterable[str], known: Iterable[str]) -> bool:
+    """Return whether any name is a known one and two words or more, as "Jane Doe Max Weber"."""
+    runs = [frozenset(name.casefold().split()) for name in names]
+    parts = [frozenset(name.casefold().split()) for name in known]
+    return any(part < run and len(run) >= len(part) + 2 for run in runs for part in parts)
+
+
+def is_full(name: str) -> bool:
+    """Return whether a name has more than one word, or is of a script without blanks."""
+    return " " in name or bool(_NO_BLANKS.search(name))
 
 
 def opens_byline(text: str) -> bool:
@@ -101,15 +161,33 @@ def split(byline: str) -> list[str]:
         return [byline]
     pieces = [
         _strip(part)
-        for line in byline[:MAX_BYLINE].split("\n")
+        for line in _main_part(byline[:MAX_BYLINE]).split("\n")
         for piece in _SPLIT.split(_strip(line))
         for part in _split_weakly(_strip(piece))
     ]
     names = [piece for piece in pieces if is_name(piece)]
     if len(names) > 1 and " " in names[0]:
         # "Jane Doe, Berlin": after a full name a single word is a place or an agency.
-        names = [name for name in names if " " in name or not name.isascii()] or names[:1]
+        names = [name for name in names if is_full(name) and not is_organisation(name)] or names[:1]
     return names
+
+
+def _main_part(byline: str) -> str:
+    """Return a byline up to who reviewed, edited or illustrated the text."""
+    if dated := _DATED_BY.match(byline):
+        byline = byline[dated.end() :]
+    secondary = _SECONDARY.search(byline)
+    return byline[: secondary.start()] if secondary and secondary.start() > 0 else byline
+
+
+def is_secondary(label: str) -> bool:
+    """Return whether a text says that a name follows of one who didn't write the article."""
+    return bool(_SECONDARY.search(label))
+
+
+def is_organisation(name: str) -> bool:
+    """Return whether a name holds a word such as press, times or staff."""
+    return not _ORGANISATIONS.isdisjoint(_PARTS.split(name.lower()))
 
 
 def is_person(text: str) -> bool:
@@ -142,6 +220,7 @@ def _could_be_name(text: str) -> bool:
         and len(text.split()) <= MAX_WORDS
         and _LETTER.search(text)
         and text.casefold() not in _NOBODY
+        and ":" not in text
         and not _ADDRESS.search(text)
         and sum(map(str.isdigit, text)) <= 4
         and not text.startswith(("{", "[", "%", "$", "#"))
@@ -159,7 +238,8 @@ def _strip(text: str) -> str:
         if shorter == text:
             break
         text = shorter
-    return _ROLE_SUFFIX.sub("", text)
+    without_agency = _AGENCY.sub("", text)
+    return _ROLE_SUFFIX.sub("", without_agency if " " in without_agency else text)
 
 
 def _split_weakly(piece: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What a page says about itself: gathered in one pass over its tree, costly parts on demand."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -9,9 +9,11 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction.blocks import tag_id
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import dates, jsonld, markup, titles
+from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
 from newscrawl.extraction.metadata.dates import Dialect
+from newscrawl.extraction.metadata.headings import Heading
 from newscrawl.extraction.metadata.vocabulary import tables, words
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
@@ -19,9 +21,14 @@ MAX_NODES: Final = 3_000
 MAX_VALUES_A_NAME: Final = 20
 MAX_HEADINGS: Final = 8
 MAX_LESSER_HEADINGS: Final = 60
+ALIKE: Final = 0.5
+"""Ours: Dice's coefficient from which a heading and a title are about the same."""
 
 _WANTED: Final = frozenset(name for names in tables("metas").values() for name in names)
 _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
+# Tags are compared by the parser's numbers: their names would be made anew for each node.
+_META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
+_NAMING: Final = frozenset({"property", "name", "itemprop", "http-equiv"})
 _LESSER_HEADINGS: Final = "h2,h3,h4,[class*=title],[class*=headline]"
 _TITLE: Final = words("metas", "title")
 _SITE: Final = words("metas", "site")
@@ -53,7 +60,7 @@ class PageSignals:
     metas: dict[str, list[str]]
     scripts: tuple[str, ...]
     title_element: str | None
-    headings: tuple[LexborNode, ...]
+    headings: tuple[Heading, ...]
     canonical: str | None
     html_language: str | None
 
@@ -93,17 +100,20 @@ class PageSignals:
 
     @cached_property
     def heading_texts(self) -> tuple[str, ...]:
-        """The texts of the main headings."""
-        return tuple(text for node in self.headings if (text := squeeze(node.text())))
+        """The texts of the main headings, without those that only link to the home page."""
+        return tuple(each.text for each in self.headings if each.text and not each.is_site)
 
     @cached_property
     def title_candidates(self) -> tuple[titles.Candidate, ...]:
         """All titles of the page, the most trusted place first."""
         keys = ("headline", "name", "alternativeHeadline")
         in_data = (squeeze(jsonld.text_of(self.article.get(key))) for key in keys)
-        by_place = {
-            "data": [next(filter(None, in_data), None)],
-            "heading": self.heading_texts,
+        data = next(filter(None, in_data), None)
+        elsewhere = [*filter(None, (data, *self.first_values(_TITLE), self.title_element))]
+        by_place: dict[str, Iterable[str | None]] = {
+            "data": [data],
+            "heading": [*self.heading_texts, *self._heading_variants(elsewhere)],
+            "shown": self._shown_headlines(elsewhere),
             "meta": self.first_values(_TITLE),
             "element": [self.title_element],
         }
@@ -113,6 +123,35 @@ class PageSignals:
             for text in texts
             if text
         )
+
+    def _heading_variants(self, elsewhere: Sequence[str]) -> Iterator[str]:
+        """Yield the parts of main headings that stand in titles without the rest of the heading."""
+        known = [_spaced(title) for title in elsewhere]
+        for heading in self.headings:
+            text = _spaced(heading.text)
+            for variant in heading.variants:
+                part = _spaced(variant)
+                if any(
+                    part in title and (len(part) > len(text) or text not in title)
+                    for title in known
+                ):
+                    yield variant
+
+    def _shown_headlines(self, elsewhere: Sequence[str]) -> Iterator[str]:
+        """Yield what the page shows as headline where no main heading is like its titles."""
+        wanted = [titles.words_of(title) for title in elsewhere]
+        heads = [titles.words_of(text) for text in self.heading_texts]
+        if len(heads) == 1 and len(heads[0]) >= titles.MIN_HEADLINE_WORDS:
+            return
+        if any(titles.likeness(head, title) >= ALIKE for head in heads for title in wanted):
+            return
+        parts = {part for title in elsewhere for part in headings.parts_of(title)}
+        parts -= {part for part in parts if titles.all_sites([part], self.site_names)}
+        part = headings.shown_part(self.tree, parts)
+        if part is None and not heads and len(elsewhere) < 2:
+            part = headings.first_headline(self.tree)
+        if part:
+            yield part
 
     @cached_property
     def title(self) -> str | None:
@@ -175,7 +214,8 @@ class PageSignals:
         """Everything that the site may call itself, its host names among them."""
         host = self._host
         name = max(host.removeprefix("www.").split("."), key=len)
-        return tuple(filter(None, (self.site_name, *self.first_values(_SITE), host, name)))
+        shown = [heading.text for heading in self.headings if heading.is_site]
+        return tuple(filter(None, (self.site_name, *self.first_values(_SITE), host, name, *shown)))
 
     @cached_property
     def around_heading(self) -> markup.Sightings:
@@ -192,11 +232,17 @@ class PageSignals:
         """Return a date that follows a word for publishing or changing, anywhere in the text."""
         return markup.labelled_date(self.tree, self.dialect)
 
-    @property
+    @cached_property
+    def byline(self) -> str | None:
+        """The first byline after the headline that opens with a word such as "By"."""
+        heading = self._heading if self.headings else None
+        return None if heading is None else markup.byline_after(heading)
+
+    @cached_property
     def _heading(self) -> LexborNode | None:
         """The element that shows the title, or the first of the main headings."""
-        likeness, best = self._most_alike(self.headings)
-        if likeness < 0.5:
+        likeness, best = self._most_alike([heading.node for heading in self.headings])
+        if likeness < ALIKE:
             others = self.tree.css(_LESSER_HEADINGS)[:MAX_LESSER_HEADINGS]
             likeness, other = self._most_alike(others)
             best = other if likeness >= 0.8 else best
@@ -216,21 +262,20 @@ def gather_signals(
     """Read metas, titles, headings and scripts off a parsed page."""
     metas: dict[str, list[str]] = {}
     scripts: list[str] = []
-    headings: list[LexborNode] = []
+    main_headings: list[Heading] = []
     title = canonical = None
     for node in tree.css(_QUERY)[:MAX_NODES]:
-        match node.tag:
-            case "meta":
-                _add_meta(metas, node.attributes)
-            case "script":
-                scripts.append(node.text())
-            case "title":
-                title = title or _page_title(node)
-            case "link":
-                canonical = canonical or node.attributes.get("href")
-            case "h1":
-                if len(headings) < MAX_HEADINGS:
-                    headings.append(node)
+        tag = node.tag_id
+        if tag == _META:
+            _add_meta(metas, node.attributes)
+        elif tag == _SCRIPT:
+            scripts.append(node.text())
+        elif tag == _TITLE_ELEMENT:
+            title = title or _page_title(node)
+        elif tag == _LINK:
+            canonical = canonical or node.attributes.get("href")
+        elif len(main_headings) < MAX_HEADINGS:
+            main_headings.append(headings.read(node))
     root = tree.root
     return PageSignals(
         tree=tree,
@@ -239,7 +284,7 @@ def gather_signals(
         metas=metas,
         scripts=tuple(scripts),
         title_element=title,
-        headings=tuple(headings),
+        headings=tuple(main_headings),
         canonical=canonical,
         html_language=root.attributes.get("lang") if root is not None else None,
     )
@@ -254,15 +299,19 @@ def _page_title(node: LexborNode) -> str | None:
 
 
 def _add_meta(metas: dict[str, list[str]], attributes: dict[str, str | None]) -> None:
-    for key in ("property", "name", "itemprop", "http-equiv"):
-        name = attributes.get(key)
-        if name and (name := name.strip().lower()) in _WANTED:
+    for key, name in attributes.items():
+        if key in _NAMING and name and (name := name.strip().lower()) in _WANTED:
             values = metas.setdefault(name, [])
             content = squeeze(attributes.get("content"))
             if content and len(values) < MAX_VALUES_A_NAME:
                 values.append(content)
             elif not values:
                 del metas[name]
+
+
+def _spaced(text: str) -> str:
+    """Return the words of a text between single blanks, so that a run of them can be searched."""
+    return f" {' '.join(titles.words_of(text))} "
 
 
 def language_code(value: str | None) -> str | None:

@@ -21,10 +21,13 @@ _PAYWALL: Final = words("metas", "paywall")
 _IMAGE: Final = words("metas", "image")
 _ABSOLUTE: Final = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#]\S*)?$")
 _TIER: Final = {"locked": True, "paid": True, "premium": True, "plus": True, "free": False}
-# Ours, fitted on half 0 of the sites by benchmarks.metadata: nodes from one byline of the page to
+# Ours, fitted on the open sites by benchmarks.metadata: nodes from one byline of the page to
 # its next; a farther one belongs to a teaser.
 MAX_GAP: Final = 12
 MAX_GAP_OF_MARKED: Final = 2
+MAX_MORE: Final = 2
+"""Ours: how many more persons a byline may name than fields; more are categories beside it."""
+_PICTURE: Final = re.compile(r"\b(?:getty|images?|photos?|fotos?|pictures?)\b", re.IGNORECASE)
 _AUTHOR: Final = words("metas", "author")
 _LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))
 _WRITTEN_BY: Final = re.compile(any_of(words("bylines", "written_by")), re.IGNORECASE)
@@ -154,37 +157,75 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     A field that names only the site itself gives way to persons whom the page shows.
     """
     stated: tuple[str, ...] = ()
-    for bylines in _bylines_of_fields(signals):
-        authors = names.clean(bylines)
+    for bylines, organisations in _bylines_of_fields(signals):
+        authors = (*names.clean(bylines), *organisations)
         if authors and not titles.all_sites(authors, signals.site_names):
-            return authors
+            if not all(map(names.is_weak, authors)):
+                return _signed(signals, authors)
+            stated = authors
+            break
         stated = stated or authors or names.desks(bylines)
-    beside = names.persons(signals.around_heading.best_bylines(MAX_GAP))
-    return beside or stated or names.persons(signals.anywhere.best_bylines(MAX_GAP_OF_MARKED))
+    if signed := _signed(signals, ()):
+        return signed
+    beside = signals.around_heading.best_bylines(MAX_GAP)
+    persons = names.persons(beside)
+    is_site = titles.all_sites(stated, signals.site_names)
+    if persons and (is_site or any(map(names.is_full, persons))):
+        return persons
+    if stated:
+        return stated
+    marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
+    return (
+        names.persons(marked)
+        or names.accounts(beside)
+        or names.accounts(marked)
+        or names.marked_desks(beside)
+    )
 
 
-def _bylines_of_fields(signals: PageSignals) -> Iterator[Sequence[str]]:
+def _signed(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the persons in the byline under the headline, else the stated authors.
+
+    Fields also name editors and photographers, or the account that entered the text.
+    """
+    byline = signals.byline
+    if not byline or _PICTURE.search(byline):
+        return stated
+    persons = names.persons([byline])
+    if not persons or len(persons) > len(stated) + MAX_MORE:
+        return stated
+    if names.all_persons(persons) and not names.hold_runs(persons, stated):
+        return persons if not titles.all_sites(persons[-1:], signals.site_names) else stated
+    return stated
+
+
+def _bylines_of_fields(
+    signals: PageSignals,
+) -> Iterator[tuple[Sequence[str], tuple[str, ...]]]:
+    """Yield the bylines of each field that states authors, and the names of organisations."""
     for key in ("author", "creator"):
         if key in signals.article:
-            yield list(_person_names(signals, signals.article[key]))
+            yield _names_in(signals, signals.article[key])
     metas = signals.metas
     for name in _AUTHOR:
         if name in metas:
-            yield metas[name]
+            yield metas[name], ()
     for label, data in _LABELS:
         if label in metas and data in metas and _WRITTEN_BY.search(metas[label][0]):
-            yield metas[data]
+            yield metas[data], ()
 
 
-def _person_names(signals: PageSignals, value: object) -> Iterator[str]:
+def _names_in(signals: PageSignals, value: object) -> tuple[list[str], tuple[str, ...]]:
+    persons: list[str] = []
+    organisations: list[str] = []
     values = value if isinstance(value, list) else [value]
     for each in values[: names.MAX_AUTHORS]:
-        person = signals.data.resolve(each)
-        name = person.get("name") if isinstance(person, dict) else person
-        if isinstance(name, list):
-            yield from (text for one in name if (text := squeeze(jsonld.text_of(one))))
-        elif text := squeeze(jsonld.text_of(name)):
-            yield text
+        node = signals.data.resolve(each)
+        name = node.get("name") if isinstance(node, dict) else node
+        is_organisation = isinstance(node, dict) and "organization" in jsonld.types_of(node)
+        texts = map(jsonld.text_of, name if isinstance(name, list) else [name])
+        (organisations if is_organisation else persons).extend(filter(None, map(squeeze, texts)))
+    return persons, tuple(organisations)
 
 
 # --- The declared kind ---------------------------------------------------------------------------

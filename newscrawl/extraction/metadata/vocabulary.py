@@ -28,7 +28,10 @@ def any_of(entries: Iterable[str]) -> str:
 
 def contains_any(text: str, phrases: Iterable[str]) -> bool:
     """Return whether any of these phrases stands in the text."""
-    return any(phrase in text for phrase in phrases)
+    for phrase in phrases:  # noqa: SIM110 - any() over a generator takes twice the time
+        if phrase in text:
+            return True
+    return False
 
 
 _SUBSCRIBE: Final = words("phrases", "subscribe")

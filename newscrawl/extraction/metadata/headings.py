@@ -1,0 +1,159 @@
+"""The headlines that a page shows: its main headings without kickers, or what its title repeats."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
+from newscrawl.extraction.html import squeeze
+
+MAX_CHILDREN: Final = 30
+MAX_DEPTH: Final = 3
+MAX_SEARCHED: Final = 50_000
+MAX_PARTS: Final = 8
+MIN_WORDS: Final = 2
+MAX_WORDS: Final = 40
+MIN_LETTERS: Final = 6
+"""Ours: bounds on hostile input; words that a headline without a main heading has."""
+
+# Parts of class names of what stands within a main heading without being the headline.
+_KICKER: Final = re.compile(
+    r"kicker|over-?line|roof-?line|top-?line|top-?title|eye-?brow|dachzeile|spitzmarke|vorspann|"
+    r"sr-only|screen-?reader|visually-?hidden|off-?screen|aural|hidden|categor|rubri[ck]|section|"
+    r"label|badge|date"
+)
+_PART: Final = re.compile(r"\s(?:[–—·•»«›/~-]|--|::|\|\|)\s+|[:|│｜]\s+|\s*[|│｜(]\s*|[)]\s*$")
+_HOME: Final = re.compile(r"(?:.*://[^/]+)?/?(?:index\.\w{3,5})?(?:[?#].*)?", re.DOTALL)
+_HEADLINES: Final = (
+    "h2,h3,[class*=headline i],[class*=storyhead i],[class*=articlehead i],"
+    "[class*=articletitle i],[class*=article-title i],[class*=entry-title i],[class=title i]"
+)
+_BETWEEN: Final = "\x01"
+_WORD: Final = re.compile(r"\w+")
+_SMALL: Final = tag_id("small")
+_LINK: Final = tag_id("a")
+_SKIPPED: Final = tag_ids("script style noscript svg template")
+_SPACED: Final = tag_ids("br div p hr")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A main heading: its text, other readings of it, and whether it is a link to the home page."""
+
+    node: LexborNode
+    text: str
+    variants: tuple[str, ...] = ()
+    is_site: bool = False
+
+
+def read(node: LexborNode) -> Heading:
+    """Read an H1, without a kicker, hidden words and the like."""
+    first = node.first_child
+    if first is not None and first.tag_id == TEXT and first.next is None:
+        return Heading(node, squeeze(first.text_content))
+    inner, is_site = node, False
+    for _ in range(MAX_DEPTH):
+        child = _only_child(inner)
+        if child is None:
+            break
+        is_site = is_site or (child.tag_id == _LINK and _leads_home(child))
+        inner = child
+    pieces = _pieces(inner)
+    whole = [text for text, _ in pieces]
+    shown = _without_kickers(pieces)
+    if not is_headline("".join(shown)):
+        shown = whole
+    variants = (shown, whole, shown[1:], shown[:-1])
+    readings = dict.fromkeys(filter(None, (squeeze("".join(variant)) for variant in variants)))
+    text, *others = readings or [""]
+    return Heading(node, text, tuple(others), is_site)
+
+
+def _without_kickers(pieces: Sequence[tuple[str, bool]]) -> list[str]:
+    """Return the texts that are no kickers, and those after which no other text comes."""
+    headline = (index for index, (text, is_kicker) in enumerate(pieces) if text and not is_kicker)
+    end = max(headline, default=-1)
+    return [text for index, (text, is_kicker) in enumerate(pieces) if not is_kicker or index > end]
+
+
+def _only_child(node: LexborNode) -> LexborNode | None:
+    """Return the one element within an element that holds no other text."""
+    only = None
+    for child in node.iter(include_text=True):
+        if child.tag_id == TEXT:
+            if not (child.text_content or "").isspace():
+                return None
+        elif child.tag_id > LAST_NO_ELEMENT and child.tag_id not in _SKIPPED:
+            if only is not None:
+                return None
+            only = child
+    return only
+
+
+def _pieces(node: LexborNode) -> list[tuple[str, bool]]:
+    """Return the texts of an element's children, and whether each is a kicker."""
+    pieces: list[tuple[str, bool]] = []
+    for child in islice(node.iter(include_text=True), MAX_CHILDREN):
+        tag = child.tag_id
+        text = (child.text_content or "") if tag == TEXT else ""
+        is_kicker = False
+        if tag in _SPACED:
+            text = f" {child.text()} "
+        elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:
+            text = child.text()
+            hints = (child.attributes.get("class") or "").lower()
+            is_kicker = tag == _SMALL or bool(_KICKER.search(hints))
+        if text.isspace():
+            pieces[-1:] = [(f"{before} ", is_kicker) for before, is_kicker in pieces[-1:]]
+        elif text:
+            pieces.append((text, is_kicker))
+    return pieces
+
+
+def _leads_home(link: LexborNode) -> bool:
+    href = (link.attributes.get("href") or "")[:400]
+    return bool(href and not href.startswith("#") and _HOME.fullmatch(href))
+
+
+def is_headline(text: str) -> bool:
+    """Return whether a text has as many words as a headline; without blanks, letters count."""
+    words = _WORD.findall(text)
+    return MIN_WORDS <= len(words) <= MAX_WORDS or (
+        len(words) == 1 and len(words[0]) >= MIN_LETTERS and words[0] > "\u3000"
+    )
+
+
+def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
+    """Return the longest of these parts of titles that stands alone in a page's text."""
+    ordered = sorted(parts, key=len, reverse=True)
+    if not ordered or tree.body is None:
+        return None
+    text = tree.body.text(separator=f" {_BETWEEN} ")[:MAX_SEARCHED].casefold()
+    texts = f"{_BETWEEN} {' '.join(text.split())} {_BETWEEN}"
+    return next(
+        (part for part in ordered if f"{_BETWEEN} {part.casefold()} {_BETWEEN}" in texts), None
+    )
+
+
+def parts_of(title: str) -> Iterator[str]:
+    """Yield what stands between any two separators of a title."""
+    cuts = [(0, 0), *(match.span() for match in _PART.finditer(title))][:MAX_PARTS]
+    cuts.append((len(title), len(title)))
+    for index, (_, start) in enumerate(cuts):
+        for end, _ in cuts[index + 1 :]:
+            part = title[start:end].strip()
+            if is_headline(part):
+                yield part
+
+
+def first_headline(tree: LexborHTMLParser) -> str | None:
+    """Return the first text that is marked as a headline without being a main heading."""
+    for node in tree.css(_HEADLINES)[:MAX_CHILDREN]:
+        text = squeeze(node.text(separator=" "))
+        if is_headline(text) and (" " in text[text.find(" ") + 1 :] or text > "\u3000"):
+            return text
+    return None
