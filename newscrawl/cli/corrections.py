@@ -88,7 +88,7 @@ def add(
         chosen = places if nth is None else places[nth - 1 : nth]
         numbers = add_corrections(store, page.row.url, chosen, who or _user())
     for number, place in zip(numbers, chosen, strict=True):
-        write_note(f"Correction {number}: {_told(place)}.")
+        write_note(f"Correction {number}: {_summary(place)}.")
 
 
 def _what(kind: str, company: str, form: str) -> str:
@@ -97,7 +97,7 @@ def _what(kind: str, company: str, form: str) -> str:
     return f"{form!r} is not there, or is found as {company} already"
 
 
-def _told(judgement: "Judgement") -> str:
+def _summary(judgement: "Judgement") -> str:
     mention = judgement.mention
     where = "the headline" if mention.section == "title" else f"the text, from {mention.start}"
     is_ = "is not" if judgement.kind == "wrong" else "is"

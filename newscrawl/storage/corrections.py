@@ -79,9 +79,9 @@ def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judge
         ("title", page.row.title or ""),
         ("body", page.text),
     )
-    found: list[Mention] = []
+    places: list[Mention] = []
     for pattern in (rf"(?<!\w){re.escape(surface)}(?!\w)", re.escape(surface)):
-        found = found or [
+        places = places or [
             Mention(
                 company=company,
                 surface=surface,
@@ -93,11 +93,11 @@ def missed_mentions(page: ArticlePage, company: str, surface: str) -> list[Judge
             for match in re.finditer(pattern, text)
             if surface
         ]
-    known = [_mention(one) for one in page.mentions if one.company == company]
+    present = [_mention(one) for one in page.mentions if one.company == company]
     return [
         Judgement(kind="missed", mention=one)
-        for one in found
-        if not any(overlap(one, other) for other in known)
+        for one in places
+        if not any(overlap(one, other) for other in present)
     ]
 
 
@@ -122,16 +122,16 @@ def add_corrections(
             raise CorrectionError(
                 f"no article is stored under {url}: newscrawl articles lists them"
             )
-        text, before, found = _locked(connection, number)
+        text, before, mentions = _locked(connection, number)
         ids = []
         for judgement in judgements:
-            known = [one.id for one in before if _is_same(one, judgement)]
-            if not known:
-                _check(judgement, text, before, found)
+            same = [one.id for one in before if _is_same(one, judgement)]
+            if not same:
+                _check(judgement, text, before, mentions)
                 row = insert(models.Correction).values(_values(judgement, text, name))
-                known = list(connection.execute(row.returning(models.Correction.id)).scalars())
-            ids.append(known[-1])
-        _apply_anew(connection, text, without_corrections(before, found))
+                same = list(connection.execute(row.returning(models.Correction.id)).scalars())
+            ids.append(same[-1])
+        _apply_anew(connection, text, without_corrections(before, mentions))
         return ids
 
     return database.write(work)
@@ -147,10 +147,10 @@ def remove_correction(database: Database, number: int) -> str:
         article_id = connection.execute(select(models.Correction.article_id).where(this)).scalar()
         if article_id is None:
             raise _unknown(number)
-        text, before, found = _locked(connection, article_id)
+        text, before, mentions = _locked(connection, article_id)
         if not connection.execute(delete(models.Correction).where(this)).rowcount:
             raise _unknown(number)
-        _apply_anew(connection, text, without_corrections(before, found))
+        _apply_anew(connection, text, without_corrections(before, mentions))
         return text.url
 
     return database.write(work)
@@ -165,14 +165,16 @@ def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
         numbers = session.scalars(
             query.where(Article.id.in_(with_place)).order_by(Article.id)
         ).all()
-        found = mentions_of(connection, numbers)
+        mentions = mentions_of(connection, numbers)
         return [
             CorrectedText(
                 url=text.url,
                 title=text.title,
                 text=text.text,
                 language=text.language,
-                mentions=tuple((one.company, one.surface) for one in _in_order(found[text.number])),
+                mentions=tuple(
+                    (one.company, one.surface) for one in _in_order(mentions[text.number])
+                ),
             )
             for text in (text_of(connection, number) for number in numbers)
         ]
@@ -203,9 +205,9 @@ def _locked(
     return text, corrections, mentions_of(connection, [number])[number]
 
 
-def _apply_anew(connection: Connection, text: StoredText, found: Sequence[Mention]) -> None:
+def _apply_anew(connection: Connection, text: StoredText, mentions: Sequence[Mention]) -> None:
     rollups = RollupUpdate(connection)
-    replace_mentions(connection, text, _in_order(found), rollups)
+    replace_mentions(connection, text, _in_order(mentions), rollups)
     rollups.write()
 
 
@@ -216,7 +218,10 @@ def _is_same(correction: Correction, judgement: Judgement) -> bool:
 
 
 def _check(
-    judgement: Judgement, text: StoredText, before: Iterable[Correction], found: Iterable[Mention]
+    judgement: Judgement,
+    text: StoredText,
+    before: Iterable[Correction],
+    mentions: Iterable[Mention],
 ) -> None:
     """Raise CorrectionError for a judgement that makes no sense in the article."""
     mention = judgement.mention
@@ -224,7 +229,7 @@ def _check(
     surface = mention.surface
     if not 0 <= mention.start < mention.end or section[mention.start : mention.end] != surface:
         raise CorrectionError(f"{surface!r} is not there any more: the article has changed")
-    here = [one for one in found if overlap(one, mention) and one.company == mention.company]
+    here = [one for one in mentions if overlap(one, mention) and one.company == mention.company]
     earlier = [
         one
         for one in before

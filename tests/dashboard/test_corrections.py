@@ -76,17 +76,17 @@ def send(client: TestClient, **values: str) -> Any:
 def counts(client: TestClient) -> dict[str, int]:
     """Mentions by company: on the page, in the list of articles and in the ranking."""
     page = client.get(f"/api{PAGE}").json()
-    told: dict[str, int] = {}
+    by_company: dict[str, int] = {}
     for mention in page["mentions"]:
-        told[mention["company"]] = told.get(mention["company"], 0) + 1
+        by_company[mention["company"]] = by_company.get(mention["company"], 0) + 1
     ranking = client.get("/api/ranking").json()
-    assert told == {
+    assert by_company == {
         row["company"]: row["hits"]["in_title"] + row["hits"]["in_body"] for row in ranking
     }
-    for company, number in told.items():
+    for company, number in by_company.items():
         (row,) = client.get("/api/articles", params={"company": company}).json()
         assert row["in_title"] + row["in_body"] == number
-    return told
+    return by_company
 
 
 BEFORE = {"Siemens": 3, "Alstom": 1}

@@ -49,11 +49,11 @@ def registry(tmp_path: Path) -> Path:
 def run(database: Database, registry: Path) -> int:
     """The run that has stored the article."""
     run = register(database)
-    assert save_document(database, found(registry), run).mentions == 4
+    assert save_document(database, reading(registry), run).mentions == 4
     return run
 
 
-def found(registry: Path, text: str = TEXT, *, title: str = TITLE, hours: int = 0) -> Document:
+def reading(registry: Path, text: str = TEXT, *, title: str = TITLE, hours: int = 0) -> Document:
     """The article with the mentions that the matcher finds."""
     mentions = load_companies(registry).find(text, title=title, language="en")
     return document(title=title, text=text, mentions=mentions, fetched_at=moment(hours))
@@ -84,12 +84,12 @@ def counts(database: Database) -> dict[str, tuple[int, int]]:
         name: [(row.in_title, row.in_body) for row in queries.articles(database, company=name)]
         for name in ranking
     }
-    told = {name: (hits.in_title, hits.in_body) for name, hits in ranking.items() if hits}
-    assert in_lists == {name: [pair] for name, pair in told.items()}
+    by_company = {name: (hits.in_title, hits.in_body) for name, hits in ranking.items() if hits}
+    assert in_lists == {name: [pair] for name, pair in by_company.items()}
     page = page_of(database)
-    assert set(told) == set(page.row.companies) == {one.company for one in page.mentions}
-    assert sum(map(sum, told.values())) == len(page.mentions)
-    return told
+    assert set(by_company) == set(page.row.companies) == {one.company for one in page.mentions}
+    assert sum(map(sum, by_company.values())) == len(page.mentions)
+    return by_company
 
 
 def states(database: Database) -> list[tuple[str, str]]:
@@ -101,9 +101,9 @@ def states(database: Database) -> list[tuple[str, str]]:
 @pytest.fixture
 def before(database: Database, run: int) -> dict[str, tuple[int, int]]:
     assert run
-    told = counts(database)
-    assert told == {"Ford": (1, 2), "Siemens": (0, 1)}
-    return told
+    by_company = counts(database)
+    assert by_company == {"Ford": (1, 2), "Siemens": (0, 1)}
+    return by_company
 
 
 AFTER = {"BMW": (0, 1), "Siemens": (0, 1)}
@@ -214,7 +214,7 @@ def test_corrections_survive_a_revision(database: Database, registry: Path, run:
     drop_ford(database)
     add_bmw(database)
     changed = "A sentence more stands first. " + TEXT.replace("Siemens built it in", "It took")
-    assert save_document(database, found(registry, changed, hours=1), run).outcome == "revised"
+    assert save_document(database, reading(registry, changed, hours=1), run).outcome == "revised"
     assert counts(database) == {"BMW": (0, 1)}
     (bmw,) = [row for row in queries.corrections(database) if row.company == "BMW"]
     assert page_of(database).text[bmw.start : bmw.end] == CARMAKER
@@ -225,7 +225,7 @@ def test_correction_without_its_sentence_waits_for_it(
 ) -> None:
     add_bmw(database)
     changed = TEXT.replace("the Munich carmaker", "a Munich carmaker")
-    save_document(database, found(registry, changed, hours=1), run)
+    save_document(database, reading(registry, changed, hours=1), run)
     assert states(database) == [("BMW", "misplaced")]
     assert "BMW" not in counts(database)
     assert corrected_texts(database, Scope()) == []
@@ -238,10 +238,10 @@ def test_correction_without_its_sentence_waits_for_it(
 
 def test_repeated_sentence_keeps_its_place(database: Database, registry: Path, run: int) -> None:
     twice = "Ford said no. " * 2 + LAST
-    save_document(database, found(registry, twice, hours=1), run)
+    save_document(database, reading(registry, twice, hours=1), run)
     *_, second = wrong_mentions(page_of(database), "Ford")
     correct(database, [second])
-    save_document(database, found(registry, twice + " And so on.", hours=2), run)
+    save_document(database, reading(registry, twice + " And so on.", hours=2), run)
     (row,) = queries.corrections(database)
     assert (row.start, row.state) == (second.mention.start, "applied")
 
@@ -319,15 +319,15 @@ def die(self):
     os.kill(os.getpid(), signal.SIGKILL)
 RollupUpdate.write = die
 with open_database(url) as database:
-    found = queries.article_page(database, page)
-    corrections.add_corrections(database, page, corrections.wrong_mentions(found, "Ford"), "ada")
+    stored = queries.article_page(database, page)
+    corrections.add_corrections(database, page, corrections.wrong_mentions(stored, "Ford"), "ada")
 """
 
 
 def test_killed_process_leaves_all_or_nothing(database_url: str, registry: Path) -> None:
     upgrade_database(database_url)
     with open_database(database_url) as database:
-        save_document(database, found(registry), register(database))
+        save_document(database, reading(registry), register(database))
         before = counts(database)
         done = subprocess.run([sys.executable, "-c", KILLED, database_url, URL], check=False)
         assert done.returncode == -9
