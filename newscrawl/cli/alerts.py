@@ -262,26 +262,31 @@ def _share(value: object) -> str:
 DigestFormat = Literal["markdown", "html"]
 
 
+WeeklyOption = Annotated[
+    bool, typer.Option("--weekly/--daily", help="The last full week, or the last full day.")
+]
+DayOption = Annotated[
+    str | None,
+    typer.Option(help="The last day of the digest, as in 2026-11-20.", metavar="DAY"),
+]
+DigestFormatOption = Annotated[
+    DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
+]
+SendOption = Annotated[
+    bool,
+    typer.Option(
+        "--send", help="Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it."
+    ),
+]
+AgainOption = Annotated[bool, typer.Option("--again", help="Send it even if it was sent before.")]
+
+
 def digest(
-    weekly: Annotated[
-        bool, typer.Option("--weekly/--daily", help="The last full week, or the last full day.")
-    ] = False,
-    day: Annotated[
-        str | None,
-        typer.Option(help="The last day of the digest, as in 2026-11-20.", metavar="DAY"),
-    ] = None,
-    output_format: Annotated[
-        DigestFormat, typer.Option("--format", "-f", help="Markdown, or an HTML page.")
-    ] = "markdown",
-    send: Annotated[
-        bool,
-        typer.Option(
-            "--send", help="Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it."
-        ),
-    ] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Send it even if it was sent before.")
-    ] = False,
+    weekly: WeeklyOption = False,
+    day: DayOption = None,
+    output_format: DigestFormatOption = "markdown",
+    send: SendOption = False,
+    again: AgainOption = False,
     database: DatabaseOption = None,
 ) -> None:
     """Summarise which companies were in the news, with alerts, articles and stories.

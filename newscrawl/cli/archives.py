@@ -93,22 +93,27 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+WarcsArgument = Annotated[
+    list[Path], typer.Argument(help="WARC files, or folders of them.", metavar="WARC...")
+]
+LanguagesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--language", help="Only articles in this language; can be repeated.", metavar="CODE"
+    ),
+]
+HostOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host", help="Only this host and those below it; can be repeated.", metavar="HOST"
+    ),
+]
+
+
 def ingest(
-    warcs: Annotated[
-        list[Path], typer.Argument(help="WARC files, or folders of them.", metavar="WARC...")
-    ],
-    language: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--language", help="Only articles in this language; can be repeated.", metavar="CODE"
-        ),
-    ] = None,
-    host: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--host", help="Only this host and those below it; can be repeated.", metavar="HOST"
-        ),
-    ] = None,
+    warcs: WarcsArgument,
+    language: LanguagesOption = None,
+    host: HostOption = None,
     since: SinceOption = None,
     until: UntilOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of articles.")] = None,
@@ -208,19 +213,21 @@ def _row(state: "FileProgress") -> dict[str, object]:
     }
 
 
+ArchiveOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="NEWSCRAWL_ARCHIVE", help="Folder of WARC files of a crawl.", metavar="DIR"
+    ),
+]
+EveryOption = Annotated[bool, typer.Option("--all", help="Also list articles that stay the same.")]
+
+
 def reextract(
-    archive: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="NEWSCRAWL_ARCHIVE", help="Folder of WARC files of a crawl.", metavar="DIR"
-        ),
-    ] = None,
+    archive: ArchiveOption = None,
     source: SourceOption = None,
     since: SinceOption = None,
     dry_run: DryRunOption = False,
-    every: Annotated[
-        bool, typer.Option("--all", help="Also list articles that stay the same.")
-    ] = False,
+    every: EveryOption = False,
     workers: WorkersOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,

@@ -57,31 +57,37 @@ AllOption = Annotated[
 UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", metavar="URL")]
 
 
+MentionedCompanyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--company", "-c", help="Only articles that mention this company.", metavar="NAME"
+    ),
+]
+EveryKindOption = Annotated[
+    bool, typer.Option("--all-kinds", help="Also list stored pages that are not articles.")
+]
+SentencesOption = Annotated[
+    bool,
+    typer.Option("--sentences", help="With --company: show the sentences that mention it."),
+]
+QuarantinedOption = Annotated[
+    bool,
+    typer.Option(
+        "--quarantined",
+        help="Only articles with a newer version that was worse, and so was not applied.",
+    ),
+]
+
+
 @takes_companies
 def articles(
     request: QueryContext,
     context: typer.Context,
-    company: Annotated[
-        str | None,
-        typer.Option(
-            "--company", "-c", help="Only articles that mention this company.", metavar="NAME"
-        ),
-    ] = None,
+    company: MentionedCompanyOption = None,
     limit: LimitOption = 20,
-    every_kind: Annotated[
-        bool, typer.Option("--all-kinds", help="Also list stored pages that are not articles.")
-    ] = False,
-    sentences: Annotated[
-        bool,
-        typer.Option("--sentences", help="With --company: show the sentences that mention it."),
-    ] = False,
-    quarantined: Annotated[
-        bool,
-        typer.Option(
-            "--quarantined",
-            help="Only articles with a newer version that was worse, and so was not applied.",
-        ),
-    ] = False,
+    every_kind: EveryKindOption = False,
+    sentences: SentencesOption = False,
+    quarantined: QuarantinedOption = False,
 ) -> None:
     """List stored articles, the newest first, with the companies they mention.
 

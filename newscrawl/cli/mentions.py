@@ -91,25 +91,30 @@ class _Options:
             raise InputError(f"--limit goes with --by company, not with {other}")
 
 
+StoriesOption = Annotated[
+    bool, typer.Option("--stories", help="Also count stories: near copies count once.")
+]
+TogetherOption = Annotated[
+    bool, typer.Option("--with", help="The companies mentioned in the same articles.")
+]
+MaxCompaniesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
+    ),
+]
+
+
 @takes_companies
 def mentions(
     query: QueryContext,
     company: CompanyOption = None,
     by: ByOption = None,
-    stories: Annotated[
-        bool, typer.Option("--stories", help="Also count stories: near copies count once.")
-    ] = False,
+    stories: StoriesOption = False,
     share: ShareOption = None,
     measure: MeasureOption = "articles",
-    together: Annotated[
-        bool, typer.Option("--with", help="The companies mentioned in the same articles.")
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
-        ),
-    ] = None,
+    together: TogetherOption = False,
+    limit: MaxCompaniesOption = None,
 ) -> None:
     """Count mentions of companies: over time, by source, country, language, section or company.
 

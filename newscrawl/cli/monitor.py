@@ -23,6 +23,8 @@ from newscrawl.cli.status import slugs_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from newscrawl.monitoring.scheduler import MonitorPlan
+    from newscrawl.monitoring.supervisor import CrawlCommand
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
@@ -31,20 +33,25 @@ METRICS_EXAMPLE = "Example: newscrawl metrics --serve 9108"
 MONITOR_EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
 
 
+ConcurrencyOption = Annotated[
+    int, typer.Option("--workers", "-w", min=1, max=64, help="Sources crawled at a time.")
+]
+LogsOption = Annotated[
+    Path | None,
+    typer.Option(help="A folder for the log of each source.", file_okay=False, metavar="DIR"),
+]
+SettingOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", "-s", help="A setting for all crawls.", metavar="NAME=VALUE"),
+]
+
+
 def monitor(
-    workers: Annotated[
-        int, typer.Option("--workers", "-w", min=1, max=64, help="Sources crawled at a time.")
-    ] = 2,
+    workers: ConcurrencyOption = 2,
     once: Annotated[bool, typer.Option("--once", help="Crawl what is due now, then end.")] = False,
     source: SlugsOption = None,
-    logs: Annotated[
-        Path | None,
-        typer.Option(help="A folder for the log of each source.", file_okay=False, metavar="DIR"),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="A setting for all crawls.", metavar="NAME=VALUE"),
-    ] = None,
+    logs: LogsOption = None,
+    setting: SettingOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Crawl every source when it is due, each in a process of its own, until stopped.
@@ -57,30 +64,14 @@ def monitor(
     """
     from newscrawl.monitoring.channels import configured_channels
     from newscrawl.monitoring.inspection import Inspector
-    from newscrawl.monitoring.scheduler import (
-        Monitor,
-        MonitorPlan,
-        QueueError,
-        open_queue,
-        queue_error_line,
-        queue_errors,
-        same_host_sources,
-    )
-    from newscrawl.monitoring.supervisor import CrawlCommand, CrawlLimits
+    from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
+    from newscrawl.monitoring.supervisor import CrawlLimits
     from newscrawl.storage import open_database
     from newscrawl.storage.leases import LeaseTerms
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
-    if logs is not None:
-        _make_folder(logs)
-    command = CrawlCommand(
-        environment={"NEWSCRAWL_DATABASE_URL": url},
-        settings=dict(map(_pair, setting or ())),
-        arguments=("polls=due",),
-        logs=logs,
-        grace=_seconds("NEWSCRAWL_LEASE") / 3,
-    )
+    command = _crawl_command(url, setting or (), logs)
     known, channels = sources_by_slug(), configured_channels()
     chosen = _selected_sources(source or (), known)
     with open_database(url) as store:
@@ -99,13 +90,41 @@ def monitor(
             inspect=Inspector(store, [one.slug for one in chosen], channels),
             prune=_pruning(store),
         )
-        monitor = Monitor(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
-        try:
-            monitor.run()
-        except queue_errors() as error:
-            raise QueueError(queue_error_line(error)) from error
-    if once and monitor.failed:
+        failed = _run(store, url, plan)
+    if once and failed:
         raise typer.Exit(1)
+
+
+def _crawl_command(url: str, settings: "Sequence[str]", logs: Path | None) -> "CrawlCommand":
+    from newscrawl.monitoring.supervisor import CrawlCommand
+
+    if logs is not None:
+        _make_folder(logs)
+    return CrawlCommand(
+        environment={"NEWSCRAWL_DATABASE_URL": url},
+        settings=dict(map(_pair, settings)),
+        arguments=("polls=due",),
+        logs=logs,
+        grace=_seconds("NEWSCRAWL_LEASE") / 3,
+    )
+
+
+def _run(store: "Database", url: str, plan: "MonitorPlan") -> bool:
+    """Run a monitor until its end; return whether a crawl failed."""
+    from newscrawl.monitoring.scheduler import (
+        Monitor,
+        QueueError,
+        open_queue,
+        queue_error_line,
+        queue_errors,
+    )
+
+    monitor = Monitor(store, open_queue(url, config.NEWSCRAWL_QUEUE_URL), plan)
+    try:
+        monitor.run()
+    except queue_errors() as error:
+        raise QueueError(queue_error_line(error)) from error
+    return bool(monitor.failed)
 
 
 def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":

@@ -18,39 +18,45 @@ HOST, PORT = "127.0.0.1", 8300
 NEEDS = ("fastapi", "uvicorn", "multipart", "tomlkit")
 
 
+TokenOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="NEWSCRAWL_SERVE_TOKEN",
+        help="The secret that visitors must enter; needed if other machines have access.",
+        metavar="SECRET",
+    ),
+]
+AllowHostOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A further host name that requests may use.", metavar="NAME"),
+]
+ArchiveOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="NEWSCRAWL_ARCHIVE",
+        help="A folder of WARC files with the crawled pages, to explain extraction from.",
+        metavar="FOLDER",
+    ),
+]
+EditedCompaniesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--companies",
+        envvar="NEWSCRAWL_COMPANIES",
+        help="A companies file of your own, to edit on the registry's page.",
+        metavar="FILE",
+    ),
+]
+
+
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.", metavar="ADDRESS")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = PORT,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="NEWSCRAWL_SERVE_TOKEN",
-            help="The secret that visitors must enter; needed if other machines have access.",
-            metavar="SECRET",
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further host name that requests may use.", metavar="NAME"),
-    ] = None,
-    archive: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="NEWSCRAWL_ARCHIVE",
-            help="A folder of WARC files with the crawled pages, to explain extraction from.",
-            metavar="FOLDER",
-        ),
-    ] = None,
+    token: TokenOption = None,
+    allow_host: AllowHostOption = None,
+    archive: ArchiveOption = None,
     database: DatabaseOption = None,
-    companies: Annotated[
-        Path | None,
-        typer.Option(
-            "--companies",
-            envvar="NEWSCRAWL_COMPANIES",
-            help="A companies file of your own, to edit on the registry's page.",
-            metavar="FILE",
-        ),
-    ] = None,
+    companies: EditedCompaniesOption = None,
 ) -> None:
     """Serve the dashboard: companies in the news with charts, articles, sources and search.
 

@@ -199,36 +199,41 @@ def _state(value: object) -> "Text":
     return Text(word.replace("_", " "), style=_STATE_COLOURS.get(word, ""))
 
 
+SlugOption = Annotated[
+    str | None, typer.Option(help="Its short name; else made from its host.", metavar="SLUG")
+]
+SiteCountryOption = Annotated[
+    str | None, typer.Option(help="Its country, as in 'de'.", metavar="CODE")
+]
+SiteLanguagesOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Its language, as in 'de'; can be repeated.", metavar="CODE"),
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show the result and write nothing.")]
+SourcesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sources",
+        envvar="NEWSCRAWL_SOURCES",
+        help=f"The sources file to write to; else {OWN_FILE} in this folder.",
+        metavar="FILE",
+    ),
+]
+
+
 @app.command(
     epilog="Example: newscrawl sources add https://www.harbour-courier.example/ --country gb"
 )
 def add(
     url: Annotated[str, typer.Argument(help="The site's home page.", metavar="URL")],
-    slug: Annotated[
-        str | None, typer.Option(help="Its short name; else made from its host.", metavar="SLUG")
-    ] = None,
+    slug: SlugOption = None,
     name: Annotated[str | None, typer.Option(help="Its name; else from its home page.")] = None,
-    country: Annotated[
-        str | None, typer.Option(help="Its country, as in 'de'.", metavar="CODE")
-    ] = None,
-    language: Annotated[
-        list[str] | None,
-        typer.Option(help="Its language, as in 'de'; can be repeated.", metavar="CODE"),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the result and write nothing.")
-    ] = False,
+    country: SiteCountryOption = None,
+    language: SiteLanguagesOption = None,
+    dry_run: DryRunOption = False,
     allow_private: PrivateOption = False,
     output_format: FormatOption = "table",
-    sources: Annotated[
-        Path | None,
-        typer.Option(
-            "--sources",
-            envvar="NEWSCRAWL_SOURCES",
-            help=f"The sources file to write to; else {OWN_FILE} in this folder.",
-            metavar="FILE",
-        ),
-    ] = None,
+    sources: SourcesOption = None,
 ) -> None:
     """Add a site to your own sources file.
 

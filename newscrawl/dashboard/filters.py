@@ -16,7 +16,6 @@ Count = Literal["articles", "mentions", "stories"]
 Split = Literal["whole", "source", "language", "country"]
 Step = Literal["day", "week", "month"]
 
-PERIODS = (7, 30, 90, 365)  # days, today among them
 DEFAULT_PERIOD = 30
 MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
 # Ours: stories don't add up, so they are counted anew for each period and each part of a chart.

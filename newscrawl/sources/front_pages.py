@@ -250,7 +250,6 @@ _WORDS = tomllib.loads(
 _ARTICLE_WORDS = frozenset(_WORDS["article"].split())
 _OTHER_WORDS = frozenset(_WORDS["other"].split())
 # Scripts without spaces between words: kana, ideographs; in URLs all scripts of Asia.
-_NO_BLANKS = re.compile("[\u3040-\u9fff]")
 _ASIAN = re.compile("[\u0e00-\uffff]")
 
 
