@@ -1,7 +1,7 @@
 """The command line: `newscrawl COMMAND ...`, each command in a module of its own.
 
-Exit codes: 0 done, 1 nothing found or work that failed, 2 bad usage or input; as shells have it,
-130 interrupted, and 141 where whoever read the output has left, as `head` does.
+Exit codes: 0 success, 1 nothing found or work that failed, 2 bad usage or input; as in shells, 130
+interrupted, and 141 if the reader of the output has closed it, as `head` does.
 """
 
 import errno
@@ -107,14 +107,15 @@ def main(commands: typer.Typer = app) -> None:
     """Run the command line; an error that newscrawl names is one line and exit code 2."""
     try:
         code = commands(standalone_mode=False)
-        # Here and not when Python ends, where a full disk could only be told by a traceback.
+        # Flushed here and not when Python ends, when a full disk could only be reported by a
+        # traceback.
         sys.stdout.flush()
     except TyperException as error:
         _fail(_usage(error), error.exit_code)
     except (Abort, KeyboardInterrupt):
         _fail("interrupted", _INTERRUPTED)
     except SystemExit as error:
-        # Typer and rich end so, with a 1, when a pipe breaks; commands raise typer.Exit.
+        # Typer and rich exit so, with a 1, when a pipe breaks; commands raise typer.Exit.
         if not isinstance(error.__context__, BrokenPipeError):
             raise
         _exit_quietly()
@@ -123,7 +124,7 @@ def main(commands: typer.Typer = app) -> None:
     except OSError as error:
         _fail(_failed_write(error), 1)
     except Exception as error:
-        # What newscrawl raises by a name of its own is meant for the user. All else is a bug.
+        # Exceptions of newscrawl are messages for the user. All others are bugs.
         if not type(error).__module__.startswith("newscrawl."):
             raise
         _fail(str(error), 2)
@@ -131,7 +132,8 @@ def main(commands: typer.Typer = app) -> None:
 
 
 def _failed_write(error: OSError) -> str:
-    """What to say of a full disk or a folder that is closed to us; raises what is a bug."""
+    """Return the message for a full disk or a folder without access; raise other errors, which are
+    bugs."""
     if error.errno not in _DISK_FAULTS:
         raise error
     where = error.filename or "the output"
@@ -140,13 +142,13 @@ def _failed_write(error: OSError) -> str:
 
 
 def _exit_quietly() -> None:
-    """End as a program does whose output nobody reads any more: its reader knows why."""
+    """Exit as programs do whose output is no longer read."""
     _discard_output()
     sys.exit(_BROKEN_PIPE)
 
 
 def _discard_output() -> None:
-    """What could not be written must not be tried again when Python ends."""
+    """Keep Python from writing the rest of the output when it ends."""
     sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
 
 

@@ -1,4 +1,4 @@
-"""newscrawl alerts and digest: news of watched companies, as they come or as a letter."""
+"""newscrawl alerts and digest: news of watched companies, as alerts or as a letter."""
 
 import sys
 from datetime import UTC, datetime

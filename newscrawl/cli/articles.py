@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 ARTICLES_EXAMPLE = "Example: newscrawl articles --company Siemens --since 7d --format csv"
 SEARCH_EXAMPLE = """Example: newscrawl search '"interest rates" bank* -Fed' --since 30d"""
 
-# The options of `newscrawl articles` that have no meaning with --quarantined.
+# The options of `newscrawl articles` that are invalid with --quarantined.
 _NOT_QUARANTINED = ("company", "companies", "subsidiaries", "every_kind", "sentences")
-# What may be meant as an unwanted word, and is read as options.
+# Words that may be meant as unwanted ones, and are parsed as options.
 _UNWANTED = re.compile(r"-[^\W\d_]{2,}")
 
 revisions = typer.Typer(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: newscrawl evaluate --corpus corpus --method combined --method fe --worst 5"
 SHOWN = ("word", "shingle", "similarity", "phrases")
-# Options that mean something to text alone.
+# Options that are for text only.
 TEXT_ONLY = ("page_types", "methods", "measures", "by", "unseen", "split_seed")
 
 MethodsOption = Annotated[

@@ -97,7 +97,7 @@ GZIP = b"\x1f\x8b"
 _GIVE = "Give a file, a URL with http:// or https://, or - for standard input"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _SNIFFED = 4096  # bytes
-# Control characters but tab, line ends, form feed and the escape of ISO-2022; text has next to
+# Control characters except tab, line ends, form feed and the escape of ISO-2022; text has nearly
 # none of them, random bytes have a tenth, programs and pictures more. Ours.
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 27})
 _MOST_CONTROLS = 0.05

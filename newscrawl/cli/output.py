@@ -1,7 +1,7 @@
-"""Writes rows as a table for people, or as CSV, JSON or Parquet for programs.
+"""Write rows as a table for people, or as CSV, JSON or Parquet for programs.
 
-Much of what is shown was written by strangers: in a table their text can neither move the
-cursor nor become markup, and in CSV it can't become a formula.
+Most of the text is untrusted: in a table it can neither move the cursor nor become markup, and in
+CSV it can't become a formula.
 """
 
 import csv
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, object]
 
-# Control characters, among them the escapes that colour, move and rename a terminal, and the
-# marks that turn the direction of text around.
+# Control characters, including the escapes that colour, move and rename a terminal, and the marks
+# that reverse the direction of text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# What a spreadsheet takes for the beginning of a formula.
+# Characters that begin a formula in a spreadsheet.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -67,7 +67,7 @@ def show(
 
 
 def completeness_note(completeness: "Completeness") -> str:
-    """Return what counts rest on, as a note under a table."""
+    """Return the completeness of counts as a note under a table."""
     text = f"Articles read: {completeness.read:,}. Source-days read: {completeness.covered:,} of "
     text += f"{completeness.expected:,}."
     if completeness.unwatched == 1:
@@ -180,7 +180,7 @@ def _level(value: object) -> Text:
     return Text("no coverage" if word == "none" else word, style=colour)
 
 
-# Columns of questions that are shown in a way of their own, by their names.
+# Columns of questions with a format of their own, by their names.
 _FORMATS: dict[str, Callable[[object], str | Text]] = {"coverage": _level, "share": _percent}
 
 

@@ -112,7 +112,7 @@ def _open_socket(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        # The socket's own words name the address once more.
+        # The socket's own message repeats the address.
         cause = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise InputError(
             f"can't listen on {host}, port {port}: {cause}. --port 0 takes a free one"

@@ -39,7 +39,7 @@ AUDIT_EXAMPLE = "Example: newscrawl sources audit ft --purge"
 CHECK_EXAMPLE = "Example: newscrawl sources check ft bbc-news"
 # Ours: a table of more articles is no overview; csv and json have them all.
 _MAX_ROWS = 40
-# Hosts that are named where nothing is known of their robots.txt.
+# The number of hosts named whose robots.txt is unknown.
 _MAX_HOSTS = 5
 _COLOURS = {
     "reachable": "green",

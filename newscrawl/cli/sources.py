@@ -41,7 +41,7 @@ app = typer.Typer(
 app.command("check", epilog=source_checks.CHECK_EXAMPLE)(source_checks.check)
 app.command("audit", epilog=source_checks.AUDIT_EXAMPLE)(source_checks.audit)
 
-# Where a person's own sources stand unless NEWSCRAWL_SOURCES or --sources says otherwise.
+# The user's own sources file unless NEWSCRAWL_SOURCES or --sources names another.
 OWN_FILE = "sources.csv"
 
 _STATE_COLOURS = {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: newscrawl status --watch"
 
 _COLOURS = {"running": "cyan", "failing": "red", "late": "yellow", "never": "dim", "ok": "green"}
-# The states that somebody may have to do something about come first.
+# The states that need attention come first.
 _ORDER = ("failing", "late", "running", "ok", "never")
 _ROWS = 25
 
@@ -66,7 +66,7 @@ def status(
         raise InputError(
             f"--watch shows a table, --format {output_format} is for programs: choose one"
         )
-    everything = everything or bool(source)  # who names a source wants to see it
+    everything = everything or bool(source)  # a source that was named is always shown
     with open_for_reading(database) as store:
         slugs = slugs_of(source or (), store)
         if watch:
@@ -243,7 +243,7 @@ def _row(one: "SourceStatus") -> dict[str, object]:
 def _remark(one: "SourceStatus") -> str:
     if one.failures:
         times = "once" if one.failures == 1 else f"{one.failures} times in a row"
-        # Of the line that a crawl ends with, what it says last is why; or else what ended it.
+        # The last part of a crawl's last line is the reason; or else the signal that ended it.
         before, _, state = one.note.rpartition("; state ")
         why = before.partition(f"; {one.slug}: ")[0] if state == "ok" else state
         return f"failed {times}: {why}"

@@ -130,7 +130,7 @@ def over_time(
     rows = []
     for i, total in enumerate(whole):
         values = [number(part[i].hits, filters.count) for part in parts]
-        # Stories don't add up: one that two sources tell counts for both.
+        # Stories can't be added: one in two sources counts for both.
         left = number(total.hits, filters.count) - sum(values) if filters.count != "stories" else 0
         rows.append(_row(total, filters, (*values, max(left, 0))))
     if not any(row.values and row.values[-1] for row in rows):

@@ -32,10 +32,10 @@ def current_time() -> datetime:
 class Config:
     """The settings of a dashboard.
 
-    Every request must have the `token`; None allows all, for 127.0.0.1 only. `hosts` are the
-    host names in small letters under which the dashboard is reached; localhost and IP addresses
-    are always allowed. `companies` is the file that the editor writes. `clock` returns the time
-    that "today" and "the last 30 days" are counted from.
+    Every request must have the `token`; None allows all, for 127.0.0.1 only. `hosts` are the host
+    names in lower case under which the dashboard is reached; localhost and IP addresses are always
+    allowed. `companies` is the file that the editor writes. `clock` returns the time from which
+    "today" and "the last 30 days" are counted.
     """
 
     database_url: str

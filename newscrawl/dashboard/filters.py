@@ -18,8 +18,9 @@ Step = Literal["day", "week", "month"]
 
 DEFAULT_PERIOD = 30
 MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a screen can use
-# Ours: stories don't add up, so they are counted anew for each period and each part of a chart.
-# Over a longer time they are counted by week, and for charts of several parts by month.
+# Ours: the stories of two periods can't be added, so they are counted again for each period and
+# each part of a chart. Over a longer time they are counted by week, and for charts of several parts
+# by month.
 MAX_DAYS_OF_STORIES = 100
 LAST_PAGE = 200
 MAX_VALUE = 200  # characters

@@ -1,8 +1,8 @@
-"""Check every request, and restrict what browsers do with the answers.
+"""Check every request, and restrict what browsers do with the responses.
 
 The Host header must be an IP address, localhost or a name given at the start, so that a foreign
-name that resolves to this machine (DNS rebinding) reaches nothing. Where there is a token, programs
-send it as `Authorization: Bearer`; browsers send it once, and get a cookie that proves it.
+name that resolves to this machine (DNS rebinding) is refused. With a token, programs send it as
+`Authorization: Bearer`; browsers send it once, and get a cookie that proves it.
 """
 
 import hashlib

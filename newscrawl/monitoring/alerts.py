@@ -1,5 +1,5 @@
-"""Alerts about companies: spikes of watched companies, and the first articles that name a watched
-company or a watched pair."""
+"""Alerts about companies: spikes of watched companies, and the first articles that mention a
+watched company or pair."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAler
 from newscrawl.storage.queries import FoundArticle, Scope, Snippet
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
 
-# All ours. A burst is one alert: within these days another spike must be so much higher.
+# All ours. A burst is one alert: within these days another spike must be higher by this factor.
 SAME_BURST = timedelta(days=3)
 HIGHER = 2.0
-# Today is judged when this share of what such a day brings has been read.
+# Today is assessed once this share of a usual day's articles has been read.
 MIN_READ = 0.5
-# The articles that an alert shows, and those that are searched for a pair.
+# The number of articles in an alert, and of those searched for a pair.
 _SHOWN_ARTICLES = 5
 _SEARCHED_ARTICLES = 200
 _FIRSTS: tuple[AlertKind, ...] = ("first mention", "first pair")
@@ -39,7 +39,7 @@ def find_alerts(
 ) -> list[CompanyAlert]:
     """Record and return the new alerts about watched companies, or with `everyone` about all.
 
-    Spikes are looked for on the UTC day before `today`, and on `today` as far as it is read.
+    Spikes are searched for on the UTC day before `today`, and on `today` as far as it is read.
     """
     today = today or datetime.now(UTC).date()
     watched = company_alerts.watched_companies(database)
@@ -65,7 +65,7 @@ def pending_alerts(database: Database) -> Iterator[PendingNotice]:
 
 
 def mark_delivered(database: Database, stored: StoredAlert, delivery: Delivery) -> None:
-    """Note the channels that have delivered an alert or a digest."""
+    """Store the channels that have delivered an alert or a digest."""
     company_alerts.mark_delivered(
         database, stored.number, delivery.delivered_by, done=not delivery.failed
     )
@@ -73,7 +73,7 @@ def mark_delivered(database: Database, stored: StoredAlert, delivery: Delivery) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertArticles:
-    """The articles of an alert: the newest few of them, and how many there are."""
+    """The articles of an alert: the newest few of them, and their number."""
 
     articles: tuple[FoundArticle, ...]
     number: int
@@ -173,8 +173,9 @@ def assess_day(
     without: Collection[date] = (),
     today: date | None = None,
 ) -> Assessment | None:
-    """Return how a company's count on a UTC day compares to the days before, but for those in
-    `without`. None where that can't be said, as while too few articles of `today` are read."""
+    """Return how a company's count on a UTC day compares to the days before, except for those in
+    `without`. None if it can't be compared, for instance while too few articles of `today` are
+    read."""
     counts = _counts(database, company, day)
     history = [count for count in counts[:-1] if count.day not in without]
     count = counts[-1]
@@ -207,7 +208,7 @@ def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[
     since = days[0] - timedelta(days=HISTORY_DAYS)
     past = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
     known = {stored.alert.day for stored in past}
-    # A burst and the days after it are not what is usual.
+    # Bursts and the days after them are not typical.
     bursts = {day + timedelta(days=after) for day in known for after in range(SAME_BURST.days + 1)}
     for day in days:
         if day in known:
@@ -223,7 +224,7 @@ def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[
         }
         cause = f"spike/{company}/{day}"
         yield CompanyAlert(cause=cause, kind="spike", company=company, day=day, facts=facts)
-        # A burst that goes on today is that of yesterday.
+        # A burst that continues today is that of yesterday.
         return
 
 
@@ -249,7 +250,7 @@ def _counts(database: Database, company: str, day: date) -> list[DayCount]:
 
 
 def _usually_read(history: Sequence[DayCount], day: date) -> float:
-    """Return the median of the articles that are read on such a weekday."""
+    """Return the median of the articles read on the same weekday."""
     numbers = sorted(
         count.read for count in history if count.read and count.day.weekday() == day.weekday()
     )

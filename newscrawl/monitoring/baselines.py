@@ -1,4 +1,4 @@
-"""Expect from a source's own past how many articles a day brings, and how its pages come out.
+"""Expected numbers of a source, from its own past: articles of a day, and measures of its pages.
 
 All limits here are ours. Chance alone exceeds them about once in years of a source's days (3 to 4
 standard deviations); a real change exceeds them on its first day.
@@ -12,17 +12,18 @@ from statistics import median
 
 from newscrawl.storage.source_stats import DailySourceStats
 
-# Days of history without which nothing is expected; days of one weekday without which all
-# weekdays are taken together.
+# Minimum days of history for an expectation; minimum days of one weekday, below which all weekdays
+# are taken together.
 MIN_DAYS = 7
 MIN_WEEKDAYS = 3
-# Pages without which a day's pages are not judged.
+# Minimum pages of a day that is assessed.
 MIN_PAGES = 10
-# Standard deviations beyond which a number of articles, or a measure of pages, is no chance.
+# Standard deviations beyond which a number of articles, or a measure of pages, is not due to
+# chance.
 ARTICLE_SIGMAS = 3.0
 PAGE_SIGMAS = 4.0
-# Smaller changes are no incident, however certain: half of the articles, a fifth of the pages,
-# a factor of two in lengths.
+# Smaller changes are no incident, even if they are certain: half of the articles, a fifth of the
+# pages, a factor of two in lengths.
 ARTICLE_PART = 0.5
 PAGE_PART = 0.2
 FACTOR = 2.0
@@ -53,7 +54,7 @@ def expected_articles(history: Sequence[DailySourceStats], day: date) -> Expecte
     numbers = same_weekday if len(same_weekday) >= MIN_WEEKDAYS else [one.new for one in known]
     middle = median(numbers)
     spread = _MAD_SIGMA * median(abs(number - middle) for number in numbers)
-    # Articles scatter at least as much as Poisson's distribution.
+    # Articles vary at least as much as in Poisson's distribution.
     return Expected(middle, max(spread, sqrt(middle), 1.0))
 
 
@@ -77,7 +78,7 @@ def changed_share(
     if whole < MIN_PAGES or len(shares) < MIN_DAYS:
         return None
     usual, now = median(shares), part / whole
-    # One page in twenty may always differ, so that a share of 0 leaves room for chance.
+    # One page in twenty may always differ, so that a usual share of 0 is no absolute limit.
     chance = sqrt(max(usual * (1 - usual), 0.05 * 0.95) / whole)
     spread = max(chance, _MAD_SIGMA * median(abs(share - usual) for share in shares))
     if now - usual > max(PAGE_PART, PAGE_SIGMAS * spread):

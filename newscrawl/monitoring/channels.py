@@ -1,7 +1,7 @@
-"""The channels that the settings name: the log, e-mail over SMTP, and webhooks.
+"""The channels of the settings: the log, e-mail over SMTP, and webhooks.
 
-A webhook gets JSON by POST. Its host is resolved here and the connection goes to the very address
-that was checked: a webhook into our own network must be allowed by a setting. Redirects are not
+A webhook gets JSON by POST. Its host is resolved here and the connection goes to the address that
+was checked: a webhook into our own network must be allowed by a setting. Redirects are not
 followed.
 """
 
@@ -38,7 +38,7 @@ _SMTP_EXAMPLE = (
 _MAX_SUBJECT = 200  # characters
 _WEBHOOK_SECONDS = 10
 _WEBHOOK_PORTS = {"http": 80, "https": 443}
-# Ours: seconds before the second and third try, where the server is in trouble.
+# Ours: seconds before the second and third attempt, if the server fails.
 _WEBHOOK_PAUSES = (1.0, 4.0)
 SIGNATURE = "X-Newscrawl-Signature"
 
@@ -225,7 +225,7 @@ class WebhookChannel:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
             connection.connect()
-            # The socket's timeout does not end an answer that comes byte by byte.
+            # The socket's timeout does not end a response that comes byte by byte.
             deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
             deadline.daemon = True
             deadline.start()

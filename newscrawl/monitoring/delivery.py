@@ -1,8 +1,8 @@
 """Deliver notices to people and programs over channels: the log, e-mail, webhooks.
 
-Incidents, company alerts and digests all go the same way: each is a `PendingNotice`, which
-`deliver_pending` passes to every channel that has not delivered it yet. Its `acknowledge` stores
-the result in the database.
+Incidents, company alerts and digests are all delivered as `PendingNotice`s, which `deliver_pending`
+passes to every channel that has not delivered it yet. Its `acknowledge` stores the result in the
+database.
 """
 
 import logging
@@ -77,13 +77,13 @@ class Delivery:
 
     @property
     def is_lost(self) -> bool:
-        """Whether every channel but the log failed."""
+        """Return whether every channel but the log failed."""
         return bool(self.failed) and set(self.delivered_by) <= {LogChannel().name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingNotice:
-    """A notice to be delivered; `acknowledge` notes the result, `delivered_by` names the channels
+    """A notice to be delivered; `acknowledge` stores the result, `delivered_by` names the channels
     that have delivered it before."""
 
     notice: Notice

@@ -1,4 +1,4 @@
-"""Digests: a day or a week of the companies that are watched, or else of those named most."""
+"""Digests: a day or a week of the watched companies, or else of those mentioned most."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from newscrawl.storage.queries import Completeness, FoundArticle, MentionCount, 
 
 Span = Literal["daily", "weekly"]
 
-# All ours: how much a digest shows, and how many days its small charts go back.
+# All ours: the numbers of rows in a digest, and the days of its small charts.
 MAX_COMPANIES = 15
 MAX_ARTICLES = 3
 MAX_STORIES = 5
@@ -51,7 +51,8 @@ class CompanyDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """The days from `first` to `last`, UTC. `chosen`: whether its companies are those watched."""
+    """The days from `first` to `last`, UTC. `chosen` says whether its companies are the watched
+    ones."""
 
     span: Span
     first: date

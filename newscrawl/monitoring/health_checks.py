@@ -1,4 +1,4 @@
-"""Check the health of sources against their own past; what is wrong is an incident."""
+"""Check the health of sources against their own past; each fault is an incident."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,10 +33,10 @@ Kind = Literal[
 # MIN_AWAITED articles were expected and none came (by chance once in a thousand times: e^-7).
 MIN_FAILURES = 3
 MIN_AWAITED = 7.0
-# Quarantined revisions of one source that can't be single broken pages. The check needs no
-# history: it works on a source's first day.
+# The number of quarantined revisions of one source that can't be single broken pages. The check
+# needs no history: it works on a source's first day.
 MIN_QUARANTINED = 5
-# Measures that change on the same day have one cause: the site has a new layout.
+# Measures that change on the same day have one cause: a new layout of the site.
 _MIN_LAYOUT_CHANGES = 2
 # An incident that more than half of the sources have at once, five at least, is not the sources'
 # fault; a monitor is behind when a tenth of its sources are late.

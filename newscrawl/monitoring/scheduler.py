@@ -44,14 +44,14 @@ from newscrawl.storage.leases import (
 
 logger = logging.getLogger(__name__)
 
-# Ours: a short queue follows what is most overdue, and one of twice the workers keeps them busy
-# between two rounds.
+# Ours: a short queue keeps to the most overdue sources, and one of twice the workers keeps them
+# busy between two rounds.
 _QUEUED_PER_WORKER = 2
 _QUEUE_NAME = "newscrawl"
 _POSTGRES = re.compile(r"postgres(?:ql)?(?:\+psycopg)?://")
 _REDIS = re.compile(r"(?:rediss?|unix)://")
 _SQLITE = re.compile(r"sqlite(?:\+pysqlite)?:///?")
-# Seconds that a worker waits at the queue before it checks whether it is to stop.
+# Seconds that a worker waits for a task before it checks whether it is to stop.
 _READ_TIMEOUT = 1
 _RETRY_PAUSE = 0.2
 
@@ -152,7 +152,7 @@ class Monitor:
         """Crawl a source from the queue if it is still due and no other monitor crawls it."""
         try:
             if self._stopping() or slug not in self._slugs:
-                self._leases.cancel(slug)  # another monitor's next round queues it again
+                self._leases.cancel(slug)  # the next round of another monitor queues it again
             elif self._leases.take(slug):
                 self._crawl_leased(slug)
             else:
@@ -232,7 +232,7 @@ class _Consumer(Consumer):  # type: ignore[misc]
         try:
             return self._schedule()
         except self._failures as error:
-            # The database may come back; a single round can't wait for that.
+            # The database may return; a single round can't wait for that.
             if self._once:
                 self.stop(graceful=True)
                 raise
@@ -261,7 +261,7 @@ class QueueError(Exception):
 
 
 class QueueErrorFilter(logging.Filter):
-    """Log an unreachable queue in one line, once a minute at most; huey logs each try with a
+    """Logs an unreachable queue in one line, once a minute at most; huey logs each attempt with a
     traceback."""
 
     def __init__(self, pause: float = 60.0) -> None:

@@ -1,5 +1,5 @@
-"""Run each crawl in a process of its own, renew its lease while it makes progress, and end it
-when it must not go on."""
+"""Run each crawl in a process of its own, renew its lease while it makes progress, and end it at
+its limits."""
 
 import logging
 import os
@@ -57,8 +57,7 @@ class CrawlCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlLimits:
-    """Seconds that a crawl may take, that it may go without progress, and that it has for
-    ending in order."""
+    """Maximum seconds of a crawl, of a crawl without progress, and of its end after SIGTERM."""
 
     longest: float = 7200.0
     stall: float = 600.0
@@ -75,7 +74,7 @@ class CrawlResult:
 
 
 class Supervisor:
-    """Runs crawls of leased sources; `stopping` returns whether all work is to end."""
+    """Runs crawls of leased sources; `stopping` returns whether all crawls are to end."""
 
     def __init__(
         self,
@@ -158,8 +157,9 @@ class _LeaseRenewal:
 class CrawlProcess:
     """A running crawl: `with CrawlProcess("ft", command) as crawl: crawl.wait(1)`.
 
-    Its standard input is a socket to us: the crawl sees by its end that we are gone, and writes
-    into it when it makes progress. At the end of the block the process is dead in any case.
+    Its standard input is a socket to this process: the crawl ends when the socket closes, and
+    writes into it when it makes progress. At the end of the block the process has ended in any
+    case.
     """
 
     def __init__(self, slug: str, command: CrawlCommand) -> None:
@@ -178,7 +178,7 @@ class CrawlProcess:
                     "SCRAPY_SETTINGS_MODULE": "newscrawl.settings",
                     **command.environment,
                 },
-                # Signals of the terminal are for us: we pass them on when it is time.
+                # Signals of the terminal are for the monitor, which passes them on.
                 start_new_session=True,
             )
 
@@ -206,7 +206,7 @@ class CrawlProcess:
         try:
             return bool(self._link.recv(4096))
         except OSError:
-            return False  # nothing to read; or it has closed its end, and is dead or will be
+            return False  # nothing to read; or the crawl has closed its end, and is ending
 
     def stop(self) -> None:
         """Ask the crawl to end in order: pages that were fetched are still stored."""
@@ -229,8 +229,8 @@ class CrawlProcess:
 
 
 def log_summary(lines: Sequence[str]) -> str:
-    """Return why the crawl was broken off and its last line about what it stored; without these,
-    the last line that is a warning or an error."""
+    """Return why the crawl was aborted and its last line about stored articles; without these, the
+    last line that is a warning or an error."""
     logged = [(line, _LOGGED.match(line)) for line in lines if line.strip()]
     reasons = [match["text"] for _, match in logged if match and match["level"] == "CRITICAL"]
     summaries = [line.partition(_SUMMARY)[2] for line, _ in logged if _SUMMARY in line]

@@ -1,4 +1,5 @@
-"""The sources' page: was each read every day, and did it give what it usually gives?"""
+"""The page of sources: whether each was read every day, and whether it had its usual number of
+articles."""
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -23,7 +24,8 @@ LOW = 0.5  # of the expected articles; ours
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """A source's last days, as of `today`. `expected` is the median of what its good days found."""
+    """The last days of a source, as of `today`. `expected` is the median of the articles on its
+    good days."""
 
     source: str
     days: list[CoverageDay]
@@ -50,7 +52,7 @@ class Health:
 
     @property
     def is_low(self) -> bool:
-        """Whether the last day found far less than is usual; today may find more yet."""
+        """Return whether the last day had far fewer articles than usual; today may get more."""
         over = self.last.day < self.today
         return over and self.last.found < LOW * (self.expected or 0)
 
