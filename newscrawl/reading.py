@@ -126,10 +126,10 @@ def article_of_hints(page: Page) -> Article:
 def with_feed_hints(article: Article, page: Page) -> Article:
     """Return the article under its canonical URL, with the facts that only the feed has."""
     hints: Hints = page.hints
-    met_at = page.final_url or page.url
+    fetched_from = page.final_url or page.url
     return replace(
         article,
-        url=declared_url(page.html, met_at) or met_at,
+        url=declared_url(page.html, fetched_from) or fetched_from,
         title=article.title or hints.title,
         authors=article.authors or hints.authors,
         published=article.published or hints.published,

@@ -50,7 +50,7 @@ CONCURRENT_REQUESTS = 4  # a crawl has one source; items in process delay its en
 CONCURRENT_REQUESTS_PER_DOMAIN = 2
 # Bytes of pages in process above which no more are requested: those of two batches.
 SCRAPER_SLOT_MAX_ACTIVE_SIZE = 20_000_000
-CONCURRENT_ITEMS = 1  # a page holds one article; Scrapy starts so many tasks for each response
+CONCURRENT_ITEMS = 1  # a page has one article; Scrapy starts this number of tasks for each response
 DOWNLOAD_DELAY = 0.5
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0

@@ -49,8 +49,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         from newscrawl import __version__
         from newscrawl.cli.output import write_line
 

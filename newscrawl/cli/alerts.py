@@ -79,10 +79,10 @@ def unwatch(
 
     with open_for_reading(database) as store:
         name, beside = _names(store, company, other, companies)
-        gone = company_alerts.unwatch_company(store, name, beside)
+        removed = company_alerts.unwatch_company(store, name, beside)
     names = f"{name} and {beside}" if beside else name
-    write_note(f"{names}: {'no longer watched' if gone else 'was not watched'}.")
-    if not gone:
+    write_note(f"{names}: {'no longer watched' if removed else 'was not watched'}.")
+    if not removed:
         raise typer.Exit(1)
 
 

@@ -115,7 +115,7 @@ def _user() -> str:
 
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
 @takes_scope
-def list_corrections(asked: QueryContext, limit: LimitOption = 50) -> None:
+def list_corrections(query: QueryContext, limit: LimitOption = 50) -> None:
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
@@ -128,14 +128,14 @@ def list_corrections(asked: QueryContext, limit: LimitOption = 50) -> None:
     from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
-    rows = queries.corrections(asked.database, scope=asked.scope, limit=limit)
+    rows = queries.corrections(query.database, scope=query.scope, limit=limit)
     headings = {"id": "number", "state": "state", "made_by": "by"}
     columns = [
         replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
         for one in columns_of(queries.CorrectionRow)
     ]
     records = records_of(rows)
-    if asked.output_format == "table":
+    if query.output_format == "table":
         columns.append(Column(key="what", heading="correction", wide=True))
         for record, row in zip(records, rows, strict=True):
             is_ = "is not" if row.kind == "wrong" else "is"
@@ -143,7 +143,7 @@ def list_corrections(asked: QueryContext, limit: LimitOption = 50) -> None:
                 f"{row.surface!r} {is_} {row.company}, {row.made_at:%Y-%m-%d}\n"
                 f"{' '.join(row.sentence.split())}\n{row.url}"
             )
-    render(records, columns, asked.output_format, title="Corrections")
+    render(records, columns, query.output_format, title="Corrections")
     if not rows:
         write_note("No correction.")
         raise typer.Exit(1)

@@ -60,8 +60,8 @@ def serve(
 ) -> None:
     """Serve the dashboard: companies in the news with charts, articles, sources and search.
 
-    It listens on this machine alone unless told otherwise. Programs find the same answers at
-    /api, described at /api/openapi.json.
+    It listens on this machine only, unless --host names another address. Programs find the same
+    answers at /api, described at /api/openapi.json.
     """
     _check_installed()
     import uvicorn

@@ -199,9 +199,9 @@ class RobotsMiddleware:
                 "allow_offsite": True,
                 "download_maxsize": robots.MAX_ANSWER_BYTES,
             }
-            asked = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
+            request = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
             try:
-                response = await self._unless_closing(self._crawler.engine.download_async(asked))
+                response = await self._unless_closing(self._crawler.engine.download_async(request))
             except UnfitAddressError as error:
                 if hop == 0:
                     raise

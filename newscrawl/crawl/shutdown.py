@@ -57,11 +57,11 @@ class EndingDownloader(Downloader):
             await asyncio.sleep(CLOSING_CHECK_SECONDS)
 
     def _end_downloads(self, *, also_begun: bool) -> None:
-        begun = {request for slot in self.slots.values() for request in slot.transferring}
+        transferring = {request for slot in self.slots.values() for request in slot.transferring}
         ended = {
             download: request
             for download, request in self._downloads.items()
-            if also_begun or request not in begun
+            if also_begun or request not in transferring
         }
         if not ended:
             return

@@ -28,7 +28,7 @@ MAX_VALUE = 200  # characters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a page shows. `days` is set where the period is the last so many days."""
+    """What a page shows. `days` is set if the period is that number of last days."""
 
     since: date
     until: date

@@ -40,7 +40,8 @@ logger = logging.getLogger(__name__)
 
 # Runs are added up again from a little before the last inspection: clocks differ.
 _OVERLAP = timedelta(minutes=5)
-# All ours: more incidents of one kind than this go into one notice, which names so many sources.
+# All ours: the number of incidents of one kind that are reported singly, and the number of sources
+# that a notice of more incidents names.
 _MAX_SINGLE = 5
 _MAX_NAMED = 30
 # The words for an incident of each kind, and for its end.

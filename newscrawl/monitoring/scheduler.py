@@ -287,7 +287,7 @@ def queue_error_line(error: Exception) -> str:
 
 
 def queue_errors() -> tuple[type[Exception], ...]:
-    """Return what an unreachable queue raises; huey has no exception of its own for it."""
+    """Return the exceptions of an unreachable queue, for which huey has none."""
     errors: list[type[Exception]] = [sqlite3.Error]
     with suppress(ImportError):
         import psycopg  # noqa: PLC0415 - an extra

@@ -58,7 +58,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """A day's count against the expected number; `chance` is that of so many articles or more,
+    """A day's count against the expected number; `chance` is that of this count or more,
     `history` the number of days that the expectation comes from."""
 
     articles: int

@@ -164,13 +164,13 @@ def plausible(moment: datetime) -> datetime | None:
 
 def _interval(feed: Any) -> timedelta | None:
     """Return the shorter interval of ttl (RSS 2.0, in minutes) and the syndication module."""
-    told = []
+    intervals = []
     if (minutes := _whole(feed.get("ttl"))) is not None:
-        told.append(timedelta(minutes=minutes))
+        intervals.append(timedelta(minutes=minutes))
     period = _PERIODS.get((feed.get("sy_updateperiod") or "").strip().lower())
     if period is not None:
-        told.append(period / (_whole(feed.get("sy_updatefrequency")) or 1))
-    return min(told, default=None)
+        intervals.append(period / (_whole(feed.get("sy_updatefrequency")) or 1))
+    return min(intervals, default=None)
 
 
 def _whole(text: str | None) -> int | None:

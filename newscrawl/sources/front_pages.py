@@ -139,8 +139,8 @@ def _ancestors(node: LexborNode) -> frozenset[str]:
 def _feeds(tree: LexborHTMLParser, url: str) -> Iterator[str]:
     for node in tree.css('link[rel~="alternate"][type][href]'):
         kind = (node.attributes.get("type") or "").partition(";")[0].strip().lower()
-        told = f"{node.attributes.get('title') or ''} {node.attributes.get('href') or ''}"
-        if kind in _FEED_TYPES and not _COMMENTS.search(told):
+        label = f"{node.attributes.get('title') or ''} {node.attributes.get('href') or ''}"
+        if kind in _FEED_TYPES and not _COMMENTS.search(label):
             yield from _absolute(node.attributes.get("href"), url)
     for link in links(tree, url):
         parts = urlsplit(link.url)
@@ -161,13 +161,13 @@ def _absolute(href: str | None, url: str) -> Iterator[str]:
 
 
 def _name(tree: LexborHTMLParser, url: str) -> str | None:
-    told = (
+    candidates = (
         _meta(tree, "og:site_name"),
         *_publishers(tree),
         _meta(tree, "application-name"),
         *_parts_of_title(tree, url),
     )
-    names = (plain_text(name, _MAX_NAME) for name in told)
+    names = (plain_text(name, _MAX_NAME) for name in candidates)
     return next((name for name in names if name and "://" not in name), None)
 
 

@@ -60,8 +60,8 @@ def stored_urls(connection: Connection, urls: Iterable[str]) -> set[str]:
 
 def numbers_at(connection: Connection, urls: Iterable[str]) -> dict[str, int]:
     """Return the ids of the articles that are stored under the URLs, by URL."""
-    asked = sorted(set(urls))
-    return dict(connection.execute(_ARTICLE_IDS, {"urls": asked}).all()) if asked else {}
+    wanted = sorted(set(urls))
+    return dict(connection.execute(_ARTICLE_IDS, {"urls": wanted}).all()) if wanted else {}
 
 
 def add_urls(connection: Connection, addresses: Sequence[tuple[str, int]]) -> None:
@@ -103,16 +103,16 @@ def find_new(connection: Connection, incoming: Sequence[Incoming]) -> list[bool]
     """Return for each record whether it is certainly new: none of its URLs is stored, and its text
     is in no article of its source and in no record before it."""
     urls = (url for record, _ in incoming for url in record.urls)
-    met: set[object] = {*stored_urls(connection, urls)}
+    known_keys: set[object] = {*stored_urls(connection, urls)}
     texts = {text for record, origin in incoming if (text := _text(record, origin))}
     if texts:
         twins = connection.execute(_TWINS[connection.dialect.name], {"texts": sorted(texts)})
-        met.update(map(tuple, twins))
+        known_keys.update(map(tuple, twins))
     new = []
     for record, origin in incoming:
         marks = {*record.urls, _text(record, origin)} - {None}
-        new.append(not marks & met)
-        met |= marks
+        new.append(not marks & known_keys)
+        known_keys |= marks
     return new
 
 
@@ -321,8 +321,8 @@ def _twin(connection: Connection, record: Record, origin: Origin) -> int | None:
     """Return the source's article with the same text under another URL."""
     if record.fingerprint is None:
         return None
-    asked = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
-    return connection.execute(_TWIN, asked).scalar()
+    parameters = {"source_id": origin.source_id, "fingerprint": record.fingerprint}
+    return connection.execute(_TWIN, parameters).scalar()
 
 
 def _update_known(

@@ -109,13 +109,13 @@ def _reason_of(saved: SaveResult) -> str:
 
 def _without_copies(connection: Connection, incoming: Sequence[_Incoming]) -> list[Record]:
     """Return the documents' records; those of copies have only their URLs."""
-    asked = (url for one in incoming if one.is_first for url in _addresses(one))
-    met = stored_urls(connection, asked)
+    urls = (url for one in incoming if one.is_first for url in _addresses(one))
+    stored = stored_urls(connection, urls)
     records = []
     for one in incoming:
-        is_copy = one.is_first and not met.isdisjoint(_addresses(one))
+        is_copy = one.is_first and not stored.isdisjoint(_addresses(one))
         records.append(_only_address(one.document) if is_copy else one.record)
-        met.update(one.record.urls)
+        stored.update(one.record.urls)
     return records
 
 

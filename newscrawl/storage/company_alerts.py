@@ -74,10 +74,10 @@ def unwatch_company(database: Database, company: str, other: str = "") -> bool:
     company, other = _pair(company, other)
 
     def work(session: Session) -> bool:
-        gone = session.execute(
+        removed = session.execute(
             delete(WatchedRow).where(*_of(company, other)).returning(WatchedRow.id)
         )
-        return gone.first() is not None
+        return removed.first() is not None
 
     return database.write(work)
 

@@ -307,10 +307,10 @@ def read_articles(
             more = asked.where(Article.id > last).order_by(Article.id).limit(AT_ONCE)
             rows = session.execute(more).all()
             addresses: defaultdict[int, list[str]] = defaultdict(list)
-            met = select(ArticleUrl.article_id, ArticleUrl.url).where(
+            addresses_query = select(ArticleUrl.article_id, ArticleUrl.url).where(
                 ArticleUrl.article_id.in_([row.id for row in rows])
             )
-            for number, url in session.execute(met):
+            for number, url in session.execute(addresses_query):
                 addresses[number].append(url)
         if not rows:
             return

@@ -20,8 +20,8 @@ class Command(check.Command):
         """Check the contracts on the live sites: without a network each is an error."""
         loader = self.crawler_process.spider_loader if self.crawler_process else None
         for name in args:
-            if told := argument_error(loader, name, opts.spargs):
-                print_error(told)
+            if error := argument_error(loader, name, opts.spargs):
+                print_error(error)
                 self.exitcode = 2
                 return
         super().run(args, opts)

@@ -44,11 +44,11 @@ class Command(parse.Command):
         if self.crawler_process is None:
             return
         name = opts.spider or self._source_of(url)
-        told: str | None = f"no source of the registry covers {url}: name one, as in --spider=ft"
+        message: str | None = f"no source of the registry covers {url}: name one, as in --spider=ft"
         if name:
-            told = argument_error(self.crawler_process.spider_loader, name, opts.spargs)
-        if told:
-            print_error(told)
+            message = argument_error(self.crawler_process.spider_loader, name, opts.spargs)
+        if message:
+            print_error(message)
             self.exitcode = 2
             return
         opts.spider = name
