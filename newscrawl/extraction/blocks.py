@@ -5,6 +5,7 @@ and are recorded in the block they stood in, all others end a block. The tree is
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -419,7 +420,7 @@ MIN_ONCE: Final = 12
 # Ours: a text with longer "words" has no blanks between words; two letters count as a word.
 LETTERS_A_WORD: Final = 12
 # Ours: letters by which texts that may be equal are found.
-HEAD: Final = 24
+HEAD: Final = 16
 _WORDS: Final = re.compile(r"\w+")
 
 
@@ -430,13 +431,16 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     Short blocks go along with a long one that they stood beside before, too.
     """
     places = np.flatnonzero(kept).tolist()
-    heads = [_letters(page.raw[place][: 4 * HEAD])[:HEAD] for place in places]
-    if len(set(heads)) == len(heads):
+    raws = [page.raw[place] for place in places]
+    heads = [_letters(raw[: 2 * HEAD])[:HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
+    times = Counter(head for head in heads if head)
+    if len(times) == times.total():
         return kept
-    repeated = _repeated(
-        [_letters(page.raw[place]) for place in places],
-        [page.raw[place].count(" ") + 1 for place in places],
-    )
+    # A head that no other text has is enough to tell a text from all others.
+    texts = [
+        head if times[head] == 1 else _letters(raw) for head, raw in zip(heads, raws, strict=True)
+    ]
+    repeated = _repeated(texts, [raw.count(" ") + 1 for raw in raws])
     result = kept.copy()
     result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
     return result

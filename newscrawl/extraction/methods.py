@@ -144,10 +144,11 @@ def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np
     """
     blocks, is_title = page.candidates.page, page.block_features.is_title
     tags = blocks.elements.tags[blocks.owners]
-    headlines = np.flatnonzero(is_title & np.isin(tags, list(tag_ids(_HEADINGS))))
-    if not len(headlines) or page.metadata.declared.kind == "live":
+    headings = tag_ids(_HEADINGS)
+    headlines = [place for place in np.flatnonzero(is_title).tolist() if tags[place] in headings]
+    if not headlines or page.metadata.declared.kind == "live":
         return kept
-    first = int(headlines[0])
+    first = headlines[0]
     words = (page.candidate_features.tokens.words * kept).cumsum()
     for place in np.flatnonzero((tags == tags[first]) & ~is_title).tolist():
         if place < first or words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
