@@ -436,9 +436,9 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     times = Counter(head for head in heads if head)
     if len(times) == times.total():
         return kept
-    # A head that no other text has is enough to tell a text from all others.
+    # A text whose head no other has is compared as it is: letters are costly.
     texts = [
-        head if times[head] == 1 else _letters(raw) for head, raw in zip(heads, raws, strict=True)
+        raw if times[head] == 1 else _letters(raw) for head, raw in zip(heads, raws, strict=True)
     ]
     repeated = _repeated(texts, [raw.count(" ") + 1 for raw in raws])
     result = kept.copy()

@@ -386,6 +386,11 @@ def test_a_refrain_may_come_again() -> None:
     assert once(SHORT, LEAD, SHORT, SECOND, SHORT) == [SHORT, LEAD, SHORT, SECOND, SHORT]
 
 
+def test_a_heading_that_a_paragraph_begins_with_stays_beside_it() -> None:
+    texts = ["The harbour of the old", LEAD, "The harbour of t", "Thirty-one words", SECOND, SECOND]
+    assert once(*texts) == texts[:-1]
+
+
 @pytest.mark.parametrize("cut", ["", "…", " ..."])
 def test_of_two_copies_the_complete_one_wins(cut: str) -> None:
     beginning = LEAD[:-20] + cut
