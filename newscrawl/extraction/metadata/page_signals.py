@@ -235,7 +235,9 @@ class PageSignals:
     @cached_property
     def byline(self) -> str | None:
         """The first byline after the headline that opens with a word such as "By"."""
-        heading = self._heading if self.headings else None
+        if not self.headings:
+            return None
+        heading = self.headings[0].node if len(self.headings) == 1 else self._heading
         return None if heading is None else markup.byline_after(heading)
 
     @cached_property

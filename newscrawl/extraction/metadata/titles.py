@@ -49,8 +49,8 @@ def choose(candidates: Sequence[Candidate], site_names: Sequence[str]) -> str | 
         if key := words_of(head):
             stripped.setdefault(key, head)
             places.setdefault(key, set()).add(each.place)
-    if not stripped:
-        return None
+    if len(stripped) < 2:
+        return next(iter(stripped.values()), None)
     names_of_sites = {key for key in stripped if _is_site("".join(key), sites)}
     eligible = [key for key in stripped if key not in names_of_sites] or list(stripped)
     return stripped[max(eligible, key=lambda key: _support(key, places))]
