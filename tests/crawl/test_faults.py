@@ -11,6 +11,7 @@ import pytest
 from tests.site import content
 from tests.site.crawling import IMPATIENT, Crawl, crawl
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 XML = "application/xml"
@@ -157,7 +158,7 @@ def test_each_page_is_counted_once(world: World) -> None:
 # --- Kept out -----------------------------------------------------------------------------------
 
 
-def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> None:
+def test_requests_stay_on_the_site_and_off_private_addresses(forks: Forks, tmp_path: Path) -> None:
     with SiteServer() as inner, SiteServer(routes=dict(NO_ROBOTS)) as site:
         inside = f"http://127.0.0.1:{inner.port}"
         out = "http://localhost:1/x"
@@ -167,7 +168,7 @@ def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> 
         site.routes["/leads-inside"] = answer(
             status=302, headers=(("Location", f"{inside}/other-secret"),)
         )
-        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
         assert inner.visits == []
     assert done.code == 0
     assert done.counts["newscrawl/pages_failed/private address"] == 2
@@ -179,12 +180,12 @@ def test_requests_stay_on_the_site_and_off_private_addresses(tmp_path: Path) -> 
     ]
 
 
-def test_site_closed_by_robots_txt_is_not_requested(tmp_path: Path) -> None:
+def test_site_closed_by_robots_txt_is_not_requested(forks: Forks, tmp_path: Path) -> None:
     closed = SiteServer(routes={"/robots.txt": answer("User-agent: *\nDisallow: /\n")})
     slow = SiteServer(routes={"/robots.txt": answer("User-agent: *\nCrawl-delay: 999\n")})
     with closed, slow:
         feeds = ",".join(f"{site.url}/feed.xml" for site in (closed, slow))
-        done = crawl("ft", f"feeds={feeds}", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"feeds={feeds}", database=tmp_path / "news.sqlite")
         for site in (closed, slow):
             assert set(site.paths()) == {"/robots.txt"}
     assert done.code == 0
@@ -197,7 +198,7 @@ def test_site_closed_by_robots_txt_is_not_requested(tmp_path: Path) -> None:
 # --- What is asked for --------------------------------------------------------------------------
 
 
-def test_sitemaps_are_followed_through_indexes_and_gzip(tmp_path: Path) -> None:
+def test_sitemaps_are_followed_through_indexes_and_gzip(forks: Forks, tmp_path: Path) -> None:
     def urls(*pages: str) -> str:
         return f"<urlset>{''.join(f'<url><loc>{page}</loc></url>' for page in pages)}</urlset>"
 
@@ -218,7 +219,7 @@ def test_sitemaps_are_followed_through_indexes_and_gzip(tmp_path: Path) -> None:
             "/a": answer(story("From a gzipped sitemap", "Siemens")),
             "/b": answer(story("Another one", "Siemens")),
         }
-        done = crawl("ft", f"sitemaps={at}/1.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"sitemaps={at}/1.xml", database=tmp_path / "news.sqlite")
         assert "/4.xml" not in site.paths()
         assert site.paths().count("/1.xml") == 1
     assert done.code == 0
@@ -226,10 +227,10 @@ def test_sitemaps_are_followed_through_indexes_and_gzip(tmp_path: Path) -> None:
     assert "is nested too deeply" in done.output
 
 
-def test_since_and_limit_restrict_a_crawl(tmp_path: Path) -> None:
+def test_since_and_limit_restrict_a_crawl(forks: Forks, tmp_path: Path) -> None:
     with SiteServer() as site:
         day = next(p for p in content.facts() if p.days_ago == 2).moment
-        done = crawl(
+        done = forks.crawl(
             "ft",
             f"feeds={site.url}/feed.xml",
             f"since={day:%Y-%m-%d}",
@@ -246,7 +247,7 @@ def test_since_and_limit_restrict_a_crawl(tmp_path: Path) -> None:
     assert days == {f"{newest.moment:%Y-%m-%d}"}
 
 
-def test_barrier_page_of_the_ft_is_not_stored_as_an_article(tmp_path: Path) -> None:
+def test_barrier_page_of_the_ft_is_not_stored_as_an_article(forks: Forks, tmp_path: Path) -> None:
     barrier = story("Subscribe to read | Financial Times", "the Financial Times")
     with SiteServer(routes=dict(NO_ROBOTS)) as site:
         paths = ("/content/1", "/content/2", "/content/3")
@@ -257,7 +258,7 @@ def test_barrier_page_of_the_ft_is_not_stored_as_an_article(tmp_path: Path) -> N
             "/content/3": answer(story("Read by everybody", "Siemens")),
             "/barrier/corporate": answer(story("Join your colleagues", "the FT")),
         }
-        done = crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", f"feeds={site.url}/feed.xml", database=tmp_path / "news.sqlite")
     rows = done.rows("SELECT title, access FROM articles ORDER BY url")
     assert [tuple(row.values()) for row in rows] == [
         ("Report from /content/1", "paywalled"),

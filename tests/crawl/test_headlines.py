@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 from tests.walls.pages import CONSENT
 
@@ -75,13 +76,13 @@ def title_of(done: Crawl) -> list[str]:
     ids=["as it comes", "page first", "sitemap first", "page last", "feed first"],
 )
 def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
-    tmp_path: Path, kept: str, wait_for: dict[str, str]
+    forks: Forks, tmp_path: Path, kept: str, wait_for: dict[str, str]
 ) -> None:
     if kept == "robots" and wait_for.get("/feed.xml") == PAGE:
         wait_for = {"/feed.xml": "/map.xml"}  # the page is never asked for
     with Site(kept, wait_for) as site:
         listings = (f"sitemaps={site.url}/map.xml", f"feeds={site.url}/feed.xml")
-        done = crawl("ft", *listings, database=tmp_path / "news.sqlite")
+        done = forks.crawl("ft", *listings, database=tmp_path / "news.sqlite")
     assert title_of(done) == [f"Report from {PAGE}"], done.output
     assert done.errors == []
     # In one crawl it is asked for twice at most.
@@ -89,10 +90,10 @@ def test_headline_of_a_later_listing_is_stored_in_the_same_crawl(
 
 
 @pytest.mark.parametrize("kept", KEPT)
-def test_headline_is_stored_by_a_later_crawl(tmp_path: Path, kept: str) -> None:
+def test_headline_is_stored_by_a_later_crawl(forks: Forks, tmp_path: Path, kept: str) -> None:
     database = tmp_path / "news.sqlite"
     with Site(kept, {"/feed.xml": "/map.xml"}) as site:
         sitemap, feed = f"sitemaps={site.url}/map.xml", f"feeds={site.url}/feed.xml"
-        assert title_of(crawl("ft", sitemap, database=database)) == []
-        done = crawl("ft", sitemap, feed, database=database)
+        assert title_of(forks.crawl("ft", sitemap, database=database)) == []
+        done = forks.crawl("ft", sitemap, feed, database=database)
     assert title_of(done) == [f"Report from {PAGE}"], done.output

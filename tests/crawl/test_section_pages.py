@@ -8,8 +8,9 @@ from pathlib import Path
 
 from newscrawl.sources import Source
 from newscrawl.sources.registry import add_source
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import Crawl
 from tests.site.faults import Answer, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 HOME = """<html lang="en"><title>The Pier</title><nav><a href="/">Home</a>
@@ -46,6 +47,7 @@ def site() -> SiteServer:
 
 
 def crawled(
+    forks: Forks,
     server: SiteServer,
     folder: Path,
     *arguments: str,
@@ -58,12 +60,11 @@ def crawled(
         known: dict[str, object] = {"name": "The Pier", "country": "gb", "languages": ("en",)}
         known |= {"home": f"{server.url}/", "sections": (), "feeds": (f"{server.url}/feed.xml",)}
         add_source(file, Source(slug="pier", **(known | facts)))  # type: ignore[arg-type]
-    return crawl(
+    return forks.crawl(
         "pier",
         *arguments,
         database=folder / "news.sqlite",
-        settings=settings,
-        environment={"NEWSCRAWL_SOURCES": str(file)},
+        settings={"NEWSCRAWL_SOURCES": str(file), **(settings or {})},
     )
 
 
@@ -71,11 +72,13 @@ def titles(done: Crawl) -> list[str]:
     return sorted(row["title"] for row in done.rows("SELECT title FROM articles"))
 
 
-def test_home_page_links_to_sections_and_articles_are_followed(tmp_path: Path) -> None:
+def test_home_page_links_to_sections_and_articles_are_followed(
+    forks: Forks, tmp_path: Path
+) -> None:
     with site() as server:
-        done = crawled(server, tmp_path)
+        done = crawled(forks, server, tmp_path)
         asked = server.paths()
-        again = crawled(server, tmp_path)
+        again = crawled(forks, server, tmp_path)
         asked_again = server.paths()[len(asked) :]
     assert done.code == 0, done.output
     assert titles(done) == ["Council votes", "Crane maker"]
@@ -89,10 +92,10 @@ def test_home_page_links_to_sections_and_articles_are_followed(tmp_path: Path) -
     assert "0 new, 0 revised, 0 unchanged" in again.summary
 
 
-def test_only_sections_of_the_registry_are_read(tmp_path: Path) -> None:
+def test_only_sections_of_the_registry_are_read(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
         server.routes["/economy/crane-maker-finds-a-buyer"] = always(status=402)
-        done = crawled(server, tmp_path, feeds=(), sections=(f"{server.url}/economy/",))
+        done = crawled(forks, server, tmp_path, feeds=(), sections=(f"{server.url}/economy/",))
         assert "/politics/" not in server.paths()
     assert done.code == 0, done.output
     # A headline tells of the article that is kept from us.
@@ -103,17 +106,17 @@ def test_only_sections_of_the_registry_are_read(tmp_path: Path) -> None:
     ]
 
 
-def test_section_pages_are_not_read_beside_a_working_feed(tmp_path: Path) -> None:
+def test_section_pages_are_not_read_beside_a_working_feed(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         feed = f"<rss><channel><item><title>A</title><link>{link}</link></item></channel></rss>"
         server.routes["/feed.xml"] = always(feed, kind="application/xml")
-        done = crawled(server, tmp_path)
+        done = crawled(forks, server, tmp_path)
         assert "/" not in server.paths()
     assert titles(done) == ["Crane maker"]
 
 
-def test_section_pages_are_read_beside_a_stale_feed(tmp_path: Path) -> None:
+def test_section_pages_are_read_beside_a_stale_feed(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
         link = f"{server.url}/economy/crane-maker-finds-a-buyer"
         old = format_datetime(datetime.now(UTC) - timedelta(days=60))
@@ -122,18 +125,19 @@ def test_section_pages_are_read_beside_a_stale_feed(tmp_path: Path) -> None:
             f"<pubDate>{old}</pubDate></item></channel></rss>"
         )
         server.routes["/feed.xml"] = always(feed, kind="application/xml")
-        done = crawled(server, tmp_path)
+        done = crawled(forks, server, tmp_path)
     assert titles(done) == ["Council votes", "Crane maker"]
 
 
-def test_feeds_argument_replaces_section_pages(tmp_path: Path) -> None:
+def test_feeds_argument_replaces_section_pages(forks: Forks, tmp_path: Path) -> None:
     with site() as server:
-        done = crawled(server, tmp_path, f"feeds={server.url}/feed.xml")
+        done = crawled(forks, server, tmp_path, f"feeds={server.url}/feed.xml")
         assert "/" not in server.paths()
     assert done.summary.endswith("state failed (no feed or sitemap could be read)")
 
 
 def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
+    forks: Forks,
     tmp_path: Path,
 ) -> None:
     with site() as server:
@@ -143,7 +147,7 @@ def test_section_page_over_its_time_limit_is_skipped_and_others_are_read(
             "EXTENSIONS": json.dumps({"tests.dying.EndlessListings": 1}),
             "ENDLESS_SECONDS": "2",
         }
-        done = crawled(server, tmp_path, settings=given, sections=sections)
+        done = crawled(forks, server, tmp_path, settings=given, sections=sections)
     assert done.code == 0, done.output
     told = f"Can't use {server.url}/endless/: it took more than 2 s of a processor\n"
     assert told in done.output

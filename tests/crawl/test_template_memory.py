@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.crawling import Crawl, crawl
+from tests.site.crawling import Crawl
 from tests.site.faults import Answer, listing, story
+from tests.site.forking import Forks
 from tests.site.server import SiteServer
 
 APPEAL = (
@@ -21,8 +22,8 @@ def page(title: str) -> bytes:
 class World:
     """A site with stories by number, each ending in the same paragraph, and crawls of it."""
 
-    def __init__(self, site: SiteServer, database: Path) -> None:
-        self.site, self.database = site, database
+    def __init__(self, site: SiteServer, database: Path, forks: Forks) -> None:
+        self.site, self.database, self.forks = site, database, forks
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
 
     def crawl(self, *stories: int) -> Crawl:
@@ -32,15 +33,16 @@ class World:
             self.site.routes[path] = lambda _, body=body: Answer(body=body)  # type: ignore[misc]
         body = listing(self.site.url, paths)
         self.site.routes["/feed.xml"] = lambda _: Answer(body=body, kind="application/xml")
-        done = crawl("ft", f"feeds={self.site.url}/feed.xml", database=self.database)
+        feeds = f"feeds={self.site.url}/feed.xml"
+        done = self.forks.crawl("ft", feeds, database=self.database)
         assert done.code == 0, done.output
         assert done.errors == []
         return done
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(SiteServer(), tmp_path / "news.sqlite")
+def world(tmp_path: Path, forks: Forks) -> World:
+    return World(SiteServer(), tmp_path / "news.sqlite", forks)
 
 
 def texts(done: Crawl, *stories: int) -> list[str]:

@@ -1,7 +1,7 @@
-"""Crawls that start in a moment: everything is imported once, and each crawl is a fork of that.
+"""Crawls as forks of one process that has imported everything, so that each starts quickly.
 
-`python -m tests.site.forking` reads command lines (JSON) from its input, and writes for each the
-number of the process that carries it out and, when that has ended, its exit code.
+`python -m tests.site.forking` reads command lines (JSON) from its input. For each it writes the id
+of the process that runs it and, after its end, its exit code.
 """
 
 import json
@@ -51,20 +51,24 @@ class Forks:
         self._process.wait(timeout=60)
 
     def start(self, command: Sequence[str]) -> int:
-        """Begin `scrapy ...`; return the process's number."""
+        """Start `scrapy ...`; return the id of its process."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(list(command)) + "\n")
         self._process.stdin.flush()
         return int(_line(self._process.stdout))
 
     def crawl(
-        self, source: str, *arguments: str, database: Path, settings: Mapping[str, str]
+        self,
+        source: str,
+        *arguments: str,
+        database: Path,
+        settings: Mapping[str, str] | None = None,
     ) -> Crawl:
-        """Crawl a source to the end, as `tests.site.crawling.crawl` does."""
+        """Crawl a source to the end, like `tests.site.crawling.crawl`."""
         log = database.with_suffix(".log")
         log.unlink(missing_ok=True)
         places = {"NEWSCRAWL_DATABASE_URL": f"sqlite:///{database}", "LOG_FILE": str(log)}
-        self.start(crawl_command(source, arguments, {**places, **settings})[2:])
+        self.start(crawl_command(source, arguments, {**places, **(settings or {})})[2:])
         code = self.wait()
         done = Crawl(code, log.read_text() if log.exists() else "", database)
         (run,) = done.rows("SELECT counts FROM runs ORDER BY id DESC LIMIT 1")
@@ -93,7 +97,7 @@ def _serve() -> None:
 
 
 def _import_all() -> None:
-    """Load what a crawl loads, its models and word lists too, except for the reactor."""
+    """Import the modules of a crawl and load its models and word lists, but not the reactor."""
     import scrapy.cmdline  # noqa: PLC0415
     import scrapy.commands.parse  # noqa: F401, PLC0415
     from scrapy.utils.misc import load_object  # noqa: PLC0415
