@@ -20,9 +20,8 @@ from tests.site.crawling import crawl_environment
 from tests.site.forking import Forks
 from tests.worlds import empty
 
-# A busy machine is slow, and no fault of ours; what must be fast has tests of its own. A change is
-# tested with the same examples as the state before it, so that what fails is the change;
-# NEWSCRAWL_EXPLORE=1 looks for new ones.
+# No deadlines, because a busy machine is slow. Examples are the same in each run, so that a failure
+# is due to the change; NEWSCRAWL_EXPLORE=1 searches for new ones.
 hypothesis.settings.register_profile(
     "patient",
     hypothesis.settings.default,
@@ -46,8 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Starts crawls quickly: forked from a process that has imported all of it. They read pages in
-    a thread, unless they are told otherwise."""
+    """Starts crawls quickly, as forks of a process that has imported everything. They read pages in a
+    thread unless a setting says otherwise."""
     folder = tmp_path_factory.mktemp("forks")
     environment = crawl_environment(folder / "none") | {"NEWSCRAWL_EXTRACTION_PROCESSES": "0"}
     with Forks(environment, folder / "errors.log") as forks:
@@ -92,7 +91,7 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres_tables(postgres_server: str) -> Iterator[str]:
-    """The URL of a PostgreSQL database with today's tables; whoever fills them empties them."""
+    """The URL of a PostgreSQL database with today's tables; tests that fill them empty them."""
     with _postgres_database(postgres_server) as url:
         upgrade_database(url)
         yield url
@@ -148,7 +147,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a command left behind."""
+    """The exit code and output of a command."""
 
     code: int
     out: str

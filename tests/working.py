@@ -1,13 +1,13 @@
-"""Work of worker processes; a module of its own, since each of them imports it."""
+"""Tasks for worker processes, which import this module."""
 
 import sys
 
 
 def is_imported(module: str) -> bool:
-    """Whether this process has imported the module."""
+    """Return whether this process has imported the module."""
     return module in sys.modules
 
 
 def allocate(number: int) -> int:
-    """Take so many bytes of memory, and give them back."""
+    """Allocate and free a number of bytes; return it."""
     return len(bytearray(number))

@@ -1,4 +1,4 @@
-"""Whole crawls as a person starts them: `scrapy crawl` in a process of its own."""
+"""Complete crawls as users start them: `scrapy crawl` in a separate process."""
 
 import json
 import os
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).parents[2]
-# The test server minds no haste; where robots.txt asks for a pace, that one is kept.
-# A test's own server may be kept from its core for seconds, which is no fault of the site: tests of
-# sites that don't answer set IMPATIENT besides.
+# Requests to the test server need no delay; a Crawl-delay of its robots.txt is still obeyed. On a
+# busy machine the server may answer late: tests of sites that don't answer add IMPATIENT.
 HASTE = {
     "DOWNLOAD_DELAY": "0",
     "AUTOTHROTTLE_START_DELAY": "0",
@@ -25,7 +24,7 @@ IMPATIENT = {"DOWNLOAD_TIMEOUT": "4"}
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What a crawl left behind."""
+    """The exit code, log, database and statistics of a crawl."""
 
     code: int
     output: str
@@ -34,19 +33,19 @@ class Crawl:
 
     @property
     def summary(self) -> str:
-        """The line that says what came of it."""
+        """The summary line."""
         marker = "[pipelines.storage] INFO: "
         (line,) = (line for line in self.output.splitlines() if marker in line)
         return line.split(marker)[1]
 
     @property
     def errors(self) -> list[str]:
-        """What the log calls an error, and tracebacks."""
+        """The lines of the log with an error or a traceback."""
         signs = (" ERROR: ", " CRITICAL: ", "Traceback")
         return [line for line in self.output.splitlines() if any(sign in line for sign in signs)]
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
-        """The rows that a query finds in the database."""
+        """Return the rows of a query to the database."""
         with sqlite3.connect(self.database) as connection:
             connection.row_factory = sqlite3.Row
             found = [dict(row) for row in connection.execute(query, values)]
@@ -102,5 +101,5 @@ def crawl_environment(database: Path) -> dict[str, str]:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without the newscrawl settings of whoever is at the keyboard."""
+    """Return the environment without the newscrawl settings of the developer."""
     return {name: value for name, value in os.environ.items() if not name.startswith("NEWSCRAWL_")}
