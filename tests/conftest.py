@@ -45,8 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Starts crawls quickly, as forks of a process that has imported everything. They read pages in a
-    thread unless a setting says otherwise."""
+    """Starts crawls quickly, as forks of a process that has imported everything. They read pages in
+    a thread unless a setting says otherwise."""
     folder = tmp_path_factory.mktemp("forks")
     environment = crawl_environment(folder / "none") | {"NEWSCRAWL_EXTRACTION_PROCESSES": "0"}
     with Forks(environment, folder / "errors.log") as forks:
