@@ -22,6 +22,7 @@ from benchmarks.extraction.peers import BARE_PARSE, MAIN_ENV, PEERS
 from benchmarks.extraction.tables import KIND, TABLES, news_mean, ranked
 from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from, match_one
 from newscrawl.cli.output import Column, render, write_note
+from newscrawl.training.corpus import SEALED
 
 RESULT = Path("results/benchmark.json")  # of the latest run, on this machine
 PUBLISHED = Path("docs/data/benchmark.json")  # the one that the documents show
@@ -50,6 +51,9 @@ def benchmark(
             metavar="FILE",
         ),
     ] = None,
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted.")
+    ] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of the speed test.")] = 3,
     raise_floors: Annotated[
         bool, typer.Option("--raise-floors", help="Lift the quality floors to what was reached.")
@@ -70,6 +74,8 @@ def benchmark(
         _write_docs()
         return
     pages = corpus_from(corpus)
+    if sealed:
+        pages = pages.part(SEALED)
     if install:
         install_peers(Path.cwd(), write_note)
     plan = Plan(

@@ -25,7 +25,7 @@ from benchmarks.extraction.tables import TABLES
 from newscrawl.extraction.methods import METHODS
 from newscrawl.mentions import Company
 from newscrawl.mentions.registry import Companies
-from newscrawl.training.corpus import Corpus, CorpusError, load_corpus
+from newscrawl.training.corpus import SEALED, Corpus, CorpusError, load_corpus
 from newscrawl.training.metrics import Overlap
 from tests.benchmarks.conftest import RunBenchmark
 
@@ -311,6 +311,13 @@ def test_command_scores_and_times_our_methods(run_benchmark: RunBenchmark, tmp_p
     kept = Benchmark.load(tmp_path / "results" / "benchmark.json")
     asked = ["newscrawl fe", "newscrawl tb", "trafilatura", peers.BARE_PARSE]
     assert [row.name for row in kept.rows] == asked
+
+
+def test_sealed_sites_are_benchmarked_alone(run_benchmark: RunBenchmark, tmp_path: Path) -> None:
+    ran = run_benchmark(benchmark, "--corpus", MINI, "--sealed", "--tool", "newscrawl fe")
+    assert ran.code == 0, ran.err
+    kept = Benchmark.load(tmp_path / "results" / "benchmark.json")
+    assert kept.fingerprint == load_corpus(MINI).part(SEALED).fingerprint
 
 
 UNSEEN_CSV = """threshold,group,pages,word.f1,word.precision,word.recall,shingle.f1,similarity
