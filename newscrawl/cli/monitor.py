@@ -138,7 +138,7 @@ def _pruning(store: "Database") -> "Callable[[Callable[[], bool]], None]":
         pruned = prune_daily(store, keep, stopping)
         if pruned and any(pruned.counts.values()):
             counts = ", ".join(f"{number} {name}" for name, number in pruned.counts.items())
-            logging.getLogger("newscrawl.monitor").info("PruneResult: %s", counts)
+            logging.getLogger("newscrawl.monitor").info("Pruned: %s", counts)
 
     return prune
 
