@@ -31,6 +31,14 @@ _CONTROLS: Final = "button, [role=button], input[type=submit], input[type=button
 _INVISIBLE: Final = ["script", "style", "template", "noscript", "nav", "header", "footer"]
 _HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
 
+# The markup of forums and shops: types of schema.org in attributes, and what XenForo writes.
+_TYPES_OF_OTHERS: Final = (
+    b"schema.org/DiscussionForumPosting",
+    b"schema.org/QAPage",
+    b'schema.org/Product"',
+)
+_XENFORO: Final = b'<html id="XF"'
+
 # Ours, words of body text: what a wall or teaser stays under, and what an article reaches.
 SHORT: Final = 120
 TEASER: Final = 250
@@ -60,9 +68,15 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
         return kind
     if _is_consent_page(page, text):
         return "consent"
+    if not page.metadata.declared.is_article and _is_thread_or_product(page.source):
+        return "other"
     if _is_teaser(page, paragraphs, text):
         return "paywall"
     return kind
+
+
+def _is_thread_or_product(source: bytes) -> bool:
+    return any(name in source for name in _TYPES_OF_OTHERS) or _XENFORO in source[:SEARCHED]
 
 
 def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:

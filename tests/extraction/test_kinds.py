@@ -51,6 +51,21 @@ def test_kind_follows_from_json_ld_types_and_url(
     assert kind(html, url, text=text) == wanted
 
 
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        ('<div itemscope itemtype="https://schema.org/DiscussionForumPosting">{}</div>', "other"),
+        ("<div itemscope itemtype='http://schema.org/QAPage'>{}</div>", "other"),
+        ('<div itemscope itemtype="http://schema.org/Product">{}</div>', "other"),
+        ('<html id="XF" lang="en"><body>{}</body></html>', "other"),
+        ('<div itemscope itemtype="https://schema.org/Article">{}</div>', "article"),
+        (ARTICLE + '<div itemscope itemtype="http://schema.org/Product">{}</div>', "article"),
+    ],
+)
+def test_threads_and_products_are_no_articles(page: str, wanted: str) -> None:
+    assert extract(page.replace("{}", f"<p>{BODY}</p>"), STORY).kind == wanted
+
+
 def test_section_of_links_is_a_front_page() -> None:
     section = "https://pier.example/business/"
     assert kind("<h1>Business</h1>", section, link_words=900) == "front"
