@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from newscrawl.cli.explainer import find_mentions_again
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
@@ -225,7 +226,12 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
     with open_database(f"sqlite:///{folder}/news.sqlite") as database:
         make_news(database, days=days, hostile=hostile)
     (folder / "my-companies.toml").write_text(COMPANIES, "utf-8")
-    config = config_of(folder / "news.sqlite", companies=Path("my-companies.toml"), explain=explain)
+    config = config_of(
+        folder / "news.sqlite",
+        companies=Path("my-companies.toml"),
+        explain=explain,
+        find_again=find_mentions_again,
+    )
     with pytest.MonkeyPatch.context() as patch:
         # The page of the editor names the file as it was given.
         patch.chdir(folder)

@@ -1,16 +1,18 @@
 """Find the mentions of stored articles again, after the registry of companies has changed."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 import newscrawl
 from newscrawl.archive.page_processor import PRELOAD, companies_from
 from newscrawl.items import Mention
+from newscrawl.mentions import sentence_span
 from newscrawl.mentions.registry import BUNDLED
 from newscrawl.mentions.registry_cache import registry_content
 from newscrawl.storage import Database
@@ -40,19 +42,32 @@ class CompanyChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedMention:
+    """A sentence in which a company would be found or would not be any more."""
+
+    company: str
+    change: Literal["gained", "lost"]
+    url: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RematchResult:
-    """Numbers of articles searched and changed, and the companies, largest change first."""
+    """Numbers of articles searched and changed, the companies, largest change first, and for each
+    some of the sentences, if they were asked for."""
 
     articles: int
     changed: int
     companies: tuple[CompanyChange, ...]
+    examples: tuple[ChangedMention, ...] = ()
 
 
 class Rematch:
     """Find mentions again with a number of worker processes.
 
     An interrupted run continues with the next batch if registry and scope are the same. With
-    `dry_run` nothing is written.
+    `dry_run` nothing is written. `examples` is the number of sentences returned for each company
+    and change.
     """
 
     def __init__(
@@ -63,8 +78,11 @@ class Rematch:
         *,
         workers: int = 1,
         dry_run: bool = False,
+        examples: int = 0,
     ) -> None:
         self._database = database
+        self._max_examples = examples
+        self._examples: dict[tuple[str, str], list[ChangedMention]] = defaultdict(list)
         self._scope = scope
         self._dry_run = dry_run
         self._task = _task(companies, scope)
@@ -88,7 +106,10 @@ class Rematch:
             on_progress(len(texts))
         if not self._dry_run:
             delete_progress(self._database, self._task)
-        return _recount(counts)
+        result = _recount(counts)
+        order = {change.company: number for number, change in enumerate(result.companies)}
+        keys = sorted(self._examples, key=lambda key: (order.get(key[0], 0), key))
+        return replace(result, examples=tuple(one for key in keys for one in self._examples[key]))
 
     def _batch(
         self, texts: Sequence[StoredText], found: Found | None, counts: Counter[str]
@@ -106,11 +127,31 @@ class Rematch:
             if set(counted) != old:
                 counts["changed"] += 1
                 _compare(old, set(counted), counts)
+                if self._max_examples:
+                    self._add_examples(text, old, set(counted))
             if set(counted) != old or corrected:
                 written[text.number] = mentions
         if not self._dry_run:
             step = Step(task=self._task, position=texts[-1].number, counts=counts)
             write_mentions(self._database, texts, written, step)
+
+    def _add_examples(self, text: StoredText, old: set[Mention], new: set[Mention]) -> None:
+        """Keep the first change of each company in an article."""
+        for change, changed in (("gained", new - old), ("lost", old - new)):
+            for mention in sorted(changed, key=lambda one: (one.section != "title", one.start)):
+                place = text.title if mention.section == "title" else text.text
+                start, end = sentence_span(place, mention)
+                found = self._examples[mention.company, change]
+                if len(found) >= self._max_examples or any(one.url == text.url for one in found):
+                    continue
+                found.append(
+                    ChangedMention(
+                        company=mention.company,
+                        change="gained" if change == "gained" else "lost",
+                        url=text.url,
+                        sentence=place[start:end].strip(),
+                    )
+                )
 
 
 def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:

@@ -312,6 +312,14 @@ def rematch(
     source: SourceOption = None,
     since: SinceOption = None,
     dry_run: DryRunOption = False,
+    examples: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=20,
+            help="Also show so many changed sentences of each company (files: instead).",
+        ),
+    ] = 0,
     companies: CompaniesOption = None,
     workers: WorkersOption = None,
     output_format: FormatOption = "table",
@@ -320,7 +328,8 @@ def rematch(
     """Find the mentions in stored articles again, after the registry of companies has changed.
 
     Shows for each company in how many more or fewer articles it is mentioned now. An interrupted
-    run continues where it stopped.
+    run continues where it stopped. With --dry-run and --examples it is a preview of a changed
+    companies file.
 
     Exit code 1 where there was no article.
     """
@@ -338,12 +347,16 @@ def rematch(
             scope,
             workers=workers or cores(),
             dry_run=dry_run,
+            examples=examples,
         )
         if task.done_before:
             write_note("Continuing where the last run stopped.")
         with counting_bar("articles", count_texts(store, scope, task.done_before)) as advance:
             result = task.run(advance)
-    _show_companies(result, output_format, dry_run=dry_run)
+    if output_format == "table" or not examples:
+        _show_companies(result, output_format, dry_run=dry_run)
+    if examples:
+        _show_examples(result, output_format)
     if not result.articles:
         write_note("There was no article to read.")
         raise typer.Exit(1)
@@ -369,6 +382,20 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
     if len(shown) < len(rows):
         note += f", the first {_MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)
+
+
+def _show_examples(result: "RematchResult", output_format: Format) -> None:
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render
+
+    columns = (
+        Column(key="company", heading="company", wide=True),
+        Column(key="change", heading="mentions"),
+        Column(key="sentence", heading="sentence", wide=True),
+        Column(key="url", heading="article", wide=True, table=False),
+    )
+    render([asdict(example) for example in result.examples], columns, output_format)
 
 
 def _format_signed(value: object) -> str:

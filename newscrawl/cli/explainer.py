@@ -1,21 +1,42 @@
-"""Explain the pages of stored articles for the dashboard: from an archive, or fetched again."""
+"""What the dashboard needs of the archive: pages explained, and mentions found again."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from email.message import Message
 from pathlib import Path
 from threading import Lock
 
 from newscrawl.archive.lookup import Archive, NotArchivedError
+from newscrawl.archive.rematch import Rematch, RematchResult
 from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
 from newscrawl.dashboard.config import ExplainedDocument, UnexplainedError
 from newscrawl.extraction.explain import explain
 from newscrawl.extraction.explain_page import render
 from newscrawl.sources.fetcher import FetchError, fetch
+from newscrawl.storage import Database
+from newscrawl.storage.mentions import count_texts
+from newscrawl.storage.queries import Scope
 
 # Ours: minimum interval between two readings of the archive's folder, which running crawls extend.
 READ_AGAIN = 60.0  # seconds
+# Ours: sentences of each company in a preview, and processes, which leave the server's thread free.
+_EXAMPLES = 3
+_WORKERS = 2
+
+
+def find_mentions_again(
+    database: Database,
+    companies: Path | None,
+    dry_run: bool,
+    on_progress: Callable[[int], None],
+) -> RematchResult:
+    """Find the mentions of all stored articles again, as `newscrawl rematch` does."""
+    task = Rematch(
+        database, companies, Scope(), workers=_WORKERS, dry_run=dry_run, examples=_EXAMPLES
+    )
+    on_progress(count_texts(database, Scope()) - count_texts(database, Scope(), task.done_before))
+    return task.run(on_progress)
 
 
 class Explainer:

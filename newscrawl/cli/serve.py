@@ -66,7 +66,7 @@ def serve(
     _check_installed()
     import uvicorn
 
-    from newscrawl.cli.explainer import Explainer
+    from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.dashboard import Config, create_app
 
     secret = _secret(token, host)
@@ -79,6 +79,7 @@ def serve(
         token=secret,
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
+        find_again=find_mentions_again,
     )
     app = create_app(dashboard)
     with _open_socket(host, port) as sock:

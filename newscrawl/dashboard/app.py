@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.rematch_job import RematchJob
 from newscrawl.dashboard.rendering import STATIC, AppState, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.dashboard.store import Store
@@ -47,7 +48,8 @@ def create_app(config: Config) -> FastAPI:
         lifespan=lifespan,
     )
     registry_file = CompaniesFile(config.companies) if config.companies else None
-    app.state.dashboard = AppState(config, store, FormSeal(), make_templates(), registry_file)
+    job = RematchJob(config.find_again, config.database_url) if config.find_again else None
+    app.state.dashboard = AppState(config, store, FormSeal(), make_templates(), registry_file, job)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.make_router())
     for router in pages.ROUTERS:

@@ -90,16 +90,24 @@ class CompaniesFile:
     def save(self, definition: Definition, *, instead_of: str | None, mark: str) -> None:
         """Save an entry, new or instead of another one; raise CompaniesFileError."""
         with self._lock:
-            lines = self._lines(mark)
-            span = _span(lines, instead_of)
-            if instead_of is not None and span is None:
-                raise CompaniesFileError(f"{instead_of!r} is not in the file any more.")
-            if span is None:
-                gap = [""] if lines else []
-                self._write([*lines, *gap, *_entry("[[company]]", definition)])
-            else:
-                entry = _entry("\n".join(lines[span]), definition)
-                self._write([*lines[: span.start], *entry, *lines[span.stop :]])
+            self._write(self._with(definition, instead_of, mark))
+
+    def draft(self, definition: Definition, *, instead_of: str | None, mark: str) -> str:
+        """Return the text that `put` would save; raise CompaniesFileError for an invalid one."""
+        text = "\n".join(self._with(definition, instead_of, mark))
+        _validate(text)
+        return text
+
+    def _with(self, definition: Definition, instead_of: str | None, mark: str) -> list[str]:
+        lines = self._lines(mark)
+        span = _span(lines, instead_of)
+        if instead_of is not None and span is None:
+            raise CompaniesFileError(f"{instead_of!r} is not in the file any more.")
+        if span is None:
+            gap = [""] if lines else []
+            return [*lines, *gap, *_entry("[[company]]", definition)]
+        entry = _entry("\n".join(lines[span]), definition)
+        return [*lines[: span.start], *entry, *lines[span.stop :]]
 
     def delete(self, name: str, *, mark: str) -> None:
         """Delete an entry; raise CompaniesFileError."""

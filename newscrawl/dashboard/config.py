@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, Protocol
+
+from newscrawl.storage import Database
 
 
 class UnexplainedError(Exception):
@@ -21,6 +24,24 @@ class ExplainedDocument:
 # instead of looked up in an archive; it raises UnexplainedError. The command line provides it,
 # since the dashboard can't import the archive, its neighbour.
 Explain = Callable[[Sequence[str], bool], ExplainedDocument]
+
+
+class RematchReport(Protocol):
+    """Numbers of articles searched and changed, the changes of each company, and examples."""
+
+    @property
+    def articles(self) -> int: ...
+    @property
+    def changed(self) -> int: ...
+    @property
+    def companies(self) -> Sequence[Any]: ...
+    @property
+    def examples(self) -> Sequence[Any]: ...
+
+
+# A function of a database, a companies file or none, whether to write nothing, and a function that
+# is called with the number of articles done; the command line provides it, too.
+FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], RematchReport]
 
 
 def current_time() -> datetime:
@@ -43,4 +64,5 @@ class Config:
     token: str | None = None
     hosts: frozenset[str] = frozenset()
     explain: Explain | None = None
+    find_again: FindAgain | None = None
     clock: Callable[[], datetime] = current_time

@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import Filters, read_filters
+from newscrawl.dashboard.rematch_job import RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.dashboard.store import Store
 from newscrawl.mentions import Companies
@@ -31,6 +32,7 @@ class AppState:
     seal: FormSeal
     templates: Environment
     registry: CompaniesFile | None
+    job: RematchJob | None
 
 
 def app_state(request: Request) -> AppState:

@@ -200,6 +200,20 @@ def test_command_reports_the_difference(newscrawl: Newscrawl, old: Path, new: Pa
     assert "0 of 24 articles changed, 0 companies" in again.out
 
 
+def test_preview_shows_changed_sentences(newscrawl: Newscrawl, old: Path, new: Path) -> None:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        fill(database, old)
+    preview = ("rematch", "--companies", new, "--dry-run", "--examples", 2, "--workers", 1)
+    assert "Siemens and Nokia met Siemens on quay" in " ".join(newscrawl(*preview).out.split())
+    rows = json.loads(newscrawl(*preview, "--format", "json").out)
+    assert [(row["company"], row["change"]) for row in rows] == [
+        *[("Siemens", "lost")] * 2,
+        *[("Nokia", "gained")] * 2,
+    ]
+    assert all("Siemens and Nokia met" in row["sentence"] for row in rows)
+    assert len({row["url"] for row in rows}) == 2
+
+
 def test_two_processes_find_equal_mentions(newscrawl: Newscrawl, old: Path, new: Path) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         fill(database, old)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browsers import Watched, chromium
 from tests.dashboards import (
@@ -390,6 +390,47 @@ def test_definition_is_tried_while_it_is_written(look: Look) -> None:
     # The browser notes that the first try was refused, and htmx that a trial was broken off where
     # the page was left meanwhile.
     watched.said = [line for line in watched.said if "422" not in line and "htmx:" not in line]
+
+
+def write_danone(page: Page) -> None:
+    page.get_by_label("Name").fill("Danone Group")
+    page.get_by_label("Also called").fill("Danone")
+
+
+def test_definition_is_previewed_in_all_stored_articles(look: Look) -> None:
+    watched = look("/registry/edit")
+    page = watched.page
+    write_danone(page)
+    page.get_by_role("button", name="Try on all stored articles").click()
+    history = page.locator("#history")
+    expect(history).to_contain_text("articles would change.", timeout=180_000)
+    row = history.get_by_role("row").filter(has_text="Danone Group")
+    gained = int(row.locator("td").nth(1).inner_text())
+    name = page.get_by_role("rowheader", name="Danone", exact=True)
+    lost = history.get_by_role("row").filter(has=name)
+    assert int(lost.locator("td").nth(2).inner_text()) == gained > 0
+    expect(history.locator("article").first).to_contain_text("Danone")
+    # Nothing was written.
+    expect(look("/company/Danone").page.locator("h1")).to_have_text("Danone")
+    watched.rest()
+
+
+def test_saved_definition_is_applied_to_all_stored_articles(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with dashboard(tmp_path, days=20, hostile=False) as base:
+        watched = Watched(browser.new_page(), base)
+        watched.open("/registry/edit")
+        page = watched.page
+        write_danone(page)
+        page.get_by_role("button", name="Save").click()
+        page.get_by_role("button", name="Find mentions again").click()
+        expect(page.locator("#history")).to_contain_text("articles changed.", timeout=180_000)
+        gained = page.locator("#history").get_by_role("row").filter(has_text="Danone Group")
+        articles = gained.locator("td").first.inner_text().removeprefix("+")
+        watched.open("/company/Danone%20Group?days=90")
+        expect(page.locator(".tile dd").first).to_contain_text(articles)
+        page.context.close()
 
 
 def test_definition_is_not_tried_while_it_is_saved(look: Look) -> None:

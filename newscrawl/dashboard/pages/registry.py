@@ -1,6 +1,7 @@
 """The pages of the registry: all companies, an editor for those of the user, and what a definition
 would find in the stored articles."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Annotated
@@ -21,6 +22,7 @@ from newscrawl.dashboard.companies_file import (
     single_registry,
 )
 from newscrawl.dashboard.filters import MAX_VALUE
+from newscrawl.dashboard.rematch_job import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import app_state, render
 from newscrawl.dashboard.text_marks import Piece, pieces
 from newscrawl.items import Mention
@@ -96,6 +98,8 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
         overridden={company.name for company in in_use if company.origin == "override"},
         used={company.name for company in in_use if company.origin == "bundled"},
         words=q,
+        job=_state(request),
+        searches=app_state(request).job is not None,
         found=found[:MAX_BUNDLED],
         number=len(found),
         total=len(registry_of(None)),
@@ -157,6 +161,63 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     return RedirectResponse("/registry", status_code=303)
 
 
+@router.get("/registry/history", response_class=HTMLResponse)
+def history(request: Request) -> Response:
+    """Return how far the search of all stored articles is, or what it found."""
+    return _history(request)
+
+
+@router.post("/registry/history", response_class=HTMLResponse)
+def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Response:
+    """Begin to try the draft on all stored articles."""
+    _check_seal(request, form.seal)
+    try:
+        text = _writable(request).draft(
+            form.definition, instead_of=form.former or None, mark=form.mark
+        )
+        _job(request).preview(text, form.definition.name)
+    except CompaniesFileError as error:
+        return _history(request, str(error))
+    except JobRunningError:
+        pass  # its progress is shown
+    return _history(request)
+
+
+@router.post("/registry/rematch", response_class=HTMLResponse)
+def rematch(request: Request, form: Annotated[Entry, Form()]) -> Response:
+    """Begin to find the mentions of all stored articles again."""
+    _check_seal(request, form.seal)
+    file = _file(request)
+    path = file.path if file and file.path.exists() else None
+    with suppress(JobRunningError):
+        _job(request).rematch(path)
+    return _history(request)
+
+
+@router.post("/registry/stop", response_class=HTMLResponse)
+def stop(request: Request, form: Annotated[Entry, Form()]) -> Response:
+    """Stop the search of all stored articles."""
+    _check_seal(request, form.seal)
+    _job(request).stop()
+    return _history(request)
+
+
+def _state(request: Request) -> JobState | None:
+    job = app_state(request).job
+    return job.state if job else None
+
+
+def _job(request: Request) -> RematchJob:
+    job = app_state(request).job
+    if job is None:
+        raise HTTPException(404, "Stored articles are searched by newscrawl rematch only.")
+    return job
+
+
+def _history(request: Request, fault: str | None = None) -> HTMLResponse:
+    return render(request, "history.html", job=_job(request).state, fault=fault)
+
+
 def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> HTMLResponse:
     return render(
         request,
@@ -164,6 +225,8 @@ def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> 
         status=status,
         draft=draft,
         saved=saved,
+        job=_state(request),
+        searches=app_state(request).job is not None,
         file=_writable(request).path,
     )
 
