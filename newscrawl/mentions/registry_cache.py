@@ -68,7 +68,11 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
                 yield _stem(form, stem)
         for stem in company.stems:
             bare = stem.replace("*", "")
-            doubt = any(bare.startswith(text[:-1]) for text in doubtful)
+            # "Mostostal* Zabrze" is certain, though "Mostostal" alone is not.
+            doubt = any(
+                bare.startswith(text[:-1]) and bare.count(" ") == text.count(" ")
+                for text in doubtful
+            )
             yield _stem(Form(index, stem, languages if doubt else frozenset()), stem)
 
 

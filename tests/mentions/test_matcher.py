@@ -141,6 +141,11 @@ def test_no_entry_is_another_one_with_its_legal_form(companies):
     assert doubled == {"Metro Inc"}
 
 
+def test_declined_full_name_is_certain_where_its_first_word_is_ambiguous(companies):
+    text = "Akcje Mostostalu Zabrze drożeją. Mostostal ma nowego prezesa."
+    assert {name for name, _ in named(companies, text, language="pl")} == {"Mostostal Zabrze"}
+
+
 def test_topical_word_counts_only_in_articles_of_its_language(companies):
     text = "Norwegian has a lufthavn."
     assert named(companies, text, language="en") == []
