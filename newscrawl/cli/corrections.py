@@ -30,32 +30,39 @@ app = typer.Typer(
     help="Correct mentions: the wrong ones, and those that were missed.", no_args_is_help=True
 )
 
+_UrlArgument = Annotated[str, typer.Argument(help="URL of a stored article.")]
+_KindArgument = Annotated[
+    Literal["wrong", "missed"],
+    typer.Argument(help="Mentions of the company are wrong, or were missed."),
+]
+_CompanyArgument = Annotated[str, typer.Argument(help="A company's name or alias.")]
+_FormOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The words that are meant, as they stand in the article; else, if missed, the "
+        "company's name.",
+        metavar="WORDS",
+    ),
+]
+_NthOption = Annotated[
+    int | None, typer.Option(min=1, help="Only this one of several places, counted from 1.")
+]
+_WhoOption = Annotated[
+    str | None, typer.Option(help="Who says so; else the user's name.", metavar="NAME")
+]
+
 
 @app.command(
     epilog="Example: newscrawl corrections add https://www.ft.com/content/1 missed BMW "
     "--form 'the Munich carmaker'"
 )
 def add(
-    url: Annotated[str, typer.Argument(help="URL of a stored article.")],
-    kind: Annotated[
-        Literal["wrong", "missed"],
-        typer.Argument(help="Mentions of the company are wrong, or were missed."),
-    ],
-    company: Annotated[str, typer.Argument(help="A company's name or alias.")],
-    form: Annotated[
-        str | None,
-        typer.Option(
-            help="The words that are meant, as they stand in the article; else, if missed, the "
-            "company's name.",
-            metavar="WORDS",
-        ),
-    ] = None,
-    nth: Annotated[
-        int | None, typer.Option(min=1, help="Only this one of several places, counted from 1.")
-    ] = None,
-    who: Annotated[
-        str | None, typer.Option(help="Who says so; else the user's name.", metavar="NAME")
-    ] = None,
+    url: _UrlArgument,
+    kind: _KindArgument,
+    company: _CompanyArgument,
+    form: _FormOption = None,
+    nth: _NthOption = None,
+    who: _WhoOption = None,
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
 ) -> None:

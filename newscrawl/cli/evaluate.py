@@ -35,63 +35,72 @@ MethodsOption = Annotated[
     typer.Option("--method", help="Only this method, may be repeated; else all.", metavar="NAME"),
 ]
 
+_WhatArgument = Annotated[
+    Literal["text", "mentions", "metadata"],
+    typer.Argument(
+        help="The text of pages; mentions of companies in texts labelled by hand; or title, "
+        "authors, day and language of pages.",
+        metavar="[text|mentions|metadata]",
+        show_default="text",
+    ),
+]
+_PageTypesOption = Annotated[
+    list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
+]
+_MeasuresOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--measure",
+        help="word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine, phrases or "
+        "mentions; may be repeated.",
+        metavar="NAME",
+    ),
+]
+_ByOption = Annotated[
+    Literal["all", "set", "lang", "site", "page_type", "length"],
+    typer.Option(help="Group pages by; length is that of the gold text."),
+]
+_UnseenOption = Annotated[
+    bool,
+    typer.Option("--unseen", help="Only sites that train leaves for testing."),
+]
+_SplitSeedOption = Annotated[int, typer.Option(min=0, help="The split of --unseen.")]
+_WorstOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Also list this number of pages with the lowest first measure, or of texts with "
+        "most wrong mentions.",
+    ),
+]
+_SealedOption = Annotated[
+    bool,
+    typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted."),
+]
+_CasesOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Mentions also in the texts of this file, as newscrawl corrections export writes it.",
+        metavar="FILE",
+    ),
+]
+
 
 def evaluate(
     context: typer.Context,
-    what: Annotated[
-        Literal["text", "mentions", "metadata"],
-        typer.Argument(
-            help="The text of pages; mentions of companies in texts labelled by hand; or title, "
-            "authors, day and language of pages.",
-            metavar="[text|mentions|metadata]",
-            show_default="text",
-        ),
-    ] = "text",
+    what: _WhatArgument = "text",
     corpus: CorpusOption = None,
     sets: SetsOption = None,
     langs: LangsOption = None,
-    page_types: Annotated[
-        list[str] | None, typer.Option("--page-type", help="Only this type; may be repeated.")
-    ] = None,
+    page_types: _PageTypesOption = None,
     methods: MethodsOption = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            help="word, voc, shingle, clean (slow), similarity, kl, euclidean, cosine, phrases or "
-            "mentions; may be repeated.",
-            metavar="NAME",
-        ),
-    ] = None,
-    by: Annotated[
-        Literal["all", "set", "lang", "site", "page_type", "length"],
-        typer.Option(help="Group pages by; length is that of the gold text."),
-    ] = "set",
-    unseen: Annotated[
-        bool,
-        typer.Option("--unseen", help="Only sites that train leaves for testing."),
-    ] = False,
-    split_seed: Annotated[int, typer.Option(min=0, help="The split of --unseen.")] = 0,
-    worst: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            help="Also list this number of pages with the lowest first measure, or of texts with "
-            "most wrong mentions.",
-        ),
-    ] = 0,
-    sealed: Annotated[
-        bool,
-        typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted."),
-    ] = False,
-    cases: Annotated[
-        Path | None,
-        typer.Option(
-            help="Mentions also in the texts of this file, as newscrawl corrections export "
-            "writes it.",
-            metavar="FILE",
-        ),
-    ] = None,
+    measures: _MeasuresOption = None,
+    by: _ByOption = "set",
+    unseen: _UnseenOption = False,
+    split_seed: _SplitSeedOption = 0,
+    worst: _WorstOption = 0,
+    sealed: _SealedOption = False,
+    cases: _CasesOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
@@ -113,11 +122,7 @@ def evaluate(
         evaluate_mentions(langs or (), form, (news, cases), sealed=sealed, worst=worst)
         return
     refuse_options(context, ("cases",), f"is not for {what}")
-    pages = corpus_from(corpus)
-    if sealed:
-        from newscrawl.training.corpus import SEALED
-
-        pages = pages.part(SEALED)
+    pages = _sites(corpus_from(corpus), sealed=sealed)
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
         _evaluate_metadata(chosen, form)
@@ -131,6 +136,13 @@ def evaluate(
     _show(found, wanted, by, form)
     if worst:
         _show_worst(found, wanted[0], worst)
+
+
+def _sites(pages: "Corpus", *, sealed: bool) -> "Corpus":
+    """Return the pages of all sites, or of the sealed ones alone."""
+    from newscrawl.training.corpus import SEALED
+
+    return pages.part(SEALED) if sealed else pages
 
 
 def unseen_part(pages: "Corpus", seed: int) -> "Corpus":

@@ -84,77 +84,98 @@ class _Task:
         return [*(split.only(others) for split in folds), Split(others, self.pages.part(SEALED))]
 
 
+_ModelOption = Annotated[
+    Model,
+    typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
+]
+_PageTypesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--page-type",
+        help="Pages of this type, may be repeated; else articles, and all for the network.",
+    ),
+]
+_ProfileOption = Annotated[
+    Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
+]
+_UnspacedOption = Annotated[
+    bool,
+    typer.Option(
+        "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
+    ),
+]
+_RunOption = Annotated[
+    Literal["equal", "cognition"],
+    typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
+]
+_TauOption = Annotated[float | None, typer.Option(help="Limits: cognitive component.")]
+_PhiOption = Annotated[float | None, typer.Option(help="Limits: social component.")]
+_OmegaOption = Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")]
+_LargestStepOption = Annotated[
+    float,
+    typer.Option(
+        help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
+    ),
+]
+_ParticlesOption = Annotated[int, typer.Option(min=1, help="Limits: particles of a population.")]
+_GenerationsOption = Annotated[
+    int, typer.Option(min=0, help="Limits: generations of a population.")
+]
+_PopulationsOption = Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")]
+_EpochsOption = Annotated[int, typer.Option(min=1, help="Network: times each page is seen.")]
+_SeedOption = Annotated[
+    int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
+]
+_SplitSeedOption = Annotated[int, typer.Option(min=0, help="Which sites are for testing.")]
+_FoldsOption = Annotated[
+    int | None,
+    typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
+]
+_IncludeSealedOption = Annotated[
+    bool,
+    typer.Option(
+        "--include-sealed",
+        help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
+    ),
+]
+_OutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        help="File to write, a folder for the network; else ours.",
+        metavar="PATH",
+    ),
+]
+_ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite better limits too.")]
+
+
 def train(
     context: typer.Context,
     corpus: CorpusOption = None,
-    model: Annotated[
-        Model,
-        typer.Option(help="What to learn; trees, which need newscrawl[train], only compare."),
-    ] = "limits",
+    model: _ModelOption = "limits",
     sets: SetsOption = None,
     langs: LangsOption = None,
-    page_types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--page-type",
-            help="Pages of this type, may be repeated; else articles, and all for the network.",
-        ),
-    ] = None,
-    profile: Annotated[
-        Literal["html5", "2007"], typer.Option(help="Limits: which elements end a block.")
-    ] = "html5",
-    unspaced: Annotated[
-        bool,
-        typer.Option(
-            "--unspaced", help="Limits of their own for Chinese, Japanese, Thai and the like."
-        ),
-    ] = False,
-    run: Annotated[
-        Literal["equal", "cognition"],
-        typer.Option(help="Limits: run of Figure 3; tau and phi are 2 and 2, or 2.5 and 1.5."),
-    ] = "equal",
-    tau: Annotated[float | None, typer.Option(help="Limits: cognitive component.")] = None,
-    phi: Annotated[float | None, typer.Option(help="Limits: social component.")] = None,
-    omega: Annotated[float, typer.Option(help="Limits: inertia; close to 1 in the paper.")] = 0.7,
-    largest_step: Annotated[
-        float,
-        typer.Option(
-            help="Limits: bound of a step, in shares of a range; 0 for none, as in the paper."
-        ),
-    ] = 0.1,
-    particles: Annotated[
-        int, typer.Option(min=1, help="Limits: particles of a population.")
-    ] = 100,
-    generations: Annotated[
-        int, typer.Option(min=0, help="Limits: generations of a population.")
-    ] = 100,
-    populations: Annotated[int, typer.Option(min=1, help="Limits: populations, a seed each.")] = 1,
-    epochs: Annotated[int, typer.Option(min=1, help="Network: times each page is seen.")] = 7,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the first population, the network or the trees.")
-    ] = 0,
-    split_seed: Annotated[int, typer.Option(min=0, help="Which sites are for testing.")] = 0,
-    folds: Annotated[
-        int | None,
-        typer.Option(min=2, help="No file: score by folds of sites, all of them unseen."),
-    ] = None,
-    include_sealed: Annotated[
-        bool,
-        typer.Option(
-            "--include-sealed",
-            help="Network, trees: learn from the sealed sites too; with --folds, one fold more.",
-        ),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="File to write, a folder for the network; else ours.",
-            metavar="PATH",
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite better limits too.")] = False,
+    page_types: _PageTypesOption = None,
+    profile: _ProfileOption = "html5",
+    unspaced: _UnspacedOption = False,
+    run: _RunOption = "equal",
+    tau: _TauOption = None,
+    phi: _PhiOption = None,
+    omega: _OmegaOption = 0.7,
+    largest_step: _LargestStepOption = 0.1,
+    particles: _ParticlesOption = 100,
+    generations: _GenerationsOption = 100,
+    populations: _PopulationsOption = 1,
+    epochs: _EpochsOption = 7,
+    seed: _SeedOption = 0,
+    split_seed: _SplitSeedOption = 0,
+    folds: _FoldsOption = None,
+    include_sealed: _IncludeSealedOption = False,
+    output: _OutputOption = None,
+    force: _ForceOption = False,
     form: FormatOption = "table",
-) -> None:  # fmt: skip
+) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
 
     Limits on file that score better on the same test pages are kept. Ctrl-C ends the swarm and
@@ -165,10 +186,7 @@ def train(
     learn a decision tree of depth 8 or boosted trees over the same features. They are for
     comparison: no method of newscrawl runs them.
     """
-    if model != "limits":
-        refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
-    if model != "network":
-        refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
+    _refuse_options_of_others(context, model)
     from newscrawl.training.corpus import DEVELOPMENT
     from newscrawl.training.limits import FIGURE_3, Plan, learnable
     from newscrawl.training.pso import SwarmSettings
@@ -181,9 +199,7 @@ def train(
         langs=langs or (),
         page_types=page_types or (() if model == "network" else ("article",)),
     )
-    if model == "limits":
-        refuse_options(context, ("include_sealed",), "is not for limits")
-    elif not include_sealed:
+    if model != "limits" and not include_sealed:
         pages = pages.part(DEVELOPMENT)
     task = _Task(everything, pages, seed, split_seed, folds, output, form, include_sealed)
     if model == "network":
@@ -201,6 +217,16 @@ def train(
             seed=seed,
         )
         _train_limits(task, Plan(profile, settings, populations, unspaced), force=force)
+
+
+def _refuse_options_of_others(context: typer.Context, model: Model) -> None:
+    """Raise InputError for an option that only another model has."""
+    if model == "limits":
+        refuse_options(context, ("include_sealed",), "is not for limits")
+    else:
+        refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
+    if model != "network":
+        refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
 
 
 def _train_limits(task: _Task, plan: "Plan", *, force: bool) -> None:
