@@ -1,6 +1,8 @@
 """The registry of companies, and the search for them."""
 
+import gc
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -104,14 +106,28 @@ def load_companies(
     """
     own = Path(path) if path is not None else None
     registries = [BUNDLED] if own is None else [own] if alone else [own, BUNDLED]
-    words = load_vocabulary()
-    kept = CompiledFile(registries, Path(cache) if cache is not None else None)
-    compiled = kept.read()
-    if compiled is None:
-        companies, groups = read_companies(own, alone=alone)
-        compiled = Compiled(companies, groups, compile_forms(companies))
-        kept.write(compiled)
-    return Companies(compiled.companies, words, compiled.forms, compiled.groups)
+    with _garbage_collection_off():
+        words = load_vocabulary()
+        kept = CompiledFile(registries, Path(cache) if cache is not None else None)
+        compiled = kept.read()
+        if compiled is None:
+            companies, groups = read_companies(own, alone=alone)
+            compiled = Compiled(companies, groups, compile_forms(companies))
+            kept.write(compiled)
+        return Companies(compiled.companies, words, compiled.forms, compiled.groups)
+
+
+@contextmanager
+def _garbage_collection_off() -> Iterator[None]:
+    """Collect no garbage while hundreds of thousands of objects are made that all stay: it takes a
+    fifth of the time of loading."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def read_companies(

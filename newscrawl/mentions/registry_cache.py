@@ -7,6 +7,7 @@ to either compiles it again. If the file can't be read or written, only time is 
 
 import json
 import logging
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -135,13 +136,17 @@ class CompiledFile:
                 plain = json.dumps(_plain(compiled), ensure_ascii=False, separators=(",", ":"))
                 whole.write_text(plain, encoding="utf-8")
                 whole.replace(self._path)
-            self._delete_oldest()
+            self._delete_oldest(self._path)
         except OSError as error:
             logger.debug("%s is not kept: %s", self._path, error)
 
-    def _delete_oldest(self) -> None:
-        kept = sorted(self._folder.glob("companies-*.json"), key=lambda path: path.stat().st_mtime)
-        for path in kept[:-MAX_KEPT_FILES]:
+    def _delete_oldest(self, newest: Path) -> None:
+        """Delete all but the newest files; those that seem newer than the file that was just
+        written come from a clock that was wrong and go first."""
+        times = {path: path.stat().st_mtime for path in self._folder.glob("companies-*.json")}
+        now = times.pop(newest, math.inf)
+        oldest = sorted(times, key=lambda path: (times[path] <= now, times[path]))
+        for path in oldest[: max(0, len(oldest) + 1 - MAX_KEPT_FILES)]:
             with suppress(OSError):
                 path.unlink()
 

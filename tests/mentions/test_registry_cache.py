@@ -1,6 +1,7 @@
 """The compiled registry: kept in a file, never trusted further than its digest."""
 
 import json
+import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -127,6 +128,22 @@ def test_only_the_newest_cache_files_are_kept(registry, tmp_path):
         (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
         load_companies(registry, alone=True, cache=tmp_path)
     assert len(files(tmp_path)) == MAX_KEPT_FILES
+
+
+def test_files_of_a_clock_that_was_wrong_are_deleted_first(registry, tmp_path):
+    tomorrow = time.time() + 86_400
+    for number in range(MAX_KEPT_FILES + 1):
+        (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
+        load_companies(registry, alone=True, cache=tmp_path)
+        if number < MAX_KEPT_FILES:
+            for file in files(tmp_path):
+                os.utime(file, (tomorrow, tomorrow))
+    newest = [file for file in files(tmp_path) if file.stat().st_mtime < tomorrow]
+    assert len(files(tmp_path)) == MAX_KEPT_FILES
+    assert len(newest) == 1
+    stamp = newest[0].stat().st_mtime_ns
+    load_companies(registry, alone=True, cache=tmp_path)
+    assert newest[0].stat().st_mtime_ns == stamp  # it was read, not written again
 
 
 def test_cache_folder_is_private_to_the_user(monkeypatch, tmp_path):
