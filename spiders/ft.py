@@ -48,7 +48,9 @@ class FtSpider(NewsSpider):
     async def parse_newest(self, response: Response) -> AsyncIterator[ArticleItem]:
         """Yield the newest article of a feed, or its hints if it is behind the paywall.
 
-        @listing @returns items 1 1 @filled canonical_url title text published language
+        @listing
+        @returns items 1 1
+        @filled canonical_url title text published language
         """
         async for item in super().parse_newest(response):
             yield item
