@@ -29,12 +29,10 @@ MAX_ELEMENTS_UNCHECKED: Final = 12_000
 # Ours: start tags beyond the end tags, which may all be open at a time: an end tag is looked for
 # among all open elements, and 12,000 nested ones, 36 KB, take 0.16 s to parse, 3,000 take 0.01 s.
 MAX_UNCLOSED: Final = 3_000
+# Ours: formatting elements that a page may open again, and their attributes: each takes some 190
+# bytes. An element of these has all of its attributes each time: 61 with 500 attributes in 5,500
+# paragraphs took 1.2 GB, 30 with 10 in 6,000 took 0.4.
 MAX_REOPENED: Final = 1_000_000
-# Ours: what is reopened has all of its attributes again, which count like elements from some on: 61
-# with 500 attributes in 5,500 paragraphs took 1.2 GB. Small pages are spared the count.
-FEW_REOPENED: Final = 5_000
-# Ours: what a formatting element keeps where many of them have many.
-MAX_FORMAT_ATTRIBUTES: Final = 10
 # Ours: texts of a page that may stand in tables, but in no cell, times its bytes; half of that is
 # what Lexbor may copy together. A page of 200 KB may have 1,000.
 MAX_COPIED: Final = 200_000_000
@@ -156,9 +154,8 @@ def within_limits(html: bytes) -> bytes:
     reopened = len(opening) * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)
-    elif (
-        reopened > FEW_REOPENED
-        and len(opening) * _attributes_beyond(html, formats.tolist()) > MAX_REOPENED
+    elif reopened * MAX_ATTRIBUTES > MAX_REOPENED and (
+        len(opening) * (len(formats) + _attributes_at(html, formats.tolist())) > MAX_REOPENED
     ):
         html = _FormatAttributes(html).rewrite()
     unclosed = len(opening) - int(np.count_nonzero(source[after] == ord("/")))
@@ -234,17 +231,16 @@ def _texts_in_tables(html: bytes) -> int:
     return len(_TEXT_IN_TABLE.findall(html)) if _TABLE.search(html) else 0
 
 
-def _attributes_beyond(html: bytes, places: Iterable[int]) -> int:
-    """Return how many attributes formatting elements, whose names begin at `places`, have beyond
-    those that each of them may keep."""
-    beyond, unread = 0, MAX_READINGS * len(html)
+def _attributes_at(html: bytes, places: Iterable[int]) -> int:
+    """Return how many attributes the elements have whose names begin at `places`."""
+    attributes, unread = 0, MAX_READINGS * len(html)
     for place in places:
         if tag := _TAG.match(html, place - 1):
             unread -= tag.end() - tag.start()
             if unread < 0:  # tags that run into each other
                 return len(html)
-            beyond += max(0, len(_EACH_ATTRIBUTE.findall(tag[1])) - MAX_FORMAT_ATTRIBUTES)
-    return beyond
+            attributes += len(_EACH_ATTRIBUTE.findall(tag[1]))
+    return attributes
 
 
 # --- Tags with too many attributes ---------------------------------------------------------------
@@ -374,10 +370,10 @@ def _with_few_attributes(token: re.Match[bytes], most: int) -> bytes:
 
 
 class _FormatAttributes(_Tags):
-    """Leaves out the attributes of formatting elements but the first few."""
+    """Leaves out the attributes of formatting elements."""
 
     def max_attributes(self, name: bytes) -> int:
-        return MAX_FORMAT_ATTRIBUTES if name in FORMATTING else MAX_ATTRIBUTES
+        return 0 if name in FORMATTING else MAX_ATTRIBUTES
 
 
 class _TextsInTables(_Tags):

@@ -113,6 +113,20 @@ def test_reopened_formatting_elements_become_spans() -> None:
     assert len(tree.css("br")) == 800
 
 
+def test_attributes_of_formats_that_paragraphs_reopen_are_dropped() -> None:
+    opened = b"".join(
+        b"<b %b>" % b" ".join(b"a%d=%d" % (key, number) for key in range(10))
+        for number in range(30)
+    )
+    html = b"<p class=y>" + opened + b"<p>word" * 6_000
+    limited = within_limits(html)
+    assert limited.count(b"<b") == 30
+    assert b"a0=" not in limited
+    assert limited.startswith(b"<p class=y>")
+    few = b"<p>" + opened + b"<p>word" * 30
+    assert within_limits(few) == few
+
+
 def test_flattening_drops_end_tags_without_a_start() -> None:
     assert flatten(b"x</b></div>y") == b"x  y"
 
