@@ -1,4 +1,4 @@
-"""WARC files for tests, made by us."""
+"""WARC files for tests."""
 
 import gzip
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ def capture(
     headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/html; charset=utf-8"),),
     request: tuple[tuple[str, str], ...] = (("User-Agent", "newscrawl"),),
 ) -> Capture:
-    """A capture made so many minutes after THEN."""
+    """Return a capture of THEN plus a number of minutes."""
     return Capture(
         url=url,
         fetched_at=THEN + timedelta(minutes=minutes),
@@ -32,7 +32,7 @@ def capture(
 
 
 def written(folder: Path, *captures: Capture, max_bytes: int = 1_000_000) -> list[Path]:
-    """The files of an archive that holds the captures."""
+    """Return the files of an archive with these captures."""
     with ArchiveWriter(folder, "ft", max_bytes=max_bytes) as writer:
         for one in captures:
             writer.write(one)
@@ -47,8 +47,8 @@ def record(
     kind: str = "response",
     packed: bool = True,
 ) -> bytes:
-    """A record as another tool (WARC 1.0, as in CC-NEWS) writes it; `payload` is the whole HTTP
-    answer."""
+    """Return a record as another tool (WARC 1.0, as in CC-NEWS) writes it; `payload` is the whole
+    HTTP response."""
     head = (
         f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n"
         "WARC-Record-ID: <urn:uuid:12345678-1234-1234-1234-123456789abc>\r\n"
@@ -60,6 +60,6 @@ def record(
 
 
 def answer(body: bytes, *headers: str, status: int = 200) -> bytes:
-    """An HTTP answer of status, headers and body."""
+    """Return an HTTP response of status, headers and body."""
     lines = [f"HTTP/1.1 {status} OK", "Content-Type: text/html; charset=utf-8", *headers]
     return "\r\n".join([*lines, "", ""]).encode() + body

@@ -1,4 +1,4 @@
-"""The rollups of a database and what a search finds, to be compared."""
+"""The rollups of a database and the results of a search, for comparisons."""
 
 from typing import Any
 

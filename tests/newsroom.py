@@ -31,7 +31,7 @@ WRITING = tomllib.loads(Path(__file__).with_name("newsroom.toml").read_text("utf
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """How much to make: so many days up to `last`, at `pace` times the papers' usual number."""
+    """The amount to make: `days` up to `last`, at `pace` times the usual number of articles."""
 
     last: date
     days: int = 90
@@ -40,7 +40,7 @@ class News:
 
 
 def fill(database: Database, news: News) -> None:
-    """Save the papers' articles, and what became of each paper's crawl.
+    """Save the papers' articles and the results of their crawls.
 
     The Northern Ledger prints what the Harbour Courier wrote, now and then.
     """
@@ -91,7 +91,7 @@ def _days(news: News) -> Iterator[date]:
 
 
 def _is_down(slug: str, day: date, news: News) -> bool:
-    """Two papers are out of reach for a while, and one is at present."""
+    """Return whether a paper is unreachable that day: one was for five days, one still is."""
     back = (news.last - day).days
     return (slug == "stadtbote" and 18 <= back <= 22) or (slug == "gazette-du-port" and back <= 2)
 
@@ -124,7 +124,7 @@ def _document(slug: str, language: str, day: date, n: int, rng: random.Random) -
 
 
 def _companies(day: date, rng: random.Random) -> tuple[str, str]:
-    """Who the article is about and who stands beside; each has its seasons."""
+    """Return the main company of an article and those beside it; each has its seasons."""
     weights, pairs = WRITING["weights"], WRITING["pairs"]
     names = list(weights)
     season = [

@@ -1,4 +1,4 @@
-"""Sources of a test's own on a local server, and monitors over them in processes of their own."""
+"""Sources on local servers, and monitors of them in separate processes."""
 
 import csv
 import os
@@ -19,7 +19,7 @@ from tests.site.server import SiteServer
 
 
 class Sites:
-    """Sources of a test's own, each on a server of its own: `with Sites() as sites`."""
+    """Sources, each with a server: `with Sites() as sites`."""
 
     def __init__(self) -> None:
         self.by_slug: dict[str, SiteServer] = {}
@@ -37,7 +37,7 @@ class Sites:
         self._stack.close()
 
     def add(self, slug: str, pages: int = 4, *, delay: float = 0.0) -> list[str]:
-        """Serves a source's feed and so many articles; gives their URLs."""
+        """Serve a source's feed with a number of articles; return their URLs."""
         site = self.by_slug[slug] = self._stack.enter_context(SiteServer())
         paths = tuple(f"/{slug}/{number}" for number in range(pages))
         site.routes["/robots.txt"] = lambda _: Answer(status=404)
@@ -52,11 +52,11 @@ class Sites:
 
     @property
     def visits(self) -> int:
-        """How often anything was asked for."""
+        """Return the number of all requests."""
         return sum(len(site.visits) for site in self.by_slug.values())
 
     def file(self, folder: Path, slugs: Sequence[str]) -> Path:
-        """A file of sources, one for each slug; those that were not added answer to nobody."""
+        """Write a file of sources, one for each slug; those not added are unreachable."""
         file = folder / "sources.csv"
         with file.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, COLUMNS, restval="")
@@ -71,7 +71,7 @@ class Sites:
 
 
 def environment(sources: Path, database_url: str, **settings: str) -> dict[str, str]:
-    """What a monitor over the file of sources has in its environment."""
+    """Return the environment of a monitor with this file of sources."""
     return clean_environment() | {
         "NEWSCRAWL_SOURCES": str(sources),
         "NEWSCRAWL_DATABASE_URL": database_url,
@@ -86,7 +86,7 @@ def environment(sources: Path, database_url: str, **settings: str) -> dict[str, 
 def monitor_command(
     slugs: Sequence[str], *options: str, pace: Mapping[str, str] = HASTE
 ) -> list[str]:
-    """The command line of a monitor over some sources."""
+    """Return the command line of a monitor of some sources."""
     command = [sys.executable, "-m", "newscrawl.cli", "monitor", *options]
     for slug in slugs:
         command += ["--source", slug]
@@ -99,7 +99,7 @@ def monitor_command(
 def started(
     command: Sequence[str], folder: Path, settings: Mapping[str, str]
 ) -> Iterator[subprocess.Popen[str]]:
-    """A monitor that runs, with its log on `stderr`; at the end of the block it is dead."""
+    """Run a monitor with its log on `stderr`; kill it at the end of the block."""
     process = subprocess.Popen(
         command, cwd=folder, env=dict(settings), stderr=subprocess.PIPE, text=True
     )
@@ -111,7 +111,7 @@ def started(
 
 
 def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
-    """Waits until it is so; AssertionError where it never is."""
+    """Wait until the condition is true; raise AssertionError after the time limit."""
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "waited in vain"
@@ -119,7 +119,7 @@ def wait_for(what: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs, zombies aside."""
+    """Return whether a process runs; a zombie does not."""
     try:
         os.kill(pid, 0)
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -129,7 +129,7 @@ def alive(pid: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started and that run, whichever thread started them."""
+    """Return the running child processes of a process, of all its threads."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Documents for storage and queries, as short as a test can say what matters to it."""
+"""Short documents for tests of storage and queries."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -30,7 +30,7 @@ def document(
     kind: Kind = "article",
     fetched_from: str | None = None,
 ) -> Document:
-    """A document of `https://SOURCE.example/PATH`."""
+    """Return a document of `https://SOURCE.example/PATH`."""
     url = f"https://{source}.example/{path}"
     page = Page(
         url=fetched_from or url, source=source, html=b"", fetched_at=fetched_at, access=access
@@ -48,14 +48,14 @@ def document(
 
 
 def headline(company: str) -> Mention:
-    """The company at the beginning of a headline."""
+    """Return a mention at the beginning of a headline."""
     return Mention(
         company=company, surface=company, start=0, end=len(company), section="title", rule="name"
     )
 
 
 def body(company: str, start: int = 0) -> Mention:
-    """The company in the text."""
+    """Return a mention in the text."""
     return Mention(
         company=company,
         surface=company,
@@ -67,23 +67,23 @@ def body(company: str, start: int = 0) -> Mention:
 
 
 def register(database: Database, slug: str = "ft", language: str = "en") -> int:
-    """A source, and the number of a run of it."""
+    """Register a source and start a run; return the run's number."""
     database.register_source(slug, slug.upper(), "gb", language, f"https://{slug}.example/")
     return database.start_run(slug)
 
 
 def day(number: int) -> date:
-    """The day so many days after NOON's."""
+    """Return the day of NOON plus a number of days."""
     return (NOON + timedelta(days=number)).date()
 
 
 def moment(number: int) -> datetime:
-    """Noon so many days after NOON."""
+    """Return NOON plus a number of days."""
     return NOON + timedelta(days=number)
 
 
 def empty(postgres_url: str) -> None:
-    """Leaves nothing but the tables in a PostgreSQL database."""
+    """Empty all tables of a PostgreSQL database."""
     with psycopg.connect(postgres_url) as connection:
         for table in reversed(Base.metadata.sorted_tables):
             connection.execute(f"DELETE FROM {table.name}")  # noqa: S608 - our own names
@@ -110,6 +110,6 @@ def save_document(database: Database, document: Document, run_id: int) -> SaveRe
 
 
 def known_urls(database: Database, urls: Iterable[str]) -> set[str]:
-    """Return those of the canonical URLs that are stored, as an article's own or as an alias."""
+    """Return the canonical URLs that are stored, as URL or alias of an article."""
     with database.reading() as session:
         return stored_urls(session.connection(), urls)

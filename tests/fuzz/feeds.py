@@ -1,4 +1,4 @@
-"""Mutated feeds and sitemaps: each is read, in whole or in part, or refused by name.
+"""Mutated feeds and sitemaps: each is read, completely or in part, or refused with a named error.
 
 Seeds are a feed of each dialect, and each kind of sitemap; mutations are what is met on the web
 (wrong encodings, references to no character, markup that isn't closed) and what isn't.
@@ -197,7 +197,7 @@ def _inserted(rng: random.Random, body: bytes) -> bytes:
 
 
 def _in_text(rng: random.Random, body: bytes) -> bytes:
-    """A snippet after a tag or before one, where people write."""
+    """Insert a snippet before or after a tag."""
     places = [place for place, byte in enumerate(body) if byte in b"<>"] or [0]
     place = rng.choice(places)
     place += body[place : place + 1] == b">"
@@ -281,7 +281,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A mutated listing, and how it was made."""
+    """A mutated listing with its mutations."""
 
     dialect: str
     made_by: tuple[str, ...]
@@ -290,7 +290,7 @@ class Example:
 
 
 def examples(count: int, seed: int) -> Iterator[Example]:
-    """Yield so many examples, the same ones for the same seed."""
+    """Yield `count` examples, the same ones for the same seed."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     names = tuple(SEEDS)
     for number in range(count):
@@ -307,8 +307,9 @@ def examples(count: int, seed: int) -> Iterator[Example]:
 
 
 def entries_of(example: Example) -> tuple[Entry, ...] | str:
-    """Return the entries that are read, or why it is refused; AssertionError for what none of
-    them may hold, and whatever else leaves the parsers."""
+    """Return the entries of a listing, or the reason why it is refused.
+
+    Raise AssertionError for an invalid entry; any other exception is a fault of the parsers."""
     try:
         listing = read_listing(example.body, URL, example.content_type)
     except (FeedError, SitemapError) as error:
@@ -337,7 +338,7 @@ def _check(entry: Entry) -> None:
 
 
 def run(count: int, seed: int) -> int:
-    """Read so many examples, print what came of them, return the number of crashes."""
+    """Read `count` examples, print the results, and return the number of crashes."""
     refused: Counter[str] = Counter()
     crashed: list[str] = []
     whole = part = 0

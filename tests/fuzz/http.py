@@ -1,4 +1,4 @@
-"""Whole crawls of a site whose server does what it likes: each answer has a fault of its own.
+"""Whole crawls of a site with a faulty server: each response has another fault.
 
 One crawl reads a site of good articles and of faulty pages, by feeds of which some are faulty too,
 and in every fourth example by a faulty robots.txt. Whatever those do, the crawl ends by itself with
@@ -39,7 +39,7 @@ Send = Callable[[socket.socket], None]
 
 
 def raw(*parts: bytes, pause: float = 0.0, cut: bool = False) -> Send:
-    """Send these very bytes; with `cut`, break the connection off then."""
+    """Send these bytes unchanged; with `cut`, reset the connection afterwards."""
 
     def send(connection: socket.socket) -> None:
         for part in parts:
@@ -56,13 +56,13 @@ def raw(*parts: bytes, pause: float = 0.0, cut: bool = False) -> Send:
 
 
 def answered(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
-    """An HTTP answer, with these lines of a header and no others."""
+    """Return an HTTP response with these header lines only."""
     return b"\r\n".join([b"HTTP/1.1 " + status, *headers, b"", body])
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes faulty answers around a body; `site` is where redirects lead."""
+    """Makes faulty responses around a body; `site` is the target of redirects."""
 
     chance: random.Random
     site: str
@@ -71,7 +71,7 @@ class Maker:
     kind: bytes = b"text/html; charset=utf-8"
 
     def __call__(self) -> tuple[str, Send]:
-        """A fault by its name, and what sends it."""
+        """Return a fault by name, and the function that sends it."""
         make = self.chance.choice(
             [self.cut, self.status, self.header, self.length, self.chunks, self.coding, self.moved]
         )
@@ -83,7 +83,7 @@ class Maker:
         return answered(body, b"Content-Type: " + self.kind, length, b"Connection: close", *headers)
 
     def cut(self) -> tuple[str, Send]:
-        """Break off somewhere, orderly or not, quickly or slowly."""
+        """End the connection early: closed or reset, quickly or slowly."""
         whole = self._page()
         place = self.chance.choice([0, 1, 9, 17, 40, len(whole) // 2, len(whole) - 1])
         pause = self.chance.choice([0.0, 0.0, 0.2])
@@ -93,7 +93,7 @@ class Maker:
         )
 
     def status(self) -> tuple[str, Send]:
-        """Begin with a line that is no status, or a strange one."""
+        """Begin with an invalid or unusual status line."""
         line = self.chance.choice(
             [
                 *(b"", b"\r\n" * 500, b"HTTP/1.1", b"HTTP/1.1 abc OK", b"HTTP/9.9 200 OK"),
@@ -138,7 +138,7 @@ class Maker:
         return f"header {line[:40]!r}", raw(self._page(line))
 
     def length(self) -> tuple[str, Send]:
-        """Lie about the length."""
+        """Send a wrong Content-Length."""
         said = self.chance.choice(
             [*(b"0", b"1", b"-1", b"1e9", b"", b"0x10", b"99999999999999999999", b"5, 6", b"\xff")]
         )
@@ -148,7 +148,7 @@ class Maker:
         return f"length {said!r} {twice!r}", raw(whole)
 
     def chunks(self) -> tuple[str, Send]:
-        """Send chunks that are none, or have no end."""
+        """Send invalid or endless chunks."""
         part = self.chance.choice(
             [
                 *(
@@ -169,7 +169,7 @@ class Maker:
         return f"chunks {part[:20]!r}", raw(whole)
 
     def coding(self) -> tuple[str, Send]:
-        """Pack it wrongly, too often, or too much."""
+        """Compress the body wrongly, repeatedly, or as a bomb."""
         bomb = bytes(64 * 1024 * 1024)
         name, body = self.chance.choice(
             [
@@ -191,7 +191,7 @@ class Maker:
         return f"coding {name[:20]!r}", raw(self._page(b"Content-Encoding: " + name, body=body))
 
     def moved(self) -> tuple[str, Send]:
-        """Lead somewhere else."""
+        """Redirect to another address."""
         private = self.private
         place = self.chance.choice(
             [
@@ -222,7 +222,7 @@ Routes = Callable[[SiteServer, str, random.Random], list[str]]
 
 
 class Trap:
-    """A server at a private address that the crawl isn't allowed to request."""
+    """A server at a private address that the crawl may not request."""
 
     def __enter__(self) -> "Trap":
         self._server = SiteServer()
@@ -235,7 +235,7 @@ class Trap:
 
     @property
     def visits(self) -> Sequence[object]:
-        """Requests that reached it."""
+        """Return the requests that it has received."""
         return self._server.visits
 
 
@@ -269,7 +269,7 @@ def example(seed: str, routes: Routes | None = None) -> list[str]:
 
 
 def add_routes(site: SiteServer, private: str, chance: random.Random) -> list[str]:
-    """Give the site its routes; return what is faulty, and how."""
+    """Set the routes of the site; return the faulty paths with their faults."""
     told = []
     good = tuple(f"/good/{number}" for number in range(GOOD))
     bad = tuple(f"/bad/{number}" for number in range(FAULTY))
@@ -300,7 +300,7 @@ def add_routes(site: SiteServer, private: str, chance: random.Random) -> list[st
 
 
 def stored(database: Path) -> set[str]:
-    """The paths of the good articles that are stored."""
+    """Return the paths of the stored articles without a fault."""
     if not database.exists():
         return set()
     connection = sqlite3.connect(database)
@@ -321,7 +321,7 @@ def find_failures(code: int, log: str, visits: int) -> list[str]:
 
 
 def run(count: int, seed: int) -> int:
-    """Try `count` sites; return how many of them broke something."""
+    """Crawl `count` sites; return the number of failures."""
     failed = 0
     for number in range(count):
         wrong = example(f"{seed}/{number}")

@@ -1,4 +1,4 @@
-"""Mutated pages: each is read to its end, within limits of time and memory.
+"""Mutated pages: each is read completely, within limits of time and memory.
 
 Seeds are the pages of our made-up sites; mutations are what breaks on the web (bytes lost, doubled
 and changed, tags torn, pages cut) and the tricks of `tests.fuzz.tricks`, put anywhere into a page.
@@ -31,13 +31,13 @@ MIN_SIZE = 0.1
 _TESTS = Path(__file__).parent.parent
 _READER = PageReader(method="combined", min_characters=120)
 _ENCODINGS = ("utf-8", "latin-1", "utf-16", "gb2312", "iso-2022-jp", "x", None)
-# The sizes of what is put into a page, and how often each is.
+# The sizes of the parts that are inserted into a page, and their weights.
 _SIZES = {100: 50, 3_000: 30, 30_000: 15, 300_000: 4, 3_000_000: 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A page, what it was made of and how; `encoding` is that of its header."""
+    """A mutated page, its seed and mutations; `encoding` is that of its header."""
 
     seed: str
     mutations: tuple[str, ...]
@@ -50,7 +50,7 @@ class Example:
 
 @cache
 def seeds() -> dict[str, bytes]:
-    """The pages that are mutated, by their names."""
+    """Return the pages to mutate, by name."""
     files = [*_TESTS.glob("site/pages/*.html"), *_TESTS.glob("pages/*.html")]
     found = {path.stem: path.read_bytes() for path in sorted(files)}
     for wall in (*walls.CONSENT, *walls.PAYWALLS):
@@ -60,7 +60,7 @@ def seeds() -> dict[str, bytes]:
 
 @cache
 def companies() -> Companies:
-    """The bundled registry."""
+    """Return the bundled registry."""
     return load_companies()
 
 
@@ -138,7 +138,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def examples(count: int, seed: int) -> Iterator[Example]:
-    """Yield so many examples, the same ones for the same seed."""
+    """Yield `count` examples, the same ones for the same seed."""
     rng = random.Random(seed)  # noqa: S311 - no secret
     names = tuple(seeds())
     for number in range(count):
@@ -154,7 +154,7 @@ def examples(count: int, seed: int) -> Iterator[Example]:
 
 
 def read(html: bytes, encoding: str | None = None) -> Article | str:
-    """Take a page all the way to what would be stored: its article, or why there is none."""
+    """Process a page up to the record to store; return its article, or the name of the error."""
     page = Page(
         url=URL,
         source="harbour",
@@ -176,24 +176,24 @@ def read(html: bytes, encoding: str | None = None) -> Article | str:
 
 
 def most_seconds(html: bytes) -> float:
-    """CPU seconds that a page may take."""
+    """Return the maximum CPU seconds for a page."""
     return SECONDS * max(len(html) / 1e6, MIN_SIZE)
 
 
 def forget_peak() -> float:
-    """Forget the most memory that this process has had; the megabytes that it has now."""
+    """Reset the peak memory of this process; return its current megabytes."""
     Path("/proc/self/clear_refs").write_text("5", "ascii")
     return peak()
 
 
 def peak() -> float:
-    """The most megabytes that this process has had since."""
+    """Return the peak megabytes of this process since the reset."""
     status = Path("/proc/self/status").read_text("utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def run(count: int, seed: int) -> int:
-    """Read so many examples, print what came of them, return the number of failures."""
+    """Read `count` examples, print the results, and return the number of failures."""
     for warm in seeds().values():
         read(warm)
     settle_language(None, "saltmere")  # loads a model

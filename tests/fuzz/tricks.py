@@ -1,4 +1,4 @@
-"""Pages made to break a reader: a part that is repeated until the page is as large as wanted.
+"""Pages that attack a parser: a part is repeated until the page has the wanted size.
 
 Each holds an article, as a page under attack or a broken template would.
 """
@@ -28,7 +28,7 @@ _UNCLOSED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Trick:
-    """What is repeated, in the body or, with `in_head`, in the head; `{}` in it counts up."""
+    """A part to repeat in the body or, with `in_head`, in the head; `{}` in it is a counter."""
 
     part: bytes
     begin: bytes = b""
@@ -36,14 +36,14 @@ class Trick:
     in_head: bool = False
 
     def page(self, size: int) -> bytes:
-        """A page of about so many bytes."""
+        """Return a page of about `size` bytes."""
         repeated = self.repeated(size - len(_STORY))
         if self.in_head:
             return _HEAD + repeated + b"</head>" + _REST
         return _HEAD + b"</head>" + _BODY + repeated + b"</body></html>"
 
     def repeated(self, size: int) -> bytes:
-        """What is repeated alone, about so many bytes of it."""
+        """Return the repeated part alone, about `size` bytes."""
         room = max(size - len(self.begin) - len(self.end), 1)
         return self.begin + self._parts(room) + self.end
 
