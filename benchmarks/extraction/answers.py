@@ -22,7 +22,7 @@ from benchmarks.extraction.peers import Peer
 from newscrawl.training.corpus import GoldPage
 
 PAGE_SECONDS = 30.0  # of CPU; the slowest tool needs about a second for a common page
-PATIENCE = 10  # a tool that waits, or a machine that is busy, gets so many times as long
+PATIENCE = 10  # times that limit by the clock, for a tool that waits or a busy machine
 START_SECONDS = 180.0  # imports of some tools take many seconds on a loaded machine
 Answer = dict[str, Any]
 

@@ -308,18 +308,22 @@ def _format_lengths(change: "Change") -> str:
     return f"{change.before:,} → {change.after:,}"
 
 
+_ExamplesOption = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        max=20,
+        help="Maximum number of changed sentences to show for each company; csv and json then have "
+        "only these.",
+    ),
+]
+
+
 def rematch(
     source: SourceOption = None,
     since: SinceOption = None,
     dry_run: DryRunOption = False,
-    examples: Annotated[
-        int,
-        typer.Option(
-            min=0,
-            max=20,
-            help="Also show so many changed sentences of each company (files: instead).",
-        ),
-    ] = 0,
+    examples: _ExamplesOption = 0,
     companies: CompaniesOption = None,
     workers: WorkersOption = None,
     output_format: FormatOption = "table",

@@ -155,7 +155,7 @@ class Places(Sequence[int]):
         self._length = 0
 
     def add(self, original: int, length: int) -> None:
-        """The next so many normalized characters stood from `original` on."""
+        """Record that the next normalized characters come from `original` on."""
         if length:
             self._normalized.append(self._length)
             self._original.append(original)

@@ -18,7 +18,7 @@
   });
   dark.addEventListener("change", function () { newscrawlCharts.draw(document, true); });
 
-  // A period of so many days and a first and last day exclude each other.
+  // A number of days and a first and last day exclude each other.
   document.addEventListener("change", function (event) {
     var form = event.target.closest(".filters");
     if (!form) return;

@@ -32,9 +32,9 @@ from newscrawl.storage.words import Word, folded_words, words_of
 
 __all__ = ["search"]
 
-# Ours: PostgreSQL looks for words among so many of the newest articles first, then as many times
-# as far back, then everywhere. Its index knows nothing of time: of a frequent word it would
-# give all articles to be sorted, and what is rare is not worth more than three looks.
+# Ours: PostgreSQL searches the newest articles first, this number times each of STRETCHES, then
+# all. Its text index has no order by time: for a frequent word it would return all articles to be
+# sorted, and three searches are enough for a rare one.
 NEWEST = 5_000
 STRETCHES = (1, 10, 60)
 
