@@ -70,6 +70,16 @@ def yes(name: str, value: object) -> bool:
     return text in {"yes", "1", "true"}
 
 
+def user_name() -> str:
+    """Return the name of the user who runs the program; empty if the system knows none."""
+    import getpass  # noqa: PLC0415 - only corrections need it
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
 def user_agent(contact: str) -> str:
     """Return the crawler's user agent; `contact` is a URL or an e-mail address."""
     name = f"newscrawl/{version('newscrawl')}"

@@ -34,7 +34,7 @@ class NoArticleError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReader:
-    """Reads pages with a `method` of extraction; an article has at min_characters `min_characters`.
+    """Reads pages with a `method` of extraction; an article has `min_characters` or more.
 
     `memories` hold the blocks that pages of a source share, by its slug. With `collects_blocks`,
     documents carry the hashes of their blocks, from which a memory learns."""

@@ -53,7 +53,7 @@ def draw_figures(
     --swarm writes figure3.json and figure4.json, --lambda cetr-lambda.json,
     --page cetr-page.json, and `python -m benchmarks.extraction --write-docs` benchmark.json.
 
-    Exit code 1 if there is no result file.
+    Exit code 1 if no result file exists.
     """
     if swarm:
         _measure_swarm(corpus_from(corpus), sets or [], data)

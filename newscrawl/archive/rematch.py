@@ -24,7 +24,7 @@ from newscrawl.storage.mentions import (
     text_batches,
     write_mentions,
 )
-from newscrawl.storage.progress import Step, delete_progress, load_progress
+from newscrawl.storage.progress import Step, TaskProgress, delete_progress, load_progress
 from newscrawl.storage.queries import Scope
 from newscrawl.workers import WorkerPool
 
@@ -91,16 +91,21 @@ class Rematch:
     @property
     def done_before(self) -> int:
         """Return the number of the last article that an earlier, interrupted run has done."""
-        return 0 if self._dry_run else load_progress(self._database, self._task).position
+        return self._progress().position
+
+    def _progress(self) -> TaskProgress:
+        if self._dry_run:
+            return TaskProgress()
+        return load_progress(self._database, self._task)
 
     def run(self, on_progress: Callable[[int], None] = lambda _articles: None) -> RematchResult:
         """Find the mentions again and store the differences. Raises StorageError.
 
         `on_progress` is called with the number of articles done since its last call.
         """
-        done = load_progress(self._database, self._task)
-        counts = Counter() if self._dry_run else Counter(done.counts)
-        batches = text_batches(self._database, self._scope, self.done_before)
+        done = self._progress()
+        counts = Counter(done.counts)
+        batches = text_batches(self._database, self._scope, done.position)
         for texts, found in self._workers.results(batches):
             self._batch(texts, found, counts)
             on_progress(len(texts))

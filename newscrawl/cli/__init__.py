@@ -142,7 +142,7 @@ def _failed_write(error: OSError) -> str:
 
 
 def _exit_quietly() -> None:
-    """Exit as programs do whose output is no longer read."""
+    """Exit like a program that was killed by SIGPIPE, after its reader has gone."""
     _discard_output()
     sys.exit(_BROKEN_PIPE)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl import config
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -39,7 +40,7 @@ _CompanyArgument = Annotated[str, typer.Argument(help="A company's name or alias
 _FormOption = Annotated[
     str | None,
     typer.Option(
-        help="The words that are meant, as they stand in the article; else, if missed, the "
+        help="The words in the article, exactly as written there. Default for missed: the "
         "company's name.",
         metavar="WORDS",
     ),
@@ -71,12 +72,15 @@ def add(
     All places are corrected, headline included, unless --nth chooses one. What is counted follows
     at once, and corrections stay when mentions are found again or the text is revised.
 
-    Exit code 1 where there is no such place.
+    Exit code 1 if the article has no such place.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage import queries
     from newscrawl.storage.corrections import add_corrections, missed_mentions, wrong_mentions
 
+    made_by = who or config.user_name()
+    if not made_by:
+        raise InputError("who makes the correction? give --who NAME")
     with open_for_reading(database) as store:
         name = company_of(company, companies_from(companies), queries.company_names(store))
         page = queries.article_page(store, url)
@@ -93,7 +97,7 @@ def add(
         if nth is not None and nth > len(places):
             raise InputError(f"--nth {nth}: there are {len(places)} such places, from 1 on")
         chosen = places if nth is None else places[nth - 1 : nth]
-        numbers = add_corrections(store, page.row.url, chosen, who or _user())
+        numbers = add_corrections(store, page.row.url, chosen, made_by)
     for number, place in zip(numbers, chosen, strict=True):
         write_note(f"Correction {number}: {_summary(place)}.")
 
@@ -111,26 +115,17 @@ def _summary(judgement: "Judgement") -> str:
     return f"{mention.surface!r} in {where}, {is_} {mention.company}"
 
 
-def _user() -> str:
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError) as error:
-        raise InputError("who makes the correction? give --who NAME") from error
-
-
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
 @takes_scope
 def list_corrections(query: QueryContext, limit: LimitOption = 50) -> None:
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
-    A correction is applied; redundant, since mentions are found so by now; or misplaced, since the
-    article's text has changed and has the sentence no more. It is applied again where a later
-    version has it.
+    A correction is applied; or redundant, if the matcher agrees with it by now; or misplaced, if
+    the article has changed and no longer has the sentence. A misplaced correction is applied again
+    to a later version that has the sentence.
 
-    Exit code 1 where there is none.
+    Exit code 1 if there are no corrections.
     """
     from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
@@ -163,7 +158,7 @@ def remove(
 ) -> None:
     """Undo corrections: the mentions are again those that the matcher has found.
 
-    Exit code 1 where one of them could not be undone.
+    Exit code 1 if one of them could not be undone.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage.corrections import remove_correction
@@ -195,7 +190,7 @@ def export(
     The format is that of the bundled texts: "newscrawl evaluate mentions --cases FILE" scores them.
     Articles are written whole: keep the file to yourself. Misplaced corrections are left out.
 
-    Exit code 1 where there is none.
+    Exit code 1 if there are no corrections.
     """
     from newscrawl.cli.output import write_note
     from newscrawl.storage import queries

@@ -35,7 +35,8 @@ def find_mentions_again(
     task = Rematch(
         database, companies, Scope(), workers=_WORKERS, dry_run=dry_run, examples=_EXAMPLES
     )
-    on_progress(count_texts(database, Scope()) - count_texts(database, Scope(), task.done_before))
+    if done_before := task.done_before:
+        on_progress(count_texts(database, Scope()) - count_texts(database, Scope(), done_before))
     return task.run(on_progress)
 
 

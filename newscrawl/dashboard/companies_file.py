@@ -93,7 +93,7 @@ class CompaniesFile:
             self._write(self._with(definition, instead_of, mark))
 
     def draft(self, definition: Definition, *, instead_of: str | None, mark: str) -> str:
-        """Return the text that `put` would save; raise CompaniesFileError for an invalid one."""
+        """Return the text that `save` would write; raise CompaniesFileError for an invalid one."""
         text = "\n".join(self._with(definition, instead_of, mark))
         _validate(text)
         return text

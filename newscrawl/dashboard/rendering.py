@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -54,6 +55,12 @@ def filters_of(request: Request) -> Filters:
     """Return the filters of the request's address; raise QuestionError."""
     now = app_state(request).config.clock()
     return read_filters(request.query_params, now, companies_in_use(request).structure)
+
+
+def check_seal(request: Request, seal: str) -> None:
+    """Raise HTTPException for a form without the seal of this browser."""
+    if not app_state(request).seal.holds(request, seal):
+        raise HTTPException(403, "Reload the page and send the form again.")
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

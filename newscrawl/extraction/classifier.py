@@ -237,8 +237,8 @@ def combine(
 ) -> Choice:
     """Choose the blocks of a page; `words[i]` are the words of block i.
 
-    Blocks below the threshold are kept where that lets expect a higher F1: on a page with none
-    above it, the likeliest ones.
+    Blocks below the threshold are kept if that raises the expected F1: on a page with none above
+    it, the likeliest ones.
     """
     probabilities = network.probabilities(features)
     likely = np.where(features.is_title, 0, probabilities)

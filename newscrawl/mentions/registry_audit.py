@@ -2,13 +2,13 @@
 companies of a list it has."""
 
 import csv
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from newscrawl.mentions.company import KINDS, CompaniesError, Company
+from newscrawl.mentions.forms import script
 from newscrawl.mentions.registry import Companies
 from newscrawl.mentions.registry_file import refusal
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
@@ -118,7 +118,7 @@ def _without_legal_form(name: str, words: Vocabulary) -> str:
 
 def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
     """Yield the reason of each form."""
-    name, official, script, short, variant, other, declined, ticker, outlet = REASONS
+    name, official, translated, short, variant, other, declined, ticker, outlet = REASONS
     yield name
     own = {word.casefold() for word in company.name.replace("-", " ").split()}
     for alias in dict.fromkeys((*company.aliases, *company.ambiguous)):
@@ -127,7 +127,7 @@ def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
         if _without_legal_form(alias, words) != alias:
             yield official
         elif _script(alias) != _script(company.name):
-            yield script
+            yield translated
         elif alias.isupper() and len(alias) <= _LONGEST_ABBREVIATION:
             yield short
         elif own & {word.casefold() for word in alias.replace("-", " ").split()}:
@@ -140,9 +140,8 @@ def _reasons(company: Company, words: Vocabulary) -> Iterator[str]:
 
 
 def _script(form: str) -> str:
-    """Return the first word of the name of a form's first letter: LATIN, CYRILLIC, CJK."""
-    letter = next((char for char in form if char.isalpha()), "A")
-    return unicodedata.name(letter, "LATIN").split()[0]
+    """Return the script of a form's first letter."""
+    return script(next((char for char in form if char.isalpha()), "A"))
 
 
 def as_markdown(rows: Sequence[AuditRow]) -> str:

@@ -6,7 +6,7 @@ new versions of an article apply its corrections to what they find (`mentions.wi
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -185,14 +185,7 @@ def _in_order(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def _mention(marked: MarkedMention) -> Mention:
-    return Mention(
-        company=marked.company,
-        surface=marked.surface,
-        start=marked.start,
-        end=marked.end,
-        section=marked.section,
-        rule=marked.rule,
-    )
+    return Mention(**asdict(marked))
 
 
 def _locked(

@@ -195,7 +195,7 @@ def count_texts(database: Database, scope: Scope, after: int = 0) -> int:
     """Return how many articles `text_batches` yields."""
     query = articles_within(select(Article.id), scope, every_kind=True).where(Article.id > after)
     with database.reading() as session:
-        return len(session.scalars(query).all())
+        return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 _STORED_TEXT = (

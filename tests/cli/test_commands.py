@@ -219,7 +219,7 @@ def test_companies_file_is_read_without_a_named_company(world: Newscrawl) -> Non
     assert "nowhere.toml: no such file" in ran.err
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_full_disk_is_reported_in_one_line(world: Newscrawl, tmp_path: Path, form: str) -> None:
     with Path("/dev/full").open("w") as full:

@@ -198,7 +198,7 @@ def test_monitor_and_manual_crawl_exclude_each_other(database: Database) -> None
     ],
     ids=["alive", "another host", "another container", "gone", "its number again", "unknown"],
 )
-@pytest.mark.skipif(not this_process().place, reason="this system doesn't tell of processes")
+@pytest.mark.skipif(not this_process().place, reason="needs process ids and start times from /proc")
 def test_only_a_process_known_to_be_gone_loses_its_lease(process: Process, gone: bool) -> None:
     assert process.is_gone() is gone
     assert process_of(str(process)) == process

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from starlette.exceptions import HTTPException
 
-from newscrawl.dashboard.rendering import app_state, render
+from newscrawl.dashboard.rendering import app_state, check_seal, render
 from newscrawl.dashboard.security import SESSION_COOKIE, is_equal, session_of
 
 router = APIRouter()
@@ -30,9 +29,8 @@ async def sign_in(
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Set the cookie for the right token."""
+    check_seal(request, seal)
     state = app_state(request)
-    if not state.seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
     if state.config.token is None or not is_equal(token.strip(), state.config.token):
         await asyncio.sleep(WRONG_PAUSE)
         return render(request, "sign_in.html", status=401, then=_here(then), wrong=True)
@@ -51,8 +49,7 @@ async def sign_in(
 @router.post("/sign-out")
 def sign_out(request: Request, seal: Annotated[str, Form(max_length=200)] = "") -> Response:
     """Delete the cookie of this browser."""
-    if not app_state(request).seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
+    check_seal(request, seal)
     answer = RedirectResponse("/sign-in", status_code=303)
     answer.delete_cookie(SESSION_COOKIE)
     return answer

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard.config import Explain, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.pages.corrections import name_of_person
-from newscrawl.dashboard.rendering import app_state, article_address, render
+from newscrawl.dashboard.rendering import app_state, article_address, check_seal, render
 from newscrawl.dashboard.text_marks import Edit, TextSpan, changes, paragraphs, pieces
 from newscrawl.storage import queries
 from newscrawl.storage.errors import RevisionError
@@ -93,12 +93,10 @@ def article(request: Request, url: str) -> HTMLResponse:
 @router.post("/article/quarantine", response_class=HTMLResponse)
 def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
     """Apply or discard a quarantined version, and show its article."""
-    state = app_state(request)
-    if not state.seal.holds(request, form.seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
+    check_seal(request, form.seal)
     do = apply_revision if form.decision == "apply" else discard_revision
     try:
-        with state.store.reading() as database:
+        with app_state(request).store.reading() as database:
             url = do(database, form.number)
     except RevisionError as error:
         raise HTTPException(409, str(error)) from error
@@ -183,8 +181,7 @@ def fetch_explanation(
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Fetch the page, and show its explanation."""
-    if not app_state(request).seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
+    check_seal(request, seal)
     explain, urls = _explain(request, url)
     try:
         return _document(explain(urls, True).document)

@@ -1,6 +1,5 @@
 """The forms on an article's page that correct its mentions, and undo that."""
 
-import getpass
 from typing import Annotated
 from urllib.parse import quote, unquote
 
@@ -9,9 +8,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.rendering import app_state, article_address
+from newscrawl.dashboard.rendering import app_state, article_address, check_seal
 from newscrawl.items import Mention
 from newscrawl.storage import Database, queries
 from newscrawl.storage.corrections import (
@@ -62,16 +62,13 @@ def name_of_person(request: Request) -> str:
     given = unquote(request.cookies.get(NAME_COOKIE, "")).strip()
     if given or app_state(request).config.token is not None:
         return given[:MAX_NAME]
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""
+    return user_name()
 
 
 @router.post("/article/corrections", response_class=HTMLResponse)
 def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Response:
     """Correct mentions of an article, or undo that, and show the article."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     try:
         with app_state(request).store.reading() as database:
             if form.undo is not None:
@@ -87,18 +84,13 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
 @router.post("/article/name", response_class=HTMLResponse)
 def sign(request: Request, form: Annotated[NameForm, Form()]) -> Response:
     """Remember who corrects with this browser."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     answer = RedirectResponse(article_address(form.url), status_code=303)
     name, secure = quote(form.name.strip(), safe=""), request.url.scheme == "https"
     answer.set_cookie(
         NAME_COOKIE, name, max_age=_YEAR, httponly=True, samesite="strict", secure=secure
     )
     return answer
-
-
-def _check_seal(request: Request, seal: str) -> None:
-    if not app_state(request).seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
 
 
 def _judgements(request: Request, database: Database, form: CorrectionForm) -> list[Judgement]:

@@ -23,7 +23,7 @@ from newscrawl.dashboard.companies_file import (
 )
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rematch_job import JobRunningError, JobState, RematchJob
-from newscrawl.dashboard.rendering import app_state, render
+from newscrawl.dashboard.rendering import app_state, check_seal, render
 from newscrawl.dashboard.text_marks import Piece, pieces
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
@@ -123,7 +123,7 @@ def edit(request: Request, name: str = "", copied: str = "", saved: bool = False
 @router.post("/registry/preview", response_class=HTMLResponse)
 def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Return what the definition would match; the page puts it beside the form."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     desk = app_state(request)
     if not form.name.strip():
         return render(request, "trial.html", trial=None, fault="Give it a name first.")
@@ -138,7 +138,7 @@ def preview(request: Request, form: Annotated[Entry, Form()]) -> Response:
 @router.post("/registry/save", response_class=HTMLResponse)
 def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Save the entry, or show the form again with the error."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     file = _writable(request)
     try:
         file.save(form.definition, instead_of=form.former or None, mark=form.mark)
@@ -152,7 +152,7 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
 @router.post("/registry/drop", response_class=HTMLResponse)
 def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Delete an entry from the file."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     try:
         _writable(request).delete(form.former, mark=form.mark)
     except CompaniesFileError as error:
@@ -170,7 +170,7 @@ def history(request: Request) -> Response:
 @router.post("/registry/history", response_class=HTMLResponse)
 def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Begin to try the draft on all stored articles."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     try:
         text = _writable(request).draft(
             form.definition, instead_of=form.former or None, mark=form.mark
@@ -186,7 +186,7 @@ def preview_history(request: Request, form: Annotated[Entry, Form()]) -> Respons
 @router.post("/registry/rematch", response_class=HTMLResponse)
 def rematch(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Begin to find the mentions of all stored articles again."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     file = _file(request)
     path = file.path if file and file.path.exists() else None
     with suppress(JobRunningError):
@@ -197,7 +197,7 @@ def rematch(request: Request, form: Annotated[Entry, Form()]) -> Response:
 @router.post("/registry/stop", response_class=HTMLResponse)
 def stop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     """Stop the search of all stored articles."""
-    _check_seal(request, form.seal)
+    check_seal(request, form.seal)
     _job(request).stop()
     return _history(request)
 
@@ -238,11 +238,6 @@ def _matching(companies: Companies, words: str) -> list[Company]:
         for company in companies
         if any(wanted in form.casefold() for form in (company.name, *company.aliases))
     ]
-
-
-def _check_seal(request: Request, seal: str) -> None:
-    if not app_state(request).seal.holds(request, seal):
-        raise HTTPException(403, "Reload the page and send the form again.")
 
 
 def _file(request: Request) -> CompaniesFile | None:

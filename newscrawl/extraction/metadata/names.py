@@ -123,10 +123,6 @@ def marked_desks(bylines: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _is_desk(text: str) -> bool:
-    return is_role(text) or is_organisation(text)
-
-
 def _is_date(name: str) -> bool:
     return name.strip(".").lower() in MONTHS_AND_DAYS
 

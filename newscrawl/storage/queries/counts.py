@@ -599,9 +599,8 @@ def _counted_beside(
     session: Session, rollup: RollupTable, asked: Sequence[int], scope: Scope
 ) -> list[tuple[str, int, int]]:
     """Return the companies in the same articles, with the numbers of articles and stories."""
-    names = dict(session.execute(select(Company.id, Company.name)).all())
     owned = families(session, scope)
-    names |= {ids[0]: owner for owner, ids in owned.items()}
+    owners = {ids[0]: owner for owner, ids in owned.items()}
     numbers = {member: ids[0] for ids in owned.values() for member in ids}
     other = aliased(models.Appearance)
     number = other.company_id
@@ -615,5 +614,10 @@ def _counted_beside(
         .c
     )
     counts = func.count(pairs.article_id.distinct()), func.count(pairs.story_id.distinct())
-    query = select(pairs.other, *counts).group_by(pairs.other)
-    return [(names[key], articles, stories) for key, articles, stories in session.execute(query)]
+    query = (
+        select(pairs.other, Company.name, *counts)
+        .join(Company, Company.id == pairs.other)
+        .group_by(pairs.other, Company.name)
+    )
+    rows = session.execute(query)
+    return [(owners.get(key, name), articles, stories) for key, name, articles, stories in rows]
