@@ -18,7 +18,7 @@ from newscrawl.sources.urls import declared_url
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
 
 # Kinds of pages without an article, whatever text was found on them.
-_NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
+NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")
 _SNIFFED = 4096
@@ -71,7 +71,7 @@ class PageReader:
         )
 
     def _check(self, article: Article) -> None:
-        if article.kind in _NOT_ARTICLES:
+        if article.kind in NOT_ARTICLES:
             raise NoArticleError("NotAnArticle", f"the page is of the kind {article.kind!r}")
         if not article.text:
             raise NoArticleError("Empty", "no text found")

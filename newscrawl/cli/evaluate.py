@@ -1,4 +1,4 @@
-"""newscrawl evaluate: text, mentions and metadata against what people labelled."""
+"""newscrawl evaluate: text, mentions, metadata and kinds against what people labelled."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -36,11 +36,11 @@ MethodsOption = Annotated[
 ]
 
 _WhatArgument = Annotated[
-    Literal["text", "mentions", "metadata"],
+    Literal["text", "mentions", "metadata", "kinds"],
     typer.Argument(
-        help="The text of pages; mentions of companies in texts labelled by hand; or title, "
-        "authors, day and language of pages.",
-        metavar="[text|mentions|metadata]",
+        help="The text of pages; mentions of companies in texts labelled by hand; title, "
+        "authors, day and language of pages; or their kinds.",
+        metavar="[text|mentions|metadata|kinds]",
         show_default="text",
     ),
 ]
@@ -110,19 +110,27 @@ def evaluate(
 
     "evaluate mentions" prints precision, recall and F1 by language: of bundled texts and, with
     --corpus, of its news in which companies are labelled. "evaluate metadata" scores titles,
-    authors, days and languages by set.
+    authors, days and languages by set. "evaluate kinds" counts what pages of each type are taken
+    for: articles, live blogs, fronts, others.
     """
     if what != "text":
         refuse_options(context, TEXT_ONLY, f"is not for {what}")
-    if what == "metadata":
-        refuse_options(context, ("worst",), "is not for metadata")
+    if what in ("metadata", "kinds"):
+        refuse_options(context, ("worst",), f"is not for {what}")
     if what == "mentions":
         refuse_options(context, ("sets",), "is not for mentions")
         news = corpus_from(corpus) if corpus or sealed else None
         evaluate_mentions(langs or (), form, (news, cases), sealed=sealed, worst=worst)
         return
     refuse_options(context, ("cases",), f"is not for {what}")
-    pages = _sites(corpus_from(corpus), sealed=sealed)
+    from newscrawl.training.corpus import DEVELOPMENT, SEALED
+
+    everything = corpus_from(corpus)
+    if what == "kinds":
+        part = everything.part(SEALED if sealed else DEVELOPMENT)
+        _evaluate_kinds(part.select(sets=sets or (), langs=langs or ()), form)
+        return
+    pages = everything.part(SEALED) if sealed else everything
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
         _evaluate_metadata(chosen, form)
@@ -136,13 +144,6 @@ def evaluate(
     _show(found, wanted, by, form)
     if worst:
         _show_worst(found, wanted[0], worst)
-
-
-def _sites(pages: "Corpus", *, sealed: bool) -> "Corpus":
-    """Return the pages of all sites, or of the sealed ones alone."""
-    from newscrawl.training.corpus import SEALED
-
-    return pages.part(SEALED) if sealed else pages
 
 
 def unseen_part(pages: "Corpus", seed: int) -> "Corpus":
@@ -313,3 +314,24 @@ def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
             values[key] = round(scores[name].mean, 6)
             values[f"{key}.pages"] = scores[name].pages
     return values
+
+
+def _evaluate_kinds(pages: "Corpus", form: Format) -> None:
+    """Show for the pages of each type how many are taken for each kind."""
+    from newscrawl.training.kind_score import KINDS, score_kinds
+
+    with progress("pages", len(pages)) as step:
+        scores = score_kinds(pages.pages, lambda: step(""))
+    rows = [
+        {"type": score.page_type, "pages": score.pages, "stored": round(score.stored, 6)}
+        | {kind: score.kinds[kind] for kind in KINDS}
+        for score in scores
+    ]
+    chosen = [kind for kind in KINDS if any(row[kind] for row in rows) or form != "table"]
+    columns = (
+        Column(key="type", heading="pages of type"),
+        Column(key="pages", heading="pages", number=True),
+        *(Column(key=kind, heading=kind, number=True) for kind in chosen),
+        Column(key="stored", heading="stored", number=True, show=_three),
+    )
+    render(rows, columns, form, title=f"kinds of {len(pages)} pages, and the share stored")

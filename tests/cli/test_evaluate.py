@@ -89,9 +89,10 @@ def test_metadata_is_scored_by_set(newscrawl: Newscrawl) -> None:
         (["mentions", "--method", "fe"], "--method is not for mentions"),
         (["mentions", "--lang", "xx"], "unknown language 'xx'"),
         (["metadata", "--worst", "3"], "--worst is not for metadata"),
+        (["kinds", "--method", "fe"], "--method is not for kinds"),
         (["metadata"], "give --corpus DIR or set NEWSCRAWL_CORPUS"),
     ],
-    ids=["what", "set", "sealed", "unseen", "method", "language", "worst", "no corpus"],
+    ids=["what", "set", "sealed", "unseen", "method", "language", "worst", "kinds", "no corpus"],
 )
 def test_meaningless_options_are_refused(
     newscrawl: Newscrawl, arguments: list[str], message: str
