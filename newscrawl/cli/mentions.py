@@ -152,7 +152,7 @@ def mentions(
 
 
 def _check_hours(scope: "Scope") -> None:
-    from newscrawl.storage.queries.scope import today
+    from newscrawl.storage.scope import today
 
     last = scope.until or today(scope)
     if scope.since and (last - scope.since).days > _MAX_DAYS_OF_HOURS:

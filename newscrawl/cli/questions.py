@@ -24,8 +24,8 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from newscrawl.storage.queries import Question
 
-# Shown in a layout of their own: by mentions, articles, search, revisions, corrections and sources
-# coverage.
+# Shown in a layout of their own: by mentions, articles, search, revisions, corrections, sources
+# coverage and status.
 _OTHER_COMMANDS = frozenset(
     {
         "articles",
@@ -39,6 +39,7 @@ _OTHER_COMMANDS = frozenset(
         "quarantined",
         "search",
         "share_of_voice",
+        "source_health",
     }
 )
 # The options of parameters, by their names; others take what their annotation says.

@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: newscrawl status --watch"
 
-_COLOURS = {"running": "cyan", "failing": "red", "late": "yellow", "never": "dim", "ok": "green"}
-# The states that need attention come first.
-_ORDER = ("failing", "late", "running", "ok", "never")
+_COLOURS = {
+    "failing": "red",
+    "blocked": "red",
+    "stale": "yellow",
+    "degraded": "yellow",
+    "late": "yellow",
+    "never_crawled": "dim",
+    "healthy": "green",
+}
 _ROWS = 25
 
 
@@ -58,7 +64,7 @@ def status(
 
     "1 h" and "24 h" count new articles, "pages" those that couldn't be fetched in 24 hours,
     "gaps" full days of the last seven on which the source wasn't read. The remark has the number of
-    quarantined revisions.
+    quarantined revisions. docs/operations.md explains the health of a source.
 
     Exit code 1 where nothing was ever crawled.
     """
@@ -79,22 +85,21 @@ def status(
         raise typer.Exit(1)
 
 
-def _status(database: "Database", slugs: Sequence[str]) -> "WatchStatus":
+def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
     from newscrawl.storage.status import watch_status
 
     return watch_status(database, slugs)
 
 
-def slugs_of(wanted: Sequence[str], database: "Database") -> list[str]:
-    """Return the slugs asked for, or of all active sources and all in the database."""
+def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
+    """Return the slugs of the sources asked for; None where none are, so that all in the database
+    are meant."""
     from newscrawl.storage import queries
 
-    stored = queries.source_slugs(database)
-    slugs = [
-        slug for slug, one in sources_by_slug().items() if one.status == "active" or slug in stored
-    ]
-    names = list(dict.fromkeys([*slugs, *stored]))
-    return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted] or names
+    if not wanted:
+        return None
+    names = list(dict.fromkeys([*sources_by_slug(), *queries.source_slugs(database)]))
+    return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted]
 
 
 def _show(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
@@ -108,7 +113,9 @@ def _show(current: "WatchStatus", output_format: str, *, everything: bool) -> No
         terminal().print(_screen(current, everything=everything))
 
 
-def _watch(database: "Database", slugs: Sequence[str], every: float, *, everything: bool) -> None:
+def _watch(
+    database: "Database", slugs: Sequence[str] | None, every: float, *, everything: bool
+) -> None:
     from rich.live import Live
 
     from newscrawl.cli.output import terminal
@@ -136,7 +143,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         *map(Text, _quarantine(current.sources)),
     ]
     chosen = [one for one in current.sources if everything or _is_notable(one)]
-    chosen.sort(key=lambda one: _ORDER.index(one.state))
+    chosen.sort(key=lambda one: one.severity)
     shown = chosen if everything else chosen[:_ROWS]
     if shown:
         parts.append(table_of([_row(one) for one in shown], _columns(current.moment)))
@@ -160,8 +167,8 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
 
 
 def _is_notable(one: "SourceStatus") -> bool:
-    shown = (one.gaps, one.pages_failed_day, one.quarantined)
-    return one.state in {"failing", "late", "running"} or any(shown)
+    shown = (one.running_since, one.gaps, one.pages_failed_day, one.quarantined)
+    return one.health not in {"healthy", "never_crawled"} or any(shown)
 
 
 def _workers(current: "WatchStatus") -> str:
@@ -182,8 +189,8 @@ def _number(count: int, what: str) -> str:
 
 def _totals(sources: Sequence["SourceStatus"]) -> str:
     hour, day = sum(one.new_hour for one in sources), sum(one.new_day for one in sources)
-    states: Counter[str] = Counter(one.state for one in sources)
-    counts = ", ".join(f"{states[state]} {state}" for state in _ORDER if states[state])
+    numbers = Counter(one.health for one in sorted(sources, key=lambda one: one.severity))
+    counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
     return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
 
 
@@ -200,7 +207,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
 
     return (
         Column(key="source", heading="source", wide=True),
-        Column(key="state", heading="state", show=_coloured),
+        Column(key="health", heading="health", show=_coloured),
         Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
         Column(key="new_hour", heading="1 h", number=True),
         Column(key="new_day", heading="24 h", number=True),
@@ -212,6 +219,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
 
 
 _FOR_PROGRAMS = (
+    "reason",
     "coverage",
     "running_since",
     "worker",
@@ -227,36 +235,28 @@ _FOR_PROGRAMS = (
 
 
 def _row(one: "SourceStatus") -> dict[str, object]:
-    return {
-        "source": one.slug,
-        "state": one.state,
-        "last_start": one.last_start,
-        "new_hour": one.new_hour,
-        "new_day": one.new_day,
-        "pages_failed_day": one.pages_failed_day,
-        "gap_days": len(one.gaps),
-        "remark": _remark(one),
-        **{key: getattr(one, key) for key in _FOR_PROGRAMS},
-    }
+    from dataclasses import asdict
+
+    return {**asdict(one), "gap_days": len(one.gaps), "remark": _remark(one)}
 
 
 def _remark(one: "SourceStatus") -> str:
     if one.failures:
-        times = "once" if one.failures == 1 else f"{one.failures} times in a row"
-        # The last part of a crawl's last line is the reason; or else the signal that ended it.
-        before, _, state = one.note.rpartition("; state ")
-        why = before.partition(f"; {one.slug}: ")[0] if state == "ok" else state
-        return f"failed {times}: {why}"
+        return one.reason
     causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
-    held = f"{one.quarantined:,} in quarantine" if one.quarantined else ""
-    parts = [_due(one.due_at) if one.late and one.due_at else "", held, causes]
+    parts = [
+        f"running since {_moment(one.running_since)}" if one.running_since else "",
+        f"due since {_moment(one.due_at)}" if one.late and one.due_at else "",
+        f"{one.quarantined:,} in quarantine" if one.quarantined else "",
+        causes,
+    ]
     return "; ".join(filter(None, parts))
 
 
-def _due(since: datetime) -> str:
-    """Return since when a source is due, with the date of an earlier day."""
-    form = "%H:%M" if since.date() == datetime.now(UTC).date() else "%Y-%m-%d %H:%M"
-    return f"due since {since.strftime(form)}"
+def _moment(moment: datetime) -> str:
+    """Return the time of a moment, with the date of an earlier day."""
+    form = "%H:%M" if moment.date() == datetime.now(UTC).date() else "%Y-%m-%d %H:%M"
+    return moment.strftime(form)
 
 
 def _record(current: "WatchStatus") -> dict[str, object]:
@@ -269,7 +269,7 @@ def _record(current: "WatchStatus") -> dict[str, object]:
         "articles_day": sum(one.new_day for one in current.sources),
         "quarantined": sum(one.quarantined for one in current.sources),
         "workers": [asdict(one) for one in current.workers],
-        "sources": [{**_row(one), "causes": dict(one.causes)} for one in current.sources],
+        "sources": [_row(one) for one in current.sources],
         "incidents": [
             {"source": one.source, "kind": one.kind, "note": one.note, "opened_at": one.opened_at}
             for one in current.incidents
@@ -290,4 +290,8 @@ def _ago(value: object, moment: datetime) -> str:
 def _coloured(value: object) -> "Text":
     from rich.text import Text
 
-    return Text(str(value), style=_COLOURS[str(value)])
+    return Text(_words(str(value)), style=_COLOURS[str(value)])
+
+
+def _words(health: str) -> str:
+    return health.replace("_", " ")

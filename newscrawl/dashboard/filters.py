@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from newscrawl.items import CompanyStructure
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
-from newscrawl.storage.queries.scope import today
+from newscrawl.storage.scope import today
 
 Count = Literal["articles", "mentions", "stories"]
 Split = Literal["whole", "source", "language", "country"]

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Literal
 
 from newscrawl.monitoring.baselines import (
     MIN_PAGES,
@@ -13,21 +12,9 @@ from newscrawl.monitoring.baselines import (
     changed_share,
     expected_articles,
 )
-from newscrawl.storage.incidents import Incident
+from newscrawl.storage.incidents import Incident, IncidentKind
 from newscrawl.storage.source_stats import DailySourceStats, ListingHealth
 from newscrawl.storage.status import SourceStatus
-
-Kind = Literal[
-    "unreachable",
-    "feed_failed",
-    "blocked",
-    "stale",
-    "missing",
-    "not_crawled",
-    "layout_changed",
-    "drift",
-    "quarantined",
-]
 
 # All ours. A source is unreachable after MIN_FAILURES failed crawls in a row, and stale when
 # MIN_AWAITED articles were expected and none came (by chance once in a thousand times: e^-7).
@@ -74,7 +61,7 @@ class CheckResult:
     """The result of a check: `incident` is None where the source is healthy."""
 
     source: str
-    kind: Kind
+    kind: IncidentKind
     incident: Incident | None = None
 
 
@@ -107,7 +94,7 @@ def group_incidents(
 
 
 def _behind(slugs: Sequence[str], statuses: Iterable[SourceStatus]) -> list[Incident]:
-    late = [one.slug for one in statuses if one.late and not one.running_since]
+    late = [one.source for one in statuses if one.late and not one.running_since]
     if len(late) < max(_MIN_COMMON, len(slugs) * _BEHIND_PART):
         return []
     note = f"{len(late)} of {len(slugs)} sources are late: more workers, or a longer poll interval"
@@ -132,7 +119,10 @@ def check(record: SourceRecord, today: date) -> list[CheckResult]:
 
 
 def _result(
-    kind: Kind, record: SourceRecord, note: str | None, facts: Mapping[str, object] | None = None
+    kind: IncidentKind,
+    record: SourceRecord,
+    note: str | None,
+    facts: Mapping[str, object] | None = None,
 ) -> CheckResult:
     if note is None:
         return CheckResult(record.slug, kind)

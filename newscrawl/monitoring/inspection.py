@@ -115,12 +115,12 @@ def _records(
     listings = listing_health(database, now)
     return [
         SourceRecord(
-            slug=one.slug,
-            days=days.get(one.slug, ()),
-            coverage=coverage.get(one.slug, {}),
+            slug=one.source,
+            days=days.get(one.source, ()),
+            coverage=coverage.get(one.source, {}),
             failures=one.failures,
-            note=one.note,
-            listings=listings.get(one.slug, ListingHealth()),
+            note=one.failure_note,
+            listings=listings.get(one.source, ListingHealth()),
             quarantined=one.quarantined,
         )
         for one in statuses

@@ -10,9 +10,8 @@ from prometheus_client.registry import Collector
 
 from newscrawl.storage import Database, StorageError
 from newscrawl.storage.source_stats import articles_so_far
-from newscrawl.storage.status import SourceStatus, WatchStatus, watch_status
+from newscrawl.storage.status import Health, SourceStatus, WatchStatus, watch_status
 
-_STATES = ("running", "failing", "late", "never", "ok")
 # The gauges of a source: name, help text, and value.
 _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
     ("new_articles_hour", "New articles of the last hour", lambda one: one.new_hour),
@@ -33,6 +32,7 @@ _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
         "End of the last crawl, within 24 hours, that read a feed or sitemap",
         lambda one: _seconds(one.last_success),
     ),
+    ("crawl_running", "Whether the source is being crawled", lambda one: bool(one.running_since)),
     ("crawl_failures", "Crawls that failed in a row", lambda one: one.failures),
     ("pages_waiting", "Pages that can be fetched now", lambda one: one.waiting),
     (
@@ -51,7 +51,7 @@ _GAUGES: tuple[tuple[str, str, Callable[[SourceStatus], float | None]], ...] = (
 class WatchCollector(Collector):
     """Collects the metrics of the sources; `newscrawl_up` is 0 where the database fails."""
 
-    def __init__(self, database: Database, slugs: Sequence[str]) -> None:
+    def __init__(self, database: Database, slugs: Sequence[str] | None) -> None:
         self._database = database
         self._slugs = slugs
 
@@ -76,14 +76,14 @@ class WatchCollector(Collector):
         yield from _monitors(status)
 
 
-def registry(database: Database, slugs: Sequence[str]) -> CollectorRegistry:
+def registry(database: Database, slugs: Sequence[str] | None) -> CollectorRegistry:
     """Return a registry with these metrics only."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(WatchCollector(database, slugs))
     return registry
 
 
-def exposition(database: Database, slugs: Sequence[str]) -> str:
+def exposition(database: Database, slugs: Sequence[str] | None) -> str:
     """Return all metrics in Prometheus' text format."""
     return generate_latest(registry(database, slugs)).decode()
 
@@ -108,15 +108,15 @@ def _sources(status: WatchStatus) -> Iterator[Metric]:
         for one in crawled:
             number = value(one)
             if number is not None:
-                family.add_metric([one.slug], number)
+                family.add_metric([one.source], number)
         yield family
-    state = GaugeMetricFamily(
-        "newscrawl_source_state", "1 for the state that a source is in", labels=["source", "state"]
+    health = GaugeMetricFamily(
+        "newscrawl_source_health", "1 for the health of a source", labels=["source", "health"]
     )
-    for one in crawled:
-        for name in _STATES:
-            state.add_metric([one.slug, name], one.state == name)
-    yield state
+    for one in status.sources:
+        for name in Health:
+            health.add_metric([one.source, name], one.health == name)
+    yield health
 
 
 def _monitors(status: WatchStatus) -> Iterator[Metric]:

@@ -34,8 +34,8 @@ from newscrawl.storage.mentions import (
 from newscrawl.storage.models import Article
 from newscrawl.storage.queries import ArticlePage, MarkedMention, Scope
 from newscrawl.storage.queries.article_lists import sentence_around
-from newscrawl.storage.queries.scope import articles_within
 from newscrawl.storage.rollups import RollupUpdate
+from newscrawl.storage.scope import articles_within
 
 # Ours: characters of a form in a text, and of a person's name.
 MAX_SURFACE, MAX_NAME = 120, 100

@@ -4,6 +4,7 @@ reported."""
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Literal
 
 from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session
@@ -12,6 +13,19 @@ from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Source
+
+# Faults of a source; the watch itself has "behind", and those that most sources have at once.
+IncidentKind = Literal[
+    "unreachable",
+    "feed_failed",
+    "blocked",
+    "stale",
+    "missing",
+    "not_crawled",
+    "layout_changed",
+    "drift",
+    "quarantined",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +87,17 @@ def record_incidents(
 
 
 def open_incidents(session: Session) -> tuple[Incident, ...]:
-    """Return the incidents that are not over, the newest first."""
+    """Return what `list_incidents` does, within a session."""
     table = models.Incident
     query = _QUERY.where(table.recovered_at.is_(None))
     rows = session.execute(query.order_by(table.opened_at.desc(), table.id.desc()))
     return tuple(_incident(row, slug) for row, slug in rows)
+
+
+def list_incidents(database: Database) -> tuple[Incident, ...]:
+    """Return the incidents that are not over, the newest first."""
+    with database.reading() as session:
+        return open_incidents(session)
 
 
 def claim_unreported(database: Database) -> tuple[list[Incident], list[Incident]]:

@@ -16,9 +16,8 @@ from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import Article, Base, Company
 from newscrawl.storage.progress import Step, record_step
-from newscrawl.storage.queries import Scope
-from newscrawl.storage.queries.scope import articles_within
 from newscrawl.storage.rollups import RollupUpdate
+from newscrawl.storage.scope import Scope, articles_within
 
 _COMPANY_IDS = select(Company.name, Company.id).where(
     Company.name.in_(bindparam("names", expanding=True))

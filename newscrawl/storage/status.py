@@ -1,9 +1,10 @@
-"""The state of the watch: what ran, what runs, what is late, and what is at fault."""
+"""The state of the watch: what ran, what runs, what is late, and the health of each source."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
 from sqlalchemy import ColumnElement, Integer, case, func, select
 from sqlalchemy.orm import Session
@@ -22,8 +23,38 @@ from newscrawl.storage.models import (
     Worker,
 )
 
-SourceState = Literal["running", "failing", "late", "never", "ok"]
 
+class Health(StrEnum):
+    """The health of a source, the worst first: `_health` decides it."""
+
+    BLOCKED = "blocked"
+    FAILING = "failing"
+    STALE = "stale"
+    DEGRADED = "degraded"
+    LATE = "late"
+    NEVER_CRAWLED = "never_crawled"
+    HEALTHY = "healthy"
+
+
+# The health that an open incident of a kind gives its source.
+_HEALTH_BY_INCIDENT: Mapping[str, Health] = {
+    "unreachable": Health.FAILING,
+    "blocked": Health.BLOCKED,
+    "stale": Health.STALE,
+    "feed_failed": Health.DEGRADED,
+    "missing": Health.DEGRADED,
+    "layout_changed": Health.DEGRADED,
+    "drift": Health.DEGRADED,
+    "quarantined": Health.DEGRADED,
+    "not_crawled": Health.LATE,
+}
+# The health that the coverage of the newest day gives.
+_HEALTH_BY_COVERAGE: Mapping[str | None, Health] = {
+    "failed": Health.FAILING,
+    "blocked_by_robots": Health.BLOCKED,
+    "stale_feed": Health.STALE,
+}
+_SEVERITY = {health: place for place, health in enumerate(Health)}
 # Ours. A source is late when it has been due for this time; a worker is silent when it has sent no
 # heartbeat for this time; gaps are searched for in this number of full days.
 LATE = timedelta(minutes=15)
@@ -49,13 +80,23 @@ class WorkerStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceStatus:
-    """The state of a source. `quarantined` revisions wait for a decision. `new_*` count articles,
-    `runs_day` and `pages_failed_day` those of the last 24 hours; `causes` are those of the last
-    crawl with failed pages; `gaps` are full days of the last seven on which the source was not
-    read. `last_success` is the end of the last crawl of these 24 hours that read a listing."""
+    """The health of a source at present, the reason if it isn't healthy, and the facts.
 
-    slug: str
+    `incidents` are the notes of its open incidents by their kind. `coverage` and `coverage_note`
+    are those of the newest day of the last seven; `gaps` are the full days of these on which the
+    source was not read. `failures` counts the crawls of monitors that failed in a row,
+    `failure_note` is the last line of the last one. `new_*` count articles, `runs_day` and
+    `pages_failed_day` those of the last 24 hours; `causes` are those of the last crawl with failed
+    pages. `last_success` is the end of the last crawl of these 24 hours that read a listing.
+    `quarantined` revisions wait for a decision.
+    """
+
+    source: str
+    health: Health = field(init=False, default=Health.HEALTHY)
+    reason: str = field(init=False, default="")
+    incidents: Mapping[str, str] = field(default_factory=dict)
     coverage: str | None = None
+    coverage_note: str = ""
     running_since: datetime | None = None
     worker: str | None = None
     last_start: datetime | None = None
@@ -65,7 +106,7 @@ class SourceStatus:
     waiting: int = 0
     late: bool = False
     failures: int = 0
-    note: str = ""
+    failure_note: str = ""
     runs_day: int = 0
     new_hour: int = 0
     new_day: int = 0
@@ -74,15 +115,46 @@ class SourceStatus:
     gaps: tuple[date, ...] = ()
     quarantined: int = 0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "health", _health(self))
+        object.__setattr__(self, "reason", _reason(self))
+
     @property
-    def state(self) -> SourceState:
-        if self.running_since:
-            return "running"
-        if self.failures:
-            return "failing"
-        if self.last_start is None:
-            return "never"
-        return "late" if self.late else "ok"
+    def severity(self) -> int:
+        """Return the rank of its health; 0 is the worst."""
+        return _SEVERITY[self.health]
+
+
+def _health(status: SourceStatus) -> Health:
+    """Return the worst health that an open incident gives the source, or that a fact gives it
+    before an inspection has opened the incident."""
+    if status.last_start is None and not status.failures:
+        return Health.NEVER_CRAWLED
+    found = {_HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) for kind in status.incidents}
+    if status.coverage in _HEALTH_BY_COVERAGE:
+        found.add(_HEALTH_BY_COVERAGE[status.coverage])
+    if status.failures:
+        found.add(Health.FAILING)
+    if status.late and not status.running_since:
+        found.add(Health.LATE)
+    return min(found, key=_SEVERITY.__getitem__, default=Health.HEALTHY)
+
+
+def _reason(status: SourceStatus) -> str:
+    notes = [
+        note
+        for kind, note in status.incidents.items()
+        if _HEALTH_BY_INCIDENT.get(kind, Health.DEGRADED) == status.health
+    ]
+    if notes:
+        return "; ".join(notes)
+    if status.failures:
+        times = "once" if status.failures == 1 else f"{status.failures} times in a row"
+        # The last part of a crawl's last line is the reason; or else the signal that ended it.
+        before, _, state = status.failure_note.rpartition("; state ")
+        why = before.partition(f"; {status.source}: ")[0] if state == "ok" else state
+        return f"failed {times}: {why}"
+    return status.coverage_note if status.coverage in _HEALTH_BY_COVERAGE else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,10 +168,12 @@ class WatchStatus:
     incidents: tuple[Incident, ...]
 
 
-def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
-    """Return the state of the sources, in the order given, and of the workers."""
+def watch_status(database: Database, slugs: Sequence[str] | None = None) -> WatchStatus:
+    """Return the state of these sources, or of all in the database, and of the workers."""
     with database.reading() as session:
         now = clock(session)
+        if slugs is None:
+            slugs = session.scalars(select(Source.slug).order_by(Source.slug)).all()
         parts: list[Mapping[str, Mapping[str, Any]]] = [
             _leases(session, now),
             _last_runs(session),
@@ -109,11 +183,12 @@ def watch_status(database: Database, slugs: Collection[str]) -> WatchStatus:
             _quarantined(session),
         ]
         workers, incidents = _workers(session, now), open_incidents(session)
+        parts.append(_incidents(incidents))
         waiting = select(func.count()).where(Lease.queued_until > now)
         queued = session.scalars(waiting).one()
     parts.append(_due(database, slugs, now))
     sources = tuple(
-        SourceStatus(slug=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
+        SourceStatus(source=slug, **{k: v for part in parts for k, v in part.get(slug, {}).items()})
         for slug in slugs
     )
     return WatchStatus(
@@ -130,8 +205,16 @@ def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:
             "running_since": lease.taken_at if running else None,
             "worker": lease.holder if running else None,
             "failures": lease.failures,
-            "note": lease.note if lease.failures else "",
+            "failure_note": lease.note if lease.failures else "",
         }
+    return found
+
+
+def _incidents(incidents: Iterable[Incident]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for one in incidents:
+        if one.source is not None:
+            found.setdefault(one.source, {"incidents": {}})["incidents"][one.kind] = one.note
     return found
 
 
@@ -186,14 +269,16 @@ def _counted(name: str) -> ColumnElement[int]:
 def _coverage(session: Session, today: date) -> dict[str, dict[str, Any]]:
     first = today - timedelta(days=GAP_DAYS)
     query = (
-        select(Source.slug, Coverage.day, Coverage.state)
+        select(Source.slug, Coverage.day, Coverage.state, Coverage.note)
         .join(Coverage, Coverage.source_id == Source.id)
         .where(Coverage.day >= first)
         .order_by(Source.slug, Coverage.day)
     )
     states: dict[str, dict[date, str]] = {}
-    for slug, day, state in session.execute(query):
+    newest: dict[str, dict[str, Any]] = {}
+    for slug, day, state, note in session.execute(query):
         states.setdefault(slug, {})[day] = state
+        newest[slug] = {"coverage": state, "coverage_note": note}
     started = dict(
         session.execute(
             select(Source.slug, func.min(Coverage.day))
@@ -204,7 +289,7 @@ def _coverage(session: Session, today: date) -> dict[str, dict[str, Any]]:
     days = [first + timedelta(days=number) for number in range(GAP_DAYS)]
     return {
         slug: {
-            "coverage": next(reversed(states.get(slug, {}).values()), None),
+            **newest.get(slug, {}),
             "gaps": tuple(
                 day for day in days if day >= begun and states.get(slug, {}).get(day) not in _READ
             ),

@@ -44,7 +44,9 @@ def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: 
 @pytest.fixture
 def store(tmp_path: Path) -> Database:
     database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
-    facts = [SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c")]
+    facts = [
+        SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c", "d")
+    ]
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
     leases.register(facts)
     record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
@@ -67,7 +69,7 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert "1 worker on 1 machine: 0 of 4 crawls at a time, 0 in the queue." in ran.out
-    assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 ok" in ran.out
+    assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 never" in ran.out
     (failing,) = (line for line in lines if line.lstrip().startswith("c "))
     assert "failing" in failing
     assert "failed once" in failing
@@ -78,24 +80,24 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
 def test_named_source_is_shown(store: Database, newscrawl: Newscrawl) -> None:
     store.close()
     ran = newscrawl("status", "--source", "ft")
-    assert re.search(r"^ ?ft +never ", ran.out, re.MULTILINE)
+    assert re.search(r"^ ?ft +never crawled ", ran.out, re.MULTILINE)
     assert "not shown" not in ran.out
 
 
 @pytest.mark.parametrize(
-    ("slug", "state", "facts"),
+    ("slug", "health", "facts"),
     [
-        ("a", "ok", {"new_day": 12, "pages_failed_day": 3, "gap_days": 1, "failures": 0}),
+        ("a", "healthy", {"new_day": 12, "pages_failed_day": 3, "gap_days": 1, "failures": 0}),
         ("b", "late", {"new_day": 3, "failures": 0, "coverage": None}),
         ("c", "failing", {"new_day": 0, "failures": 1, "last_start": None}),
-        ("ft", "never", {"runs_day": 0, "last_success": None}),
+        ("d", "never_crawled", {"runs_day": 0, "last_success": None}),
     ],
 )
 def test_json_lists_each_source(
-    store: Database, newscrawl: Newscrawl, slug: str, state: str, facts: dict[str, object]
+    store: Database, newscrawl: Newscrawl, slug: str, health: str, facts: dict[str, object]
 ) -> None:
     record = record_of(newscrawl("status", "--format", "json"), slug)
-    assert record["state"] == state
+    assert record["health"] == health
     assert {name: record[name] for name in facts} == facts
 
 
@@ -107,13 +109,14 @@ def test_gap_is_named_by_its_day(store: Database, newscrawl: Newscrawl) -> None:
 def test_csv_has_one_row_per_source(store: Database, newscrawl: Newscrawl) -> None:
     ran = newscrawl("status", "--source", "a", "--source", "c", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
-    assert [(row["source"], row["state"]) for row in rows] == [("a", "ok"), ("c", "failing")]
+    assert [(row["source"], row["health"]) for row in rows] == [("a", "healthy"), ("c", "failing")]
 
 
 def test_running_crawl_is_shown_with_its_worker(store: Database, newscrawl: Newscrawl) -> None:
     Leases(store, "host:1:x", LeaseTerms(length=timedelta(minutes=2))).take("b")
     ran = newscrawl("status", "--format", "json")
-    assert record_of(ran, "b")["state"] == "running"
+    assert record_of(ran, "b")["worker"] == "host:1:x"
+    assert record_of(ran, "b")["health"] == "healthy"
     (worker,) = json.loads(ran.out)["workers"]
     assert (worker["slots"], worker["running"], worker["silent"]) == (4, 1, False)
 

@@ -339,15 +339,15 @@ def test_incident_that_is_not_checked_stays_open(database: Database) -> None:
 
 
 def test_late_sources_are_an_incident_of_the_monitor() -> None:
-    late = [SourceStatus(slug=f"s{n}", late=n < 6) for n in range(20)]
-    incidents, _ = group_incidents([], [one.slug for one in late], late)
+    late = [SourceStatus(source=f"s{n}", late=n < 6) for n in range(20)]
+    incidents, _ = group_incidents([], [one.source for one in late], late)
     assert [(one.cause, one.facts) for one in incidents] == [
         ("watch/behind", {"late": 6, "of": 20})
     ]
 
 
 def test_incident_of_a_monitor_that_caught_up_is_closed() -> None:
-    _, cleared = group_incidents([CheckResult("a", "stale")], ["a"], [SourceStatus(slug="a")])
+    _, cleared = group_incidents([CheckResult("a", "stale")], ["a"], [SourceStatus(source="a")])
     assert cleared == {"a/stale", "watch/stale", "watch/behind"}
 
 

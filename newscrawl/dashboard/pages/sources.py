@@ -1,7 +1,8 @@
-"""The page of sources: whether each was read every day, and whether it had its usual number of
-articles."""
+"""The page of sources: the health of each, whether it was read every day, and whether it had its
+usual number of articles."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from statistics import median
@@ -13,8 +14,9 @@ from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.filters import read_filters
 from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.storage import queries
+from newscrawl.storage.incidents import list_incidents
 from newscrawl.storage.queries import CoverageDay
-from newscrawl.storage.status import watch_status
+from newscrawl.storage.status import Health, SourceStatus
 
 router = APIRouter()
 
@@ -23,18 +25,18 @@ LOW = 0.5  # of the expected articles; ours
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    """The last days of a source, as of `today`. `expected` is the median of the articles on its
-    good days."""
+class SourceRow:
+    """The health of a source, and its last days as of `today`. `expected` is the median of the
+    articles on its good days."""
 
-    source: str
+    status: SourceStatus
     days: list[CoverageDay]
     expected: int | None
     today: date
 
     @property
-    def last(self) -> CoverageDay:
-        return self.days[-1]
+    def last(self) -> CoverageDay | None:
+        return self.days[-1] if self.days else None
 
     @property
     def read(self) -> int:
@@ -53,8 +55,9 @@ class Health:
     @property
     def is_low(self) -> bool:
         """Return whether the last day had far fewer articles than usual; today may get more."""
-        over = self.last.day < self.today
-        return over and self.last.found < LOW * (self.expected or 0)
+        if self.last is None or self.last.day >= self.today:
+            return False
+        return self.last.found < LOW * (self.expected or 0)
 
 
 @router.get("/sources", response_class=HTMLResponse)
@@ -65,30 +68,27 @@ def sources(request: Request) -> HTMLResponse:
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
     with app_state(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))
-        watch = watch_status(database, sorted({day.source for day in found}))
         return render(
             request,
             "sources.html",
             filters=filters,
             choices=choices(database),
-            sources=_health(found, now.date()),
-            watch={status.slug: status for status in watch.sources},
-            incidents=watch.incidents,
+            sources=_rows(queries.source_health(database, scope=filters.scope), found, now.date()),
+            healths=tuple(Health),
+            incidents=list_incidents(database),
             number=min(MAX_DAYS, filters.length),
         )
 
 
-def _health(found: list[CoverageDay], today: date) -> list[Health]:
+def _rows(
+    statuses: Iterable[SourceStatus], found: Iterable[CoverageDay], today: date
+) -> list[SourceRow]:
     by_source: dict[str, list[CoverageDay]] = defaultdict(list)
     for day in found:
         by_source[day.source].append(day)
-    rows = [
-        Health(
-            source,
-            days,
-            round(median(good)) if (good := [d.found for d in days if d.state in READ]) else None,
-            today,
-        )
-        for source, days in by_source.items()
-    ]
-    return sorted(rows, key=lambda row: (row.last.state in READ, row.source))
+    rows = []
+    for status in statuses:
+        days = by_source[status.source]
+        good = [day.found for day in days if day.state in READ]
+        rows.append(SourceRow(status, days, round(median(good)) if good else None, today))
+    return rows

@@ -15,6 +15,7 @@ day; `article_lists` and `article_details` about articles and stories; `text_sea
 `rollup_tables` limit it to days and sources.
 """
 
+from newscrawl.storage import scope as _scope
 from newscrawl.storage.queries import (
     article_details as _article_details,
 )
@@ -34,9 +35,6 @@ from newscrawl.storage.queries import (
     questions as _questions,
 )
 from newscrawl.storage.queries import (
-    scope as _scope,
-)
-from newscrawl.storage.queries import (
     text_search as _text_search,
 )
 from newscrawl.storage.queries.article_details import *
@@ -45,8 +43,8 @@ from newscrawl.storage.queries.catalogue import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
 from newscrawl.storage.queries.questions import *
-from newscrawl.storage.queries.scope import *
 from newscrawl.storage.queries.text_search import *
+from newscrawl.storage.scope import *
 
 # Each module lists what is public of it.
 __all__: list[str] = []

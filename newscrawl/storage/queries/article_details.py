@@ -27,7 +27,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.queries.article_lists import ArticleRow, article_rows, copies_of, sentences
 from newscrawl.storage.queries.questions import ANY, about, question
-from newscrawl.storage.queries.scope import Scope, articles_within
+from newscrawl.storage.scope import Scope, articles_within
 
 __all__ = [
     "ArticlePage",

@@ -15,7 +15,7 @@ from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import Article, Company, CountedArticle, Mention, Source
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.queries.scope import Scope, articles_within, day_of_minute
+from newscrawl.storage.scope import Scope, articles_within, day_of_minute
 
 __all__ = [
     "ArticleRow",

@@ -18,15 +18,19 @@ from newscrawl.storage.models import (
     Run,
     Source,
 )
-from newscrawl.storage.queries.questions import question
+from newscrawl.storage.queries.questions import ANY, question
+from newscrawl.storage.scope import Scope, watched
+from newscrawl.storage.status import SourceStatus, watch_status
 
 __all__ = [
     "DatabaseFacts",
+    "SourceStatus",
     "company_names",
     "countries",
     "facts",
     "languages",
     "sections",
+    "source_health",
     "source_slugs",
 ]
 
@@ -54,6 +58,18 @@ def source_slugs(database: Database) -> list[str]:
     """Return all sources that were ever crawled into this database."""
     with database.reading() as session:
         return sorted(session.scalars(select(Source.slug)))
+
+
+@question("/sources/health")
+def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatus]:
+    """Return the present health of the scope's sources, the worst first.
+
+    The days of the scope don't matter.
+    """
+    query = select(Source.slug).where(*watched(scope)).order_by(Source.slug)
+    with database.reading() as session:
+        slugs = session.scalars(query).all()
+    return sorted(watch_status(database, slugs).sources, key=lambda one: one.severity)
 
 
 @question("/countries")

@@ -14,7 +14,7 @@ from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Coverage, Source
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
-from newscrawl.storage.queries.scope import (
+from newscrawl.storage.scope import (
     By,
     Group,
     Period,

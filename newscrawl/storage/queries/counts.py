@@ -29,7 +29,7 @@ from newscrawl.storage.queries.rollup_tables import (
     rollup_table,
     union_table,
 )
-from newscrawl.storage.queries.scope import (
+from newscrawl.storage.scope import (
     By,
     Group,
     Measure,

@@ -23,7 +23,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from newscrawl.storage.queries.scope import Scope
+from newscrawl.storage.scope import Scope
 
 __all__ = ["QUESTIONS", "Question"]
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Source
-from newscrawl.storage.queries.scope import (
+from newscrawl.storage.scope import (
     QUARTER,
     By,
     Group,

@@ -20,7 +20,7 @@ from newscrawl.storage.queries.article_lists import (
 )
 from newscrawl.storage.queries.questions import ANY, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
-from newscrawl.storage.queries.scope import Scope, minutes_of
+from newscrawl.storage.scope import Scope, minutes_of
 from newscrawl.storage.search_index import (
     NUMBER_BITS,
     POSTGRES_SEARCH,
