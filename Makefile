@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# Compiled where there is a C compiler: `newscrawl --version` says whether it is used.
+KERNEL := setup.py newscrawl/extraction/kernel.pyx
 CORPUS ?= $(or $(NEWSCRAWL_CORPUS),../shared/corpus)
 # Labelled pages are no part of the project: what needs them is skipped where there are none.
 ifneq ($(wildcard $(CORPUS)),)
@@ -38,12 +40,12 @@ $(VENV)/bin/python:
 	@echo "Making an environment in $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
-$(VENV)/.ready: requirements.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ready: requirements.txt pyproject.toml $(KERNEL) | $(VENV)/bin/python
 	@echo "Installing what a crawl needs (about a minute) ..."
 	@$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/.ready-dev: requirements.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.ready-dev: requirements.txt pyproject.toml $(KERNEL) | $(VENV)/bin/python
 	@echo "Installing what development needs (about two minutes) ..."
 	@$(PIP) -r requirements.txt -e '.[dev]'
 	@touch $@ $(VENV)/.ready
@@ -109,4 +111,5 @@ release-check: dev
 	@$(BIN)/python .ci/release.py --check
 
 clean:
+	rm -f newscrawl/extraction/kernel.*.so newscrawl/extraction/kernel.c
 	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

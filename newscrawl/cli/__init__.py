@@ -53,8 +53,10 @@ def _print_version(is_set: bool) -> None:
     if is_set:
         from newscrawl import __version__
         from newscrawl.cli.output import write_line
+        from newscrawl.extraction.compiled import PATH
 
         write_line(f"newscrawl {__version__}")
+        write_line(f"extraction: {PATH}")
         raise typer.Exit
 
 

@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from selectolax.lexbor import LexborNode
 
 from newscrawl.extraction import cetr
 from newscrawl.extraction.blocks import (
     LAST_KNOWN_TAG,
     BlockPage,
     Candidates,
+    ElementNames,
     clean,
     read_blocks,
     tag_id,
@@ -38,7 +38,6 @@ ANCESTORS: Final = 5  # enclosing elements whose text is weighed, the block's ow
 ANCESTORS_NAMED: Final = 8  # enclosing elements whose names are read, the block's own first
 OPENING_WORDS: Final = 12
 MAX_HINTS: Final = 10  # words of an element's names
-MAX_NAME_LENGTH: Final = 300  # characters of a class, id or role that are read
 SHORT, LONG = "<short>", "<long>"
 # Blocks are in the same place if tag and depth are equal; beyond these all count as one.
 MAX_TAGS, MAX_DEPTHS = 256, 64
@@ -71,7 +70,6 @@ _UNBOUNDED: Final = frozenset(
     )
 )  # fmt: skip
 _IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
-_MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
 _ENDS: Final = frozenset(".!?…。！？;।")
 _COLONS: Final = frozenset(":：")
@@ -117,13 +115,13 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
     columns |= _of_json_ld(page, metadata.article_body)
     words, word_counts = _openings(features.tokens)
     named = elements[1:]
-    nodes = page.elements.nodes
+    names = page.elements.names
     return BlockFeatures(
         names=tuple(columns),
         values=_as_columns(columns, len(page)),
         openers=_positions(OPENERS)[page.elements.tags[page.owners]],
         paths=paths,
-        hints=[(), *[_hints(nodes[element]) for element in named.tolist()]],
+        hints=[(), *[_hints(names(element)) for element in named.tolist()]],
         tags=np.concatenate(([0], page.elements.tags[named] + 1)),
         words=words,
         word_counts=word_counts,
@@ -188,26 +186,11 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return row_of[around], np.concatenate(([0], np.flatnonzero(named)))
 
 
-def _hints(node: LexborNode) -> tuple[str, ...]:
+def _hints(names: ElementNames) -> tuple[str, ...]:
     """Return the words of an element's names: "articleBody--main_2" gives article, body, main."""
-    attributes = node.attributes
-    if not attributes:
+    if not names:
         return ()
-    # Cut before they are kept: a hostile page's names may be as long as the page.
-    classes = (attributes.get("class") or "")[:MAX_NAME_LENGTH]
-    if _MORE_NAMES.isdisjoint(attributes):
-        return _words_of(classes)
-    get = attributes.get
-    style = get("style")
-    hidden = (
-        "hidden" in attributes
-        or get("aria-hidden") == "true"
-        or (style is not None and "display:none" in style.replace(" ", ""))
-    )
-    identity, itemprop, role = [
-        (get(name) or "")[:MAX_NAME_LENGTH] for name in ("id", "itemprop", "role")
-    ]
-    return _more_words(classes, identity, itemprop, role, hidden)
+    return _words_of(names) if isinstance(names, str) else _more_words(*names)
 
 
 @lru_cache(maxsize=8192)

@@ -6,16 +6,18 @@ and are recorded in the block they stood in, all others end a block. The tree is
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction import compiled
 from newscrawl.extraction.tokens import END_OF_BLOCK, LINK_END, LINK_START
 
 ProfileName = Literal["html5", "2007"]
@@ -115,6 +117,14 @@ MAX_BLOCK: Final = 50_000
 # Ours: an empty line made of two BR separates paragraphs on pages that have no P.
 _PARAGRAPH_BREAK: Final = 2
 
+# Ours: characters of a class, id or role that are read. A hostile page's may be as long as it is.
+MAX_NAME_LENGTH: Final = 300
+_MORE_NAMES: Final = frozenset(("id", "itemprop", "role", "hidden", "aria-hidden", "style"))
+
+# What names an element: nothing, its class alone, or class, id, itemprop, role, and whether it is
+# hidden.
+ElementNames = str | tuple[str, str, str, str, bool] | None
+
 
 @dataclass(frozen=True, slots=True)
 class Elements:
@@ -122,14 +132,14 @@ class Elements:
 
     `parents[i]` and `tags[i]` say where element i stands and what it is, `depths[i]` how many
     elements of all kinds enclose it; the boundary elements inside it are those from i + 1 up to
-    `ends[i]`. `nodes[i]` is its node in the tree, for attributes.
+    `ends[i]`. `names(i)` is what names it.
     """
 
     parents: NDArray[np.int64]
     tags: NDArray[np.int64]
     depths: NDArray[np.int64]
     ends: NDArray[np.int64]
-    nodes: tuple[LexborNode, ...]
+    names: Callable[[int], ElementNames]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +200,36 @@ def clean(raw: str) -> str:
 
 def read_blocks(tree: LexborHTMLParser, profile: ProfileName = "html5") -> BlockPage:
     """Merge the text of a parsed page into blocks under a boundary profile."""
-    walk = _Walk(tree.body or tree.root)
+    start = tree.body or tree.root
+    if compiled.kernel is not None and start is not None:
+        columns = _compiled_walk(profile).run(start.mem_id)
+        if columns is not None:
+            return _page_of_columns(columns, profile)
+    walk = _Walk(start)
     if walk.nodes:
         walk.run(_steps(profile))
     return walk.result(profile)
+
+
+def names_of(node: LexborNode) -> ElementNames:
+    """Return what names an element."""
+    attributes = node.attributes
+    if not attributes:
+        return None
+    get = attributes.get
+    classes = (get("class") or "")[:MAX_NAME_LENGTH]
+    if _MORE_NAMES.isdisjoint(attributes):
+        return classes or None
+    style = get("style")
+    hidden = (
+        "hidden" in attributes
+        or get("aria-hidden") == "true"
+        or (style is not None and "display:none" in style.replace(" ", ""))
+    )
+    identity, itemprop, role = [
+        (get(name) or "")[:MAX_NAME_LENGTH] for name in ("id", "itemprop", "role")
+    ]
+    return classes, identity, itemprop, role, hidden
 
 
 @cache
@@ -303,6 +339,7 @@ class _Walk:
 
     def result(self, profile: ProfileName) -> BlockPage:
         """Return the blocks of the walk."""
+        nodes = self.nodes
         table = _numbers(self.rows).reshape(-1, 5)
         joined = "".join(self.text)
         texts = joined.split(END_OF_BLOCK)[: len(table)]
@@ -322,7 +359,7 @@ class _Walk:
                 tags=_tag_numbers(self.tags),
                 depths=_numbers(self.depths),
                 ends=_numbers(self.ends),
-                nodes=tuple(self.nodes),
+                names=lambda element: names_of(nodes[element]),
             ),
             profile=profile,
         )
@@ -357,6 +394,60 @@ def _numbers(values: list[int]) -> NDArray[np.int64]:
 def _tag_numbers(tags: list[int]) -> NDArray[np.int64]:
     """Return tag numbers, with one number for all unknown elements, as theirs are addresses."""
     return np.minimum(_numbers(tags), LAST_KNOWN_TAG + 1)
+
+
+# --- The same walk, compiled ---------------------------------------------------------------------
+
+
+@cache
+def _compiled_walk(profile: ProfileName) -> Any:
+    """Return the kernel's walk over the tables of a profile."""
+    kernel = compiled.kernel
+    assert kernel is not None  # noqa: S101 - asked for by its one caller
+    steps = {"prune": _PRUNE, "boundary": _BOUNDARY, "link": _LINK, "line_break": _LINE_BREAK}
+    steps |= {"read": _READ, "pass": _PASS, "through": _THROUGH}
+    paragraph_like = bytearray(LAST_KNOWN_TAG + 1)
+    for tag in _PARAGRAPH_LIKE_IDS:
+        paragraph_like[tag] = True
+    opening, closing = (
+        bytes([ord(marks.get(step) or "\0") for step in range(kernel.STEPS_OF_WALK)])
+        for marks in (_OPENING, _CLOSING)
+    )
+    return kernel.Walk(
+        steps=bytes(_steps(profile)),
+        paragraph_like=bytes(paragraph_like),
+        opening=opening,
+        closing=closing,
+        step=steps,
+        limits={
+            "image": _IMG,
+            "paragraph_break": _PARAGRAPH_BREAK,
+            "max_blocks": MAX_BLOCKS,
+            "max_block": MAX_BLOCK,
+            "max_text": MAX_TEXT,
+            "max_name": MAX_NAME_LENGTH,
+        },
+        attributes=compiled.attribute_numbers(kernel),
+        beginning=_beginning,
+    )
+
+
+def _page_of_columns(columns: tuple[Any, ...], profile: ProfileName) -> BlockPage:
+    raw, *numbers, names = columns
+    owners, removed, removed_from, tags, images, breaks, parents, tag_numbers, depths, ends = (
+        np.frombuffer(each, dtype=np.int64) for each in numbers
+    )
+    return BlockPage(
+        raw=raw,
+        owners=owners,
+        removed=removed,
+        removed_from=removed_from,
+        tags=np.diff(tags, prepend=0),
+        images=np.diff(images, prepend=0),
+        breaks=breaks.astype(bool),
+        elements=Elements(parents, tag_numbers, depths, ends, names.__getitem__),
+        profile=profile,
+    )
 
 
 # --- Candidates ----------------------------------------------------------------------------------

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from newscrawl.extraction import compiled
 
 # In a block's raw text these two enclose what stood inside <a>.
 LINK_START: Final = "\x02"
@@ -169,6 +171,8 @@ def count(raw: tuple[str, ...]) -> Tokens:
     text = END_OF_BLOCK.join((*raw, ""))
     if text.count(END_OF_BLOCK) != len(raw):  # the page has NULs of its own
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
+    if compiled.kernel is not None:
+        return _tokens_of_columns(text, _compiled_counter().count(raw))
     codes = codes_of(text)
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
     width = len(Char)
@@ -188,6 +192,51 @@ def count(raw: tuple[str, ...]) -> Tokens:
         chars=chars,
         sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
         numbers=numbers,
+        word_from=np.concatenate(([0], np.cumsum(words))),
+        text=text,
+        spans=(starts, ends),
+    )
+
+
+@cache
+def _compiled_counter() -> Any:
+    """Return the kernel's count over the tables of this module."""
+    kernel = compiled.kernel
+    assert kernel is not None  # noqa: S101 - asked for by its one caller
+    table, flags = _stop_word_table()
+    return kernel.Counter(
+        classes=classes().tobytes(),
+        in_words=in_words().tobytes(),
+        lower=lower_case().tobytes(),
+        table=table.cells(),
+        flags=flags.tobytes(),
+        numbers={
+            "base": _BASE,
+            "second": int(_SECOND),
+            "joins": int(InWord.JOINS),
+            "alone": int(InWord.ALONE),
+            "languages": len(languages()),
+            "width": len(Char),
+            "link_start": ord(LINK_START),
+            "link_end": ord(LINK_END),
+            "end_of_block": ord(END_OF_BLOCK),
+        },
+    )
+
+
+def _tokens_of_columns(text: str, columns: tuple[Any, ...]) -> Tokens:
+    words, linked, letters, chars, stop_words, numbers, starts, ends = (
+        np.frombuffer(each, dtype=np.int64) for each in columns
+    )
+    chars = chars.reshape(len(words), len(Char))
+    return Tokens(
+        words=words,
+        linked=linked,
+        letters_in_words=letters,
+        stop_words=stop_words.reshape(len(words), len(languages())),
+        chars=chars,
+        sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
+        numbers=numbers.view(np.uint64),
         word_from=np.concatenate(([0], np.cumsum(words))),
         text=text,
         spans=(starts, ends),
@@ -266,6 +315,11 @@ class WordTable:
             self._place(word, first, second, held)
         for cell, word in held.items():
             self._numbers[cell], self._values[cell] = numbers[word], values[word]
+
+    def cells(self) -> dict[str, Any]:
+        """Return the cells as bytes, and the number of bits that name one."""
+        numbers, values = self._numbers.tobytes(), self._values.tobytes()
+        return {"numbers": numbers, "values": values, "bits": self._bits}
 
     def _cells(self, numbers: WordNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         first = numbers >> np.uint64(64 - self._bits)

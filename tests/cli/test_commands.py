@@ -17,6 +17,7 @@ import pytest
 from newscrawl import __version__
 from newscrawl.cli.arguments import InputError, match_one, parse_day
 from newscrawl.cli.output import columns_of
+from newscrawl.extraction.compiled import PATH
 from newscrawl.storage import StorageError, open_database, queries
 from tests.conftest import Newscrawl, Ran
 from tests.worlds import body, day, document, headline, moment, register, save_document
@@ -259,9 +260,9 @@ def test_future_days_are_not_reported_as_missing(world: Newscrawl, tmp_path: Pat
     assert "Source-days read: 2 of 2" in world("mentions", "--by", "source", *span).out
 
 
-def test_version_option_prints_the_version(newscrawl: Newscrawl) -> None:
+def test_version_option_prints_the_version_and_how_pages_are_read(newscrawl: Newscrawl) -> None:
     ran = newscrawl("--version")
-    assert (ran.code, ran.out) == (0, f"newscrawl {__version__}\n")
+    assert (ran.code, ran.out) == (0, f"newscrawl {__version__}\nextraction: {PATH}\n")
 
 
 def test_missing_database_is_reported_with_the_advice_to_crawl(newscrawl: Newscrawl) -> None:

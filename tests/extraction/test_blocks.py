@@ -164,8 +164,7 @@ def test_images_are_counted_before_the_next_block() -> None:
 def test_elements_form_a_tree() -> None:
     page = blocks("<body><section><p>one</p><div>two</div></section><p>three</p>")
     elements = page.elements
-    names = [node.tag for node in elements.nodes]
-    assert names == ["body", "section", "p", "div", "p"]
+    assert elements.tags.tolist() == [*map(tag_id, ("body", "section", "p", "div", "p"))]
     assert elements.parents.tolist() == [-1, 0, 1, 1, 0]
     assert elements.depths.tolist() == [0, 1, 2, 2, 1]
 

@@ -1,0 +1,786 @@
+# cython: language_level=3, boundscheck=True, wraparound=False, initializedcheck=True
+"""The costly loops of extraction, compiled: what `blocks` and `tokens` do, over the same tables.
+
+The tree is read by the addresses of Lexbor's nodes, whose layout is stated below. `compiled` loads
+this module only for versions of selectolax that have this layout, and only after `read_tree` has
+given what selectolax gives. Tables and limits come from Python, which states them. No address is
+kept after a call. What a function can't read as Python would (text that isn't UTF-8) it refuses by
+returning None, and Python reads the page.
+"""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memchr, memcmp, memcpy
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)
+    void *PyUnicode_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+    uint32_t PyUnicode_READ(int kind, void *data, Py_ssize_t index)
+
+cdef extern from *:
+    """
+    #ifndef KERNEL_SOURCE
+    #define KERNEL_SOURCE ""
+    #endif
+    """
+    const char *KERNEL_SOURCE
+
+# The hash of this file that the binary was made of; set by setup.py.
+SOURCE = KERNEL_SOURCE.decode("ascii")
+
+# --- Lexbor's nodes ------------------------------------------------------------------------------
+
+
+cdef struct Bytes:
+    uint8_t *data
+    size_t length
+
+
+cdef struct Node:
+    void *events
+    uintptr_t local_name
+    uintptr_t prefix
+    uintptr_t ns
+    void *owner_document
+    Node *next
+    Node *prev
+    Node *parent
+    Node *first_child
+    Node *last_child
+    void *user
+    int type
+
+
+cdef struct TextNode:
+    Node node
+    Bytes data
+
+
+cdef struct Attribute:
+    Node node
+    uintptr_t upper_name
+    uintptr_t qualified_name
+    Bytes *value
+    void *owner
+    Attribute *next
+    Attribute *prev
+
+
+cdef struct Element:
+    Node node
+    uintptr_t upper_name
+    uintptr_t qualified_name
+    Bytes *is_value
+    Attribute *first_attribute
+
+
+# A name that Lexbor doesn't know has the address of this as its number.
+cdef struct Name:
+    uint8_t text[24]  # up to SHORT_NAME bytes; else the address of the text
+    size_t length
+    void *next
+    uintptr_t number
+
+
+cdef enum:
+    ELEMENT_NODE = 1
+    TEXT_NODE = 3
+    SHORT_NAME = 16
+    KNOWN = 4096  # numbers of tags and attributes that Lexbor knows are below
+
+
+class LayoutError(Exception):
+    """The tree doesn't have the layout that is stated here."""
+
+
+cdef Name *name_of(Attribute *attribute) except NULL:
+    """Return the name of an attribute that Lexbor doesn't know."""
+    cdef uintptr_t number = attribute.qualified_name or attribute.node.local_name
+    cdef Name *name = <Name *> number
+    if number < KNOWN or number % sizeof(void *) or name.number != number:
+        raise LayoutError("attributes")
+    return name
+
+
+cdef str text_of(Name *name):
+    cdef const uint8_t *text = name.text
+    if name.length > SHORT_NAME:
+        memcpy(&text, name.text, sizeof(text))
+    return decoded(text, name.length)
+
+
+cdef str decoded(const uint8_t *data, size_t length):
+    return PyUnicode_DecodeUTF8(<char *> data, <Py_ssize_t> length, "strict")
+
+
+def read_tree(uintptr_t address):
+    """Return the tag number, text and attributes of each node below one, in document order.
+
+    Attributes that Lexbor knows have their numbers as names. It is only for `compiled`, which
+    compares this with what selectolax gives.
+    """
+    cdef Node *top = <Node *> address
+    cdef Node *node = top
+    cdef Attribute *attribute
+    cdef Bytes *value
+    cdef uintptr_t number
+    cdef list nodes = []
+    while node != NULL:
+        text = None
+        attributes = {}
+        if node.type == TEXT_NODE:
+            text = decoded((<TextNode *> node).data.data, (<TextNode *> node).data.length)
+        elif node.type == ELEMENT_NODE:
+            attribute = (<Element *> node).first_attribute
+            while attribute != NULL:
+                number = attribute.qualified_name or attribute.node.local_name
+                name = number
+                if number >= KNOWN:
+                    name = text_of(name_of(attribute))
+                value = attribute.value
+                attributes[name] = (
+                    decoded(value.data, value.length)
+                    if value != NULL and value.data != NULL
+                    else None
+                )
+                attribute = attribute.next
+        nodes.append((node.local_name, text, attributes))
+        if node.first_child != NULL:
+            node = node.first_child
+            continue
+        while node != top and node.next == NULL:
+            node = node.parent
+        node = NULL if node == top else node.next
+    return nodes
+
+
+# --- Columns that grow ---------------------------------------------------------------------------
+
+
+cdef struct Numbers:
+    int64_t *items
+    size_t size
+    size_t room
+
+
+cdef struct Text:
+    uint8_t *items
+    size_t size
+    size_t room
+
+
+cdef int push(Numbers *numbers, int64_t value) except -1:
+    cdef size_t room
+    cdef int64_t *items
+    if numbers.size == numbers.room:
+        room = 2 * numbers.room + 256
+        items = <int64_t *> realloc(numbers.items, room * sizeof(int64_t))
+        if items == NULL:
+            raise MemoryError
+        numbers.items = items
+        numbers.room = room
+    numbers.items[numbers.size] = value
+    numbers.size += 1
+    return 0
+
+
+cdef int put(Text *text, const uint8_t *data, size_t length) except -1:
+    cdef size_t room
+    cdef uint8_t *items
+    if length > text.room - text.size:
+        room = 2 * text.room + length + 4096
+        items = <uint8_t *> realloc(text.items, room)
+        if items == NULL:
+            raise MemoryError
+        text.items = items
+        text.room = room
+    memcpy(text.items + text.size, data, length)
+    text.size += length
+    return 0
+
+
+cdef bytearray taken(Numbers *numbers):
+    """Return the numbers as bytes, which numpy reads."""
+    return PyByteArray_FromStringAndSize(
+        <char *> numbers.items, <Py_ssize_t> (numbers.size * sizeof(int64_t))
+    )
+
+
+# --- Text ----------------------------------------------------------------------------------------
+
+
+cdef inline size_t blank_at(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return the length of the white space (`str.isspace`) at a place, 0 where there is none."""
+    cdef uint8_t first = place[0]
+    if first <= 0x20:
+        return first == 0x20 or 0x09 <= first <= 0x0D or 0x1C <= first <= 0x1F
+    if first < 0xC2:
+        return 0
+    if first == 0xC2:
+        return 2 if end - place >= 2 and (place[1] == 0x85 or place[1] == 0xA0) else 0
+    if first > 0xE3 or first < 0xE1 or end - place < 3:
+        return 0
+    if first == 0xE1:
+        return 3 if place[1] == 0x9A and place[2] == 0x80 else 0
+    if first == 0xE3:
+        return 3 if place[1] == 0x80 and place[2] == 0x80 else 0
+    if place[1] == 0x81:
+        return 3 if place[2] == 0x9F else 0
+    if place[1] != 0x80:
+        return 0
+    return 3 if place[2] <= 0x8A or 0xA8 <= place[2] <= 0xA9 or place[2] == 0xAF else 0
+
+
+cdef bint is_blank(const uint8_t *data, size_t length) noexcept:
+    """Return whether a text has white space alone."""
+    cdef const uint8_t *end = data + length
+    cdef size_t step
+    while data < end:
+        step = blank_at(data, end)
+        if step == 0:
+            return False
+        data += step
+    return True
+
+
+cdef size_t squeeze(uint8_t *data, size_t length) noexcept:
+    """Make white space single blanks, in place, and return the new length."""
+    cdef const uint8_t *place = data
+    cdef const uint8_t *end = data + length
+    cdef uint8_t *to = data
+    cdef size_t step
+    cdef bint pending = False
+    while place < end:
+        step = blank_at(place, end)
+        if step:
+            pending = to != data
+            place += step
+            continue
+        if pending:
+            to[0] = 0x20
+            to += 1
+            pending = False
+        to[0] = place[0]
+        to += 1
+        place += 1
+    return to - data
+
+
+cdef size_t characters(const uint8_t *data, size_t length) noexcept:
+    cdef size_t count = 0
+    cdef size_t place
+    for place in range(length):
+        count += (data[place] & 0xC0) != 0x80
+    return count
+
+
+cdef size_t beginning_of(const uint8_t *data, size_t length, size_t most) noexcept:
+    """Return the bytes that the first characters of a text take."""
+    cdef size_t count = 0
+    cdef size_t place
+    if length <= most:
+        return length
+    for place in range(length):
+        if (data[place] & 0xC0) != 0x80:
+            if count == most:
+                return place
+            count += 1
+    return length
+
+
+cdef bint hides(const uint8_t *data, size_t length) noexcept:
+    """Return whether a style has "display:none", whatever blanks it has."""
+    cdef const char *wanted = "display:none"
+    cdef size_t place, start, matched
+    for start in range(length):
+        if data[start] != c"d":
+            continue
+        matched = 0
+        for place in range(start, length):
+            if data[place] == 0x20:
+                continue
+            if data[place] != <uint8_t> wanted[matched]:
+                break
+            matched += 1
+            if matched == 12:
+                return True
+    return False
+
+
+# --- The walk ------------------------------------------------------------------------------------
+
+
+cdef struct Entered:
+    Node *node
+    uint8_t step
+
+
+cdef struct Columns:
+    Text text
+    Numbers owners, removed, removed_from, tags, images, breaks
+    Numbers parents, tag_numbers, depths, ends
+    Entered *stack
+    size_t depth, room
+
+
+cdef int enter(Columns *columns, Node *node, uint8_t step) except -1:
+    cdef size_t room
+    cdef Entered *stack
+    if columns.depth == columns.room:
+        room = 2 * columns.room + 64
+        stack = <Entered *> realloc(columns.stack, room * sizeof(Entered))
+        if stack == NULL:
+            raise MemoryError
+        columns.stack = stack
+        columns.room = room
+    columns.stack[columns.depth].node = node
+    columns.stack[columns.depth].step = step
+    columns.depth += 1
+    return 0
+
+
+cdef void release(Columns *columns) noexcept:
+    free(columns.text.items)
+    free(columns.owners.items)
+    free(columns.removed.items)
+    free(columns.removed_from.items)
+    free(columns.tags.items)
+    free(columns.images.items)
+    free(columns.breaks.items)
+    free(columns.parents.items)
+    free(columns.tag_numbers.items)
+    free(columns.depths.items)
+    free(columns.ends.items)
+    free(columns.stack)
+
+
+cdef enum:
+    STEPS = 16
+
+cdef enum:
+    CLASS, IDENTITY, ITEMPROP, ROLE, HIDDEN, ARIA_HIDDEN, STYLE, NAMES
+STEPS_OF_WALK = STEPS
+# In the order of the numbers above.
+ATTRIBUTES = ("class", "id", "itemprop", "role", "hidden", "aria-hidden", "style")
+
+
+cdef class Walk:
+    """Merges the text of pages into blocks, as `blocks.read_blocks` does."""
+
+    cdef uint8_t steps[KNOWN]
+    cdef uint8_t paragraph_like[KNOWN]
+    cdef uint8_t opening[STEPS]
+    cdef uint8_t closing[STEPS]
+    cdef uintptr_t numbers[NAMES]
+    cdef uint8_t prune, boundary, link, line_break, read, passed, through, end_of_block
+    cdef size_t image, paragraph_break, max_blocks, max_block, max_text, max_name
+    cdef object beginning
+
+    def __cinit__(self, *, bytes steps, bytes paragraph_like, bytes opening, bytes closing,
+                  dict step, dict limits, dict attributes, object beginning):
+        """Take the tables of a profile: the step at each tag, what the tags of removed elements
+        become, and Lexbor's numbers for the attributes that it knows (0 for others)."""
+        if len(steps) != KNOWN or len(paragraph_like) != KNOWN:
+            raise ValueError("tables of tags are of another size")
+        if len(opening) != STEPS or len(closing) != STEPS or max(steps) >= STEPS:
+            raise ValueError("tables of steps are of another size")
+        memcpy(self.steps, PyBytes_AS_STRING(steps), KNOWN)
+        memcpy(self.paragraph_like, PyBytes_AS_STRING(paragraph_like), KNOWN)
+        memcpy(self.opening, PyBytes_AS_STRING(opening), STEPS)
+        memcpy(self.closing, PyBytes_AS_STRING(closing), STEPS)
+        for place, name in enumerate(ATTRIBUTES):
+            self.numbers[place] = attributes[name]
+        self.prune, self.boundary, self.link = step["prune"], step["boundary"], step["link"]
+        self.line_break, self.read = step["line_break"], step["read"]
+        self.passed, self.through = step["pass"], step["through"]
+        if max(step.values()) >= STEPS:
+            raise ValueError("a step is unknown")
+        self.end_of_block = 0
+        self.image, self.paragraph_break = limits["image"], limits["paragraph_break"]
+        self.max_blocks, self.max_block = limits["max_blocks"], limits["max_block"]
+        self.max_text, self.max_name = limits["max_text"], limits["max_name"]
+        self.beginning = beginning
+
+    def run(self, uintptr_t address):
+        """Walk over the tree of a node in document order, and return the columns of the blocks, or
+        None where Python must read the page."""
+        cdef Columns columns
+        cdef list names = []
+        columns = Columns(
+            text=Text(NULL, 0, 0), owners=Numbers(NULL, 0, 0), removed=Numbers(NULL, 0, 0),
+            removed_from=Numbers(NULL, 0, 0), tags=Numbers(NULL, 0, 0),
+            images=Numbers(NULL, 0, 0), breaks=Numbers(NULL, 0, 0), parents=Numbers(NULL, 0, 0),
+            tag_numbers=Numbers(NULL, 0, 0), depths=Numbers(NULL, 0, 0), ends=Numbers(NULL, 0, 0),
+            stack=NULL, depth=0, room=0,
+        )
+        try:
+            if not self.walk(<Node *> address, &columns, names):
+                return None
+            raw = self.texts(&columns)
+            return (
+                tuple(raw), taken(&columns.owners), taken(&columns.removed),
+                taken(&columns.removed_from), taken(&columns.tags), taken(&columns.images),
+                taken(&columns.breaks), taken(&columns.parents), taken(&columns.tag_numbers),
+                taken(&columns.depths), taken(&columns.ends), names,
+            )
+        except (LayoutError, UnicodeDecodeError):
+            return None
+        finally:
+            release(&columns)
+
+    cdef int add_block(self, Columns *columns, int64_t owner, int64_t tags, int64_t images,
+                       bint after_break) except -1:
+        push(&columns.owners, owner)
+        push(&columns.tags, tags)
+        push(&columns.images, images)
+        push(&columns.removed_from, <int64_t> columns.removed.size)
+        push(&columns.breaks, after_break)
+        put(&columns.text, &self.end_of_block, 1)
+        return 0
+
+    cdef int add_element(self, Columns *columns, Node *node, int64_t parent, int64_t depth,
+                         list names) except -1:
+        push(&columns.parents, parent)
+        push(&columns.tag_numbers, <int64_t> min(node.local_name, <uintptr_t> KNOWN))
+        push(&columns.depths, depth)
+        push(&columns.ends, 0)
+        names.append(self.names_of(node))
+        return 0
+
+    cdef bint walk(self, Node *node, Columns *columns, list names) except -1:
+        cdef int64_t owner = 0, tags = 0, images = 0
+        cdef size_t breaks = 0, length
+        cdef bint has_text = False, after_break = False
+        cdef uint8_t step
+        cdef uintptr_t tag
+        cdef const uint8_t *data
+        push(&columns.removed_from, 0)
+        self.add_element(columns, node, -1, 0, names)
+        node = node.first_child
+        while (node != NULL or columns.depth) and columns.owners.size < self.max_blocks:
+            if node == NULL:
+                columns.depth -= 1
+                node = columns.stack[columns.depth].node
+                step = columns.stack[columns.depth].step
+                if step == self.boundary:
+                    if has_text:
+                        self.add_block(columns, owner, tags, images, after_break)
+                    has_text = after_break = False
+                    breaks = 0
+                    columns.ends.items[owner] = <int64_t> columns.parents.size
+                    owner = columns.parents.items[owner]
+                elif (has_text or step == self.link) and self.closing[step]:
+                    put(&columns.text, &self.closing[step], 1)
+                node = node.next
+                continue
+            tag = node.local_name
+            if tag < KNOWN:
+                step = self.steps[tag]
+            elif self.is_paragraph_like(columns.tag_numbers.items[owner]):
+                step = self.through
+            else:
+                step = self.boundary
+            if step == self.read:
+                if node.type == TEXT_NODE:
+                    data = (<TextNode *> node).data.data
+                    length = (<TextNode *> node).data.length
+                    if data != NULL and length:
+                        if data[0] & 0xC0 == 0x80:
+                            return False
+                        if has_text or not is_blank(data, length):
+                            put(&columns.text, data, length)
+                            has_text = True
+                            if breaks and not is_blank(data, length):
+                                breaks = 0
+            elif step == self.prune:
+                tags += 2
+                images += tag == self.image
+            elif step != self.passed:
+                tags += 2
+                if step == self.boundary:
+                    if has_text:
+                        self.add_block(columns, owner, tags, images, after_break)
+                    has_text = after_break = False
+                    breaks = 0
+                    self.add_element(
+                        columns, node, owner, <int64_t> columns.depth + 1, names
+                    )
+                    owner = <int64_t> columns.parents.size - 1
+                elif step != self.through:
+                    push(&columns.removed, <int64_t> min(tag, <uintptr_t> KNOWN))
+                    if (has_text or step == self.link) and self.opening[step]:
+                        put(&columns.text, &self.opening[step], 1)
+                    if step == self.line_break:
+                        breaks += 1
+                        if breaks == self.paragraph_break:
+                            if has_text:
+                                self.add_block(columns, owner, tags, images, after_break)
+                            has_text = False
+                            after_break = True
+                enter(columns, node, step)
+                node = node.first_child
+                continue
+            node = node.next
+        if has_text:
+            self.add_block(columns, owner, tags, images, after_break)
+        while owner >= 0:  # still open, where the walk has stopped at the limit
+            columns.ends.items[owner] = <int64_t> columns.parents.size
+            owner = columns.parents.items[owner]
+        return True
+
+    cdef bint is_paragraph_like(self, int64_t tag) noexcept:
+        return 0 <= tag < KNOWN and self.paragraph_like[tag]
+
+    cdef list texts(self, Columns *columns):
+        """Return the texts of the blocks, and leave out the blocks beyond the limits."""
+        cdef list texts = []
+        cdef uint8_t *place = columns.text.items
+        cdef uint8_t *end = place + columns.text.size
+        cdef uint8_t *stop
+        cdef int64_t left = <int64_t> self.max_text
+        cdef size_t length, count
+        cdef bint is_long = False
+        if columns.text.size > self.max_block:
+            is_long = characters(place, columns.text.size) > self.max_block
+        while place < end and <size_t> len(texts) < columns.owners.size:
+            if is_long and left <= 0:
+                break
+            stop = <uint8_t *> memchr(place, self.end_of_block, end - place)
+            if stop == NULL:
+                stop = end
+            length = stop - place
+            if is_long:
+                count = characters(place, length)
+                if count > self.max_block:
+                    text = self.beginning(decoded(place, length))
+                    left -= len(text)
+                    texts.append(" ".join(text.split()))
+                    place = stop + 1
+                    continue
+                left -= count
+            texts.append(decoded(place, squeeze(place, length)))
+            place = stop + 1
+        columns.owners.size = columns.breaks.size = len(texts)
+        columns.tags.size = columns.images.size = len(texts)
+        columns.removed_from.size = len(texts) + 1
+        return texts
+
+    cdef object names_of(self, Node *node):
+        """Return what names an element: its class, a tuple that begins with it, or None."""
+        cdef Attribute *attribute
+        cdef Bytes *values[NAMES]
+        cdef bint present[NAMES]
+        cdef int which
+        cdef bint more = False
+        if node.type != ELEMENT_NODE:
+            return None
+        attribute = (<Element *> node).first_attribute
+        if attribute == NULL:
+            return None
+        for which in range(NAMES):
+            values[which] = NULL
+            present[which] = False
+        while attribute != NULL:
+            which = self.which(attribute)
+            if which < NAMES:
+                present[which] = True
+                values[which] = attribute.value
+                more = more or which != CLASS
+            attribute = attribute.next
+        classes = self.value_of(values[CLASS])
+        if not more:
+            return classes or None
+        return (
+            classes, self.value_of(values[IDENTITY]), self.value_of(values[ITEMPROP]),
+            self.value_of(values[ROLE]),
+            present[HIDDEN] or is_true(values[ARIA_HIDDEN]) or hides_element(values[STYLE]),
+        )
+
+    cdef int which(self, Attribute *attribute) except -1:
+        """Return which of `ATTRIBUTES` one is; their number for another one."""
+        cdef uintptr_t number = attribute.qualified_name or attribute.node.local_name
+        cdef int place
+        cdef Name *name
+        if number < KNOWN:
+            for place in range(NAMES):
+                if self.numbers[place] == number and number:
+                    return place
+            return NAMES
+        name = name_of(attribute)
+        if name.length == 4 and memcmp(name.text, b"role", 4) == 0:
+            return ROLE
+        if name.length == 8 and memcmp(name.text, b"itemprop", 8) == 0:
+            return ITEMPROP
+        if name.length == 6 and memcmp(name.text, b"hidden", 6) == 0:
+            return HIDDEN
+        if name.length == 11 and memcmp(name.text, b"aria-hidden", 11) == 0:
+            return ARIA_HIDDEN
+        return NAMES
+
+    cdef str value_of(self, Bytes *value):
+        if value == NULL or value.data == NULL or value.length == 0:
+            return ""
+        return decoded(value.data, beginning_of(value.data, value.length, self.max_name))
+
+
+cdef bint is_true(Bytes *value) noexcept:
+    return (
+        value != NULL and value.data != NULL and value.length == 4
+        and memcmp(value.data, b"true", 4) == 0
+    )
+
+
+cdef bint hides_element(Bytes *value) noexcept:
+    return value != NULL and value.data != NULL and hides(value.data, value.length)
+
+
+# --- Words ---------------------------------------------------------------------------------------
+
+
+cdef enum:
+    PLANE = 0x10000
+
+
+cdef class Counter:
+    """Counts the words and characters of blocks, as `tokens.count` does."""
+
+    cdef uint8_t classes[PLANE]
+    cdef uint8_t in_words[PLANE]
+    cdef uint16_t lower[PLANE]
+    cdef bytes numbers, values, flags
+    cdef uint64_t base, second
+    cdef int bits
+    cdef uint8_t joins, alone
+    cdef size_t languages, width, sets
+    cdef uint32_t link_start, link_end, end_of_block
+
+    def __cinit__(self, *, bytes classes, bytes in_words, bytes lower, dict table, bytes flags,
+                  dict numbers):
+        """Take the tables of characters, the cells of the table of stop words, and for each of its
+        sets a flag for each language."""
+        if len(classes) != PLANE or len(in_words) != PLANE or len(lower) != 2 * PLANE:
+            raise ValueError("tables of characters are of another size")
+        memcpy(self.classes, PyBytes_AS_STRING(classes), PLANE)
+        memcpy(self.in_words, PyBytes_AS_STRING(in_words), PLANE)
+        memcpy(self.lower, PyBytes_AS_STRING(lower), 2 * PLANE)
+        self.numbers, self.values, self.bits = table["numbers"], table["values"], table["bits"]
+        self.flags = flags
+        self.base, self.second = numbers["base"], numbers["second"]
+        self.joins, self.alone = numbers["joins"], numbers["alone"]
+        self.languages, self.width = numbers["languages"], numbers["width"]
+        self.link_start, self.link_end = numbers["link_start"], numbers["link_end"]
+        self.end_of_block = numbers["end_of_block"]
+        if not 1 <= self.bits <= 30 or not self.languages or max(classes) >= self.width:
+            raise ValueError("tables of words are of another size")
+        self.sets = PyBytes_GET_SIZE(flags) // self.languages
+        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
+            raise ValueError("tables of words are of another size")
+
+    cdef int64_t set_of(self, uint64_t number) noexcept:
+        """Return the number of the set of languages that a word is a stop word of."""
+        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
+        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
+        cdef uint64_t cell = number >> (64 - self.bits)
+        cdef int64_t value
+        if numbers[cell] != number:
+            cell = (number * self.second) >> (64 - self.bits)
+        if numbers[cell] != number:
+            return 0
+        value = values[cell]
+        return value if 0 <= value and <size_t> value < self.sets else 0
+
+    def count(self, tuple raw):
+        """Return the columns of `tokens.Tokens` for blocks without NUL."""
+        cdef Numbers numbers = Numbers(NULL, 0, 0)
+        cdef Numbers starts = Numbers(NULL, 0, 0)
+        cdef Numbers ends = Numbers(NULL, 0, 0)
+        cdef size_t blocks = len(raw), block
+        cdef bytearray words = bytearray(8 * blocks), linked = bytearray(8 * blocks)
+        cdef bytearray letters = bytearray(8 * blocks)
+        cdef bytearray chars = bytearray(8 * blocks * self.width)
+        cdef bytearray stops = bytearray(8 * blocks * self.languages)
+        cdef int64_t *of_block[5]
+        cdef int64_t depth = 0, place = 0
+        cdef str text
+        of_block[0] = <int64_t *> PyByteArray_AS_STRING(words)
+        of_block[1] = <int64_t *> PyByteArray_AS_STRING(linked)
+        of_block[2] = <int64_t *> PyByteArray_AS_STRING(letters)
+        of_block[3] = <int64_t *> PyByteArray_AS_STRING(chars)
+        of_block[4] = <int64_t *> PyByteArray_AS_STRING(stops)
+        try:
+            for block in range(blocks):
+                text = raw[block]
+                self.count_block(text, of_block, &depth, place, &numbers, &starts, &ends)
+                place += len(text) + 1
+                of_block[0] += 1
+                of_block[1] += 1
+                of_block[2] += 1
+                of_block[3] += self.width
+                of_block[4] += self.languages
+            return words, linked, letters, chars, stops, taken(&numbers), taken(&starts), taken(
+                &ends
+            )
+        finally:
+            free(numbers.items)
+            free(starts.items)
+            free(ends.items)
+
+    cdef int count_block(self, str text, int64_t **of_block, int64_t *depth, int64_t first,
+                         Numbers *numbers, Numbers *starts, Numbers *ends) except -1:
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void *data = PyUnicode_DATA(text)
+        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
+        cdef Py_ssize_t place, start = -1
+        cdef uint64_t number = 0, power = 0
+        cdef uint32_t code
+        cdef uint8_t role
+        for place in range(length + 1):
+            code = PyUnicode_READ(kind, data, place) if place < length else self.end_of_block
+            if code >= PLANE:
+                code = PLANE - 1
+            of_block[3][self.classes[code]] += 1
+            role = self.in_words[code]
+            if role == self.joins:
+                if start < 0:
+                    start = place
+                    number = 0
+                    power = self.base
+                number += self.lower[code] * power
+                power *= self.base
+                continue
+            if start >= 0:
+                self.add_word(number, of_block, depth[0])
+                push(numbers, <int64_t> number)
+                push(starts, first + start)
+                push(ends, first + place)
+                of_block[2][0] += place - start
+                start = -1
+            if role == self.alone:
+                number = self.lower[code] * self.base
+                self.add_word(number, of_block, depth[0])
+                push(numbers, <int64_t> number)
+                push(starts, first + place)
+                push(ends, first + place + 1)
+                of_block[2][0] += 1
+            elif code == self.link_start:
+                depth[0] += 1
+            elif code == self.link_end:
+                depth[0] -= 1
+        return 0
+
+    cdef void add_word(self, uint64_t number, int64_t **of_block, int64_t depth) noexcept:
+        """Count a word: in its block, in links, and for each language of which it is a stop
+        word."""
+        cdef int64_t members = self.set_of(number)
+        cdef const uint8_t *flags
+        cdef size_t language
+        of_block[0][0] += 1
+        of_block[1][0] += depth > 0
+        if members:
+            flags = <const uint8_t *> PyBytes_AS_STRING(self.flags) + members * self.languages
+            for language in range(self.languages):
+                of_block[4][language] += flags[language]
