@@ -29,7 +29,7 @@ class CompaniesError(ValueError):
 
 
 # What an entry is. A joint venture's parent is one of several, so it does not count for it.
-KINDS = ("company", "brand", "subsidiary", "joint venture")
+KINDS = ("company", "brand", "subsidiary", "affiliate", "joint venture")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

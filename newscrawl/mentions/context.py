@@ -49,12 +49,14 @@ class _Pattern(NamedTuple):
 class MentionContext:
     """What the whole article says about its doubtful names.
 
-    `named` and `tickers` are the companies named beyond doubt and by ticker, `persons` the forms
-    that name a person here, `words` the context words by company. `starts` and `ends` are where
-    the names found so far begin and end; `supported` are doubtful forms found by support.
+    `named` and `tickers` are the companies named beyond doubt and by ticker, `related` the owners
+    of those named and the companies that they own. `persons` are the forms that name a person
+    here, `words` the context words by company. `starts` and `ends` are where the names found so
+    far begin and end; `supported` are doubtful forms found by support.
     """
 
     named: frozenset[int]
+    related: frozenset[int]
     tickers: frozenset[int]
     words: Mapping[int, Sequence[ContextHit]]
     starts: set[int]

@@ -422,9 +422,14 @@ class Disambiguator:
     def _decided_by_article(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> tuple[Candidate, str] | None:
-        """Return the company that the article names in full or by ticker; of two with one name,
-        the one of which the form is certain unless the context says the other."""
-        for rule, companies in (("full name", context.named), ("ticker", context.tickers)):
+        """Return the company that the article names in full or by ticker, or of which it names the
+        owner or a subsidiary; of two with one name, the one of which the form is certain unless the
+        context says the other."""
+        for rule, companies in (
+            ("full name", context.named),
+            ("ticker", context.tickers),
+            ("full name", context.related),
+        ):
             meant = [rival for rival in rivals if rival.form.company in companies]
             if len(meant) == 1:
                 return meant[0], rule

@@ -64,6 +64,10 @@ class Matcher:
     def _context_finder(self) -> ContextFinder:
         return ContextFinder(self._companies, self._words)
 
+    @cached_property
+    def _related(self) -> dict[int, list[int]]:
+        return _related(self._companies)
+
     def find(
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[Mention]:
@@ -149,8 +153,10 @@ class Matcher:
         language: str | None,
     ) -> MentionContext:
         wanted = frozenset(rival.form.company for rivals in doubtful for rival in rivals)
+        named = frozenset(candidate.form.company for candidate in certain)
         return MentionContext(
-            named=frozenset(candidate.form.company for candidate in certain),
+            named=named,
+            related=frozenset(one for number in named for one in self._related.get(number, ())),
             tickers=frozenset(hit.company for hit in tickers),
             words=self._context_finder.find(
                 text, wanted, (place[0].start for place in doubtful), language
@@ -270,3 +276,15 @@ def _split_by_certainty(
         else:
             doubtful.append(rivals)
     return certain, doubtful
+
+
+def _related(companies: Sequence[Company]) -> dict[int, list[int]]:
+    """Return for each company the numbers of its owner and of the companies that it owns."""
+    numbers = {company.name: number for number, company in enumerate(companies)}
+    related: dict[int, list[int]] = defaultdict(list)
+    for number, company in enumerate(companies):
+        owner = numbers.get(company.owner or "")
+        if owner is not None:
+            related[owner].append(number)
+            related[number].append(owner)
+    return related

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import overload
@@ -39,7 +39,6 @@ class Companies(Sequence[Company]):
     ) -> None:
         self._companies = tuple(companies)
         self._groups = groups
-        self._by_name = companies_by_name(self._companies)
         self._matcher = Matcher(
             self._companies,
             words or load_vocabulary(),
@@ -67,6 +66,10 @@ class Companies(Sequence[Company]):
     def named(self, name: str) -> Company | None:
         """Return the company of this name or unambiguous alias, in any case."""
         return self._by_name.get(name.casefold())
+
+    @cached_property
+    def _by_name(self) -> dict[str, Company]:
+        return companies_by_name(self._companies)
 
     @property
     def structure(self) -> CompanyStructure:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -168,10 +168,7 @@ def _plain(compiled: Compiled) -> dict[str, Any]:
         for spelling, found in compiled.forms.items()
     }
     return {
-        "companies": [
-            asdict(replace(company, facts={})) | {"facts": dict(company.facts)}
-            for company in compiled.companies
-        ],
+        "companies": [_row(company) for company in compiled.companies],
         "groups": {name: list(members) for name, members in compiled.groups.items()},
         "forms": [
             [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
@@ -181,25 +178,31 @@ def _plain(compiled: Compiled) -> dict[str, Any]:
     }
 
 
+def _row(company: Company) -> dict[str, Any]:
+    """Return the fields of a company that are not empty."""
+    row = {field.name: getattr(company, field.name) for field in fields(company)}
+    return {key: value for key, value in row.items() if value} | {"facts": dict(company.facts)}
+
+
 def _compiled(plain: Mapping[str, Any]) -> Compiled:
     companies = tuple(_company(row) for row in plain["companies"])
     forms = []
     for company, text, ambiguous, stem in plain["forms"]:
         form = Form(range(len(companies))[company], text, frozenset(ambiguous))
         forms.append(_stem(form, text) if stem else form)
+    # Most spellings mean one form, and share its tuple.
+    alone = [(form,) for form in forms]
     spelled = {
-        spelling: [forms[number] for number in numbers]
+        spelling: alone[numbers[0]] if len(numbers) == 1 else tuple(forms[n] for n in numbers)
         for spelling, numbers in plain["spellings"].items()
     }
     groups = {name: tuple(members) for name, members in plain["groups"].items()}
     return Compiled(companies, groups, spelled)
 
 
-def _company(row: Mapping[str, Any]) -> Company:
-    lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-    return Company(
-        name=row["name"],
-        facts=MappingProxyType(dict(row["facts"])),
-        origin=row["origin"],
-        **lists,
-    )
+def _company(row: dict[str, Any]) -> Company:
+    for key, value in row.items():
+        if isinstance(value, list):
+            row[key] = tuple(value)
+    row["facts"] = MappingProxyType(row["facts"])
+    return Company(**row)

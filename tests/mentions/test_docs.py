@@ -39,7 +39,7 @@ def test_documented_registry_figures_are_right():
         kinds = [entry.get("kind") for entry in entries]
         counts = [
             len(entries),
-            kinds.count("brand") + kinds.count("subsidiary"),
+            sum(kinds.count(kind) for kind in ("affiliate", "brand", "subsidiary")),
             kinds.count("joint venture"),
             sum(
                 1 + len(entry.get("aliases", [])) + len(entry.get("stems", [])) for entry in entries
