@@ -6,8 +6,10 @@ from pathlib import Path
 
 from newscrawl.archive.lookup import warc_files
 from newscrawl.archive.warc import ArchiveWriter, Capture
+from tests.site.faults import story
 
 THEN = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
+HOSTS = ("news.example", "www.daily.example", "www.ft.com")
 
 
 def capture(
@@ -63,3 +65,19 @@ def answer(body: bytes, *headers: str, status: int = 200) -> bytes:
     """Return an HTTP response of status, headers and body."""
     lines = [f"HTTP/1.1 {status} OK", "Content-Type: text/html; charset=utf-8", *headers]
     return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def page(number: int, *, host: str = "", company: str = "Siemens", date: str = "") -> bytes:
+    """Return a record of an article page; each text is its own."""
+    host = host or HOSTS[number % len(HOSTS)]
+    title = f"Report {number} on the harbour and its {number * 7} cranes"
+    moment = {"date": date} if date else {}
+    words = " ".join(f"crane-{number}-{place}" for place in range(40))
+    body = story(title, company).replace(b"</article>", f"<p>{words}.</p></article>".encode())
+    return record(f"https://{host}/story/{number}", answer(body), **moment)
+
+
+def warc(path: Path, *records: bytes) -> Path:
+    """Return the path, written with the records."""
+    path.write_bytes(b"".join(records))
+    return path

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
 from typing import Final
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingConfig, process_part
-from newscrawl.archive.warc import ArchiveError
+from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
@@ -37,7 +37,7 @@ class FileProgress:
     finished the file; `problem` is the error that ended the reading.
     """
 
-    path: Path
+    path: ArchiveFile
     task: str = ""
     size: int = 0
     position: int = 0
@@ -49,7 +49,7 @@ class FileProgress:
     @property
     def is_open(self) -> bool:
         """Return whether records are left."""
-        return not self.problem and self.position < self.size
+        return not self.problem and (not self.task or self.position < self.size)
 
 
 class Ingestion:
@@ -73,38 +73,49 @@ class Ingestion:
         self._left = limit
         self._on_progress = on_progress
 
-    def run(self, files: Sequence[Path]) -> list[FileProgress]:
+    def run(self, files: Sequence[ArchiveFile]) -> list[FileProgress]:
         """Ingest the files and return the progress of each. Raises StorageError."""
-        states = [self._open(path) for path in dict.fromkeys(files)]
+        states = [FileProgress(path=path) for path in dict.fromkeys(files)]
         by_path = {state.path: state for state in states}
         intake = IngestionWriter(self._database, "ingested")
         try:
-            for part, result in self._workers.results(_parts(states)):
+            for part, result in self._workers.results(self._parts(states)):
                 self._take(by_path[part.path], part, result, intake)
                 if self._left == 0:
                     break
         finally:
             intake.close()
         for state in states:
-            if not state.is_open and not state.counts["records"] and not state.done_before:
+            if (
+                state.task
+                and not state.is_open
+                and not state.counts["records"]
+                and not state.done_before
+            ):
                 state.problem = state.problem or f"{state.path} holds no WARC record"
         return states
 
-    def _open(self, path: Path) -> FileProgress:
+    def _open(self, state: FileProgress) -> None:
         try:
-            task, size = task_of(path, self._config), path.stat().st_size
+            state.task, state.size = task_of(state.path, self._config), size_of(state.path)
         except OSError as error:
-            return FileProgress(path=path, problem=f"can't read {path}: {error.strerror}")
-        done = load_progress(self._database, task)
-        self._on_progress(done.position, 0)
-        return FileProgress(
-            path=path,
-            task=task,
-            size=size,
-            position=done.position,
-            counts=Counter(done.counts),
-            done_before=done.finished_at,
-        )
+            state.problem = f"can't read {state.path}: {error.strerror}"
+        except ArchiveError as error:
+            state.problem = str(error)
+        else:
+            done = load_progress(self._database, state.task)
+            state.position, state.counts = done.position, Counter(done.counts)
+            state.done_before = done.finished_at
+            self._on_progress(done.position, 0)
+
+    def _parts(self, states: Sequence[FileProgress]) -> Iterator[Part]:
+        for state in states:
+            self._open(state)
+            start = state.position
+            while start < state.size and state.is_open:
+                stop = min(start + PART_BYTES, state.size)
+                yield Part(state.path, start, stop)
+                start = stop
 
     def _take(
         self,
@@ -154,29 +165,20 @@ class Ingestion:
             self._left -= len(records)
 
 
-def task_of(path: Path, config: ReadingConfig) -> str:
+def task_of(path: ArchiveFile, config: ReadingConfig) -> str:
     """Return the task name of a file: equal for the same file and filter, even in another folder.
 
-    Raises OSError.
+    Raises OSError and ArchiveError.
     """
-    with path.open("rb") as stream:
+    with open_file(path, _IDENTIFYING_BYTES) as stream:
         head = stream.read(_IDENTIFYING_BYTES)
     facts = {
         "file": path.name,
-        "bytes": path.stat().st_size,
+        "bytes": size_of(path),
         "begins": sha256(head).hexdigest()[:16],
         **config.page_filter.as_json(),
     }
     return f"ingest {json.dumps(facts, sort_keys=True)}"
-
-
-def _parts(states: Sequence[FileProgress]) -> Iterator[Part]:
-    for state in states:
-        start = state.position
-        while start < state.size and state.is_open:
-            stop = min(start + PART_BYTES, state.size)
-            yield Part(state.path, start, stop)
-            start = stop
 
 
 def with_template_memories(config: ReadingConfig, database: Database) -> ReadingConfig:

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.index import IndexLine, index_path, parse_line
+from newscrawl.archive.remote import SUFFIXES
 from newscrawl.archive.warc import (
     MAX_BYTES,
-    SUFFIXES,
-    ArchiveError,
     Capture,
     WarcReader,
     index_line,

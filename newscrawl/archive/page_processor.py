@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import courlan
 from w3lib.encoding import http_content_type_encoding
 
+from newscrawl.archive import ArchiveError
+from newscrawl.archive.remote import ArchiveFile
 from newscrawl.archive.warc import (
     MAX_BYTES,
-    ArchiveError,
     Capture,
     ContentError,
     WarcReader,
@@ -176,7 +177,7 @@ class ReadingConfig:
 class Part:
     """The records of a file that begin in [start, stop)."""
 
-    path: Path
+    path: ArchiveFile
     start: int
     stop: int
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, Literal
 
 import newscrawl
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.ingest import with_template_memories
 from newscrawl.archive.lookup import Archive, CaptureLocation
 from newscrawl.archive.page_processor import (
@@ -18,7 +19,7 @@ from newscrawl.archive.page_processor import (
     is_page,
     processor_for,
 )
-from newscrawl.archive.warc import ArchiveError, ContentError, read_at
+from newscrawl.archive.warc import ContentError, read_at
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url

@@ -25,7 +25,9 @@ from warcio.recordloader import ArcWarcRecord
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.index import IndexLine, format_line, index_path, timestamp_of
+from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.sources.urls import is_slug
 
 Headers = tuple[tuple[str, str], ...]
@@ -43,10 +45,6 @@ _DECOMPRESSORS: Final[dict[str, Callable[[BytesIO], Any]]] = {
     "chunked": ChunkedReader,
 }
 _CHUNK = 256 * 1024
-
-
-class ArchiveError(ValueError):
-    """An archive can't be read or written; the message is one line with the reason."""
 
 
 class ContentError(ArchiveError):
@@ -118,8 +116,6 @@ def _decompressed(body: bytes, coding: str, limit: int) -> bytes:
     return bytes(found)
 
 
-SUFFIXES: Final = (".warc.gz", ".warc")
-
 _GZIP = b"\x1f\x8b\x08"
 _WARC = b"WARC/1."
 # The next record is searched for in growing windows, because it is usually near.
@@ -151,7 +147,12 @@ class WarcReader:
     """
 
     def __init__(
-        self, path: Path, start: int = 0, stop: int | None = None, *, max_bytes: int = MAX_BYTES
+        self,
+        path: ArchiveFile,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        max_bytes: int = MAX_BYTES,
     ) -> None:
         self.path = path
         self.first = self.position = start
@@ -163,8 +164,8 @@ class WarcReader:
         self._damaged_from = start
 
     def __iter__(self) -> Iterator[ArchivedCapture]:
-        with _open(self.path) as stream:
-            size = self.path.stat().st_size
+        with _open(self.path, self._stop) as stream:
+            size = size_of(self.path)
             begin = _next_record(stream, self.position, self._mark)
             self.first = size if begin is None else begin
             lost = self.position == 0 < self.first  # no record at the beginning of the file
@@ -224,7 +225,7 @@ class WarcReader:
     def _check_compression(self) -> None:
         """Raise ArchiveError for a file compressed as a whole: its records have no offsets."""
         if self._mark == _GZIP:
-            with _open(self.path) as other:
+            with _open(self.path, self.position + len(_GZIP)) as other:
                 other.seek(self.position)
                 if other.read(len(_GZIP)) != _GZIP:
                     raise ArchiveError(
@@ -248,7 +249,7 @@ class _EndlessError(Exception):
     """A record has an impossible length: the next one is searched for after its beginning."""
 
 
-def read_at(path: Path, offset: int, *, max_bytes: int = MAX_BYTES) -> Capture:
+def read_at(path: ArchiveFile, offset: int, *, max_bytes: int = MAX_BYTES) -> Capture:
     """Return the capture whose record begins at an offset; raises ArchiveError if there is none."""
     reader = WarcReader(path, offset, offset + 1, max_bytes=max_bytes)
     for entry in reader:
@@ -295,9 +296,9 @@ def _capture_of(record: WarcRecord) -> Capture | None:
     )
 
 
-def _open(path: Path) -> BinaryIO:
+def _open(path: ArchiveFile, stop: int | None) -> BinaryIO:
     try:
-        return path.open("rb")
+        return open_file(path, stop)
     except OSError as error:
         raise ArchiveError(f"can't read {path}: {error.strerror}") from error
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from newscrawl.archive.page_processor import PageFilter, ReadingConfig
     from newscrawl.archive.reextract import Change
     from newscrawl.archive.rematch import RematchResult
+    from newscrawl.archive.remote import ArchiveFile
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
 REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
@@ -43,6 +44,7 @@ REMATCH_EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies 
 
 # Ours: a table of more rows is no overview; csv and json have them all.
 _MAX_ROWS = 40
+_MAX_PROBLEMS = 10
 _OUTCOMES = ("new", "changed", "unchanged", "lost")
 _COUNTED = (
     "records",
@@ -94,7 +96,11 @@ def cores() -> int:
 
 
 WarcsArgument = Annotated[
-    list[Path], typer.Argument(help="WARC files, or folders of them.", metavar="WARC...")
+    list[str],
+    typer.Argument(
+        help="WARC files or folders of them, also as addresses: s3://, gs://, https://.",
+        metavar="WARC...",
+    ),
 ]
 LanguagesOption = Annotated[
     list[str] | None,
@@ -127,7 +133,8 @@ def ingest(
 
     For archives such as CC-NEWS. An article belongs to the registered source of its site, or else
     to a source named for its host. An interrupted run continues where it stopped, and a file that
-    was read before, with the same options, is skipped.
+    was read before, with the same options, is skipped. Files in object stores and on web servers
+    are read where they are (docs/archive.md).
 
     Exit code 1 where a file can't be read, or no article was found.
     """
@@ -155,20 +162,28 @@ def ingest(
     _show_files(states, output_format, monotonic() - began)
 
 
-def _files(given: Sequence[Path]) -> list[Path]:
+def _files(given: Sequence[str]) -> "list[ArchiveFile]":
     from newscrawl.archive.lookup import warc_files
+    from newscrawl.archive.remote import is_url, remote_files
 
-    files = [file for path in given for file in (warc_files(path) if path.is_dir() else [path])]
-    if files and not any(file.exists() for file in files):
+    files: list[ArchiveFile] = []
+    for name in given:
+        if is_url(name):
+            files += remote_files(name)
+        else:
+            files += warc_files(Path(name)) if Path(name).is_dir() else [Path(name)]
+    if files and not any(not isinstance(file, Path) or file.exists() for file in files):
         missing = " or ".join(map(str, files))
         raise InputError(f"no WARC file at {missing}: give files or folders that are there")
     if not files:
-        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(map(str, given))}")
+        raise InputError(f"no WARC file (*.warc.gz, *.warc) in {' or '.join(given)}")
     return files
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
+def _size(path: "ArchiveFile") -> int:
+    from newscrawl.archive.remote import size_of
+
+    return size_of(path) if not isinstance(path, Path) or path.is_file() else 0
 
 
 def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds: float) -> None:
@@ -195,9 +210,11 @@ def _show_files(states: "Sequence[FileProgress]", output_format: Format, seconds
     read = sum(state.bytes_read for state in states)
     note = f"{read / 1e6:,.1f} MB in {seconds:,.1f} s"
     render(rows, columns, output_format, note=note)
-    for state in states:
-        if state.problem:
-            write_note(f"newscrawl: {state.problem}")
+    problems = [state.problem for state in states if state.problem]
+    for problem in problems[:_MAX_PROBLEMS]:
+        write_note(f"newscrawl: {problem}")
+    if len(problems) > _MAX_PROBLEMS:
+        write_note(f"newscrawl: {len(problems) - _MAX_PROBLEMS:,} more files can't be read")
     any_article = any(state.counts["articles"] or state.done_before for state in states)
     if not any_article or any(state.problem for state in states):
         raise typer.Exit(1)

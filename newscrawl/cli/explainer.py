@@ -6,9 +6,10 @@ from email.message import Message
 from pathlib import Path
 from threading import Lock
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.rematch import Rematch, RematchResult
-from newscrawl.archive.warc import ArchiveError, Capture, decoded_body
+from newscrawl.archive.warc import Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
 from newscrawl.dashboard.config import ExplainedDocument, UnexplainedError
 from newscrawl.extraction.explain import explain

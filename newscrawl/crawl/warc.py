@@ -20,9 +20,9 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.settings import BaseSettings
 
-from newscrawl.archive import warc
+from newscrawl.archive import ArchiveError, warc
 from newscrawl.archive.lookup import Archive, NotArchivedError
-from newscrawl.archive.warc import ArchiveError, ArchiveWriter, Capture
+from newscrawl.archive.warc import ArchiveWriter, Capture
 from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.errors import DamagedPageError, MissingPageError
 from newscrawl.crawl.session import CrawlSession

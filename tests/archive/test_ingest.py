@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.ingest import Ingestion
 from newscrawl.archive.page_processor import (
     OriginFinder,
@@ -22,14 +23,13 @@ from newscrawl.archive.page_processor import (
     ReadingConfig,
     process_part,
 )
-from newscrawl.archive.warc import ArchiveError
 from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
 from newscrawl.sources.urls import is_slug
 from newscrawl.storage import Database, queries
 from newscrawl.workers import WorkerPool
-from tests.archives import answer, capture, record
+from tests.archives import answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.dying import square_or_die
 from tests.site.faults import story
@@ -46,22 +46,6 @@ name = "Siemens"
 name = "Nokia"
 """
 RECIPE = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
-HOSTS = ("news.example", "www.daily.example", "www.ft.com")
-
-
-def page(number: int, *, host: str = "", company: str = "Siemens", date: str = "") -> bytes:
-    """A record of an article page; each text is its own."""
-    host = host or HOSTS[number % len(HOSTS)]
-    title = f"Report {number} on the harbour and its {number * 7} cranes"
-    moment = {"date": date} if date else {}
-    words = " ".join(f"crane-{number}-{place}" for place in range(40))
-    body = story(title, company).replace(b"</article>", f"<p>{words}.</p></article>".encode())
-    return record(f"https://{host}/story/{number}", answer(body), **moment)
-
-
-def warc(path: Path, *records: bytes) -> Path:
-    path.write_bytes(b"".join(records))
-    return path
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator as Warcio
 from warcio.warcwriter import WARCWriter
 
+from newscrawl.archive import ArchiveError
 from newscrawl.archive.index import IndexLine, format_line, index_path, parse_line, sort_key
 from newscrawl.archive.lookup import Archive, NotArchivedError
 from newscrawl.archive.warc import (
-    ArchiveError,
     ArchiveWriter,
     Capture,
     ContentError,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from newscrawl.archive.warc import MAX_BYTES, ArchiveError, ArchiveWriter, Capture, WarcReader
+from newscrawl.archive import ArchiveError
+from newscrawl.archive.warc import MAX_BYTES, ArchiveWriter, Capture, WarcReader
 from tests.archives import answer, record
 
 LINES = 300_000
