@@ -19,6 +19,8 @@ _EXCLUSION_REACH = 60
 MAX_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
 MIN_IN_COMPOUND = 4
+_UMLAUT = re.compile("[äöüÄÖÜ]")
+_DIGRAPH = re.compile("ae|oe|ue", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]+")
 _FIRST_VOWEL_SIGN = "\u0900"
@@ -83,6 +85,8 @@ class Finder:
                     found.append(Candidate(start, end, form, compound=True))
                 if reach is None or _in_address(text, start, end):
                     continue
+                if language == "de" and _lacks_umlaut(text[start:end], form.text):
+                    continue
                 # "Energa" declined is "Energy", which is a word of its own.
                 if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
@@ -94,6 +98,13 @@ class Finder:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
         return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
+
+
+def _lacks_umlaut(surface: str, form: str) -> bool:
+    """Has German dropped an umlaut, which it never does: "Wurth" is not Würth, "Wuerth" is."""
+    if surface == form or _UMLAUT.search(form) is None:
+        return False
+    return _UMLAUT.search(surface) is None and _DIGRAPH.search(surface) is None
 
 
 class Exclusions:

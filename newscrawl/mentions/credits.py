@@ -56,6 +56,31 @@ _FOLLOW = re.compile(
     r"|(?i:ακολουθήστε μας)[^.!?\n]{0,30} (?:στο|στα)|关注|關注)\s?"
     r"(?:(?:[A-Z]\w+\+?|@\w+)(?:, | and | or | und | et | y | e | i | и |/|, and ))*$"
 )
+# "Connect with Ann on LinkedIn", "Join the community on Facebook": asked of the reader, at the
+# beginning of a sentence; "my YouTube channel"; "we post on Facebook".
+_ASKED = re.compile(
+    r"(?:^|[.!?:•|] |\n)(?:please |also |and |so |or |then |do )*"
+    r"(?:follow|find|join|connect with|stay in touch|keep in touch|keep up with|tag|subscribe"
+    r"|become|share this|share your|like (?:us|me|our|the page)|leave (?:us|me|a)|reach out to)\b"
+    r"[^.!?\n]{0,70} (?:on|via|to|at|through|over on) (?:the )?$"
+    r"|\b(?:I|we)(?:'m| am|'re| are)?(?: also| often)? (?:post|share|tweet|blog) "
+    r"[^.!?,\n]{0,30} on $"
+    # "@newscrawl on Instagram", "Podcasts | Spotify | YouTube"
+    r"|@\w[\w.]*(?:(?:,| and| &| or|, and) @\w[\w.]*)* on $|\| $",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r" \||(?: (?:as|at|under|with|als|unter))?:? ?\(?"
+    r"(?:@\w|(?:facebook|twitter|instagram|youtube)\.com/)"
+    r"|(?: (?:and|or) [A-Z]\w+)? (?:share )?buttons?\b"
+    r"|(?: and [A-Z]\w+)?, (?:I|we) (?:post|share)\b",
+    re.IGNORECASE,
+)
+_MY = re.compile(
+    r"\b(?:on|via|at|to|from|of) (?:my|our)(?: (?:free|own|new|official|personal))? $",
+    re.IGNORECASE,
+)
+_MINE = re.compile(r" (?:page|profile|channel|board|feed|group|community)\b", re.IGNORECASE)
 _CHANNELS = "on our to his her auf bei sur en no a de do su al na w в на στο στα"
 _CHANNEL_PREPOSITIONS = frozenset(_CHANNELS.split())
 _JOINING = frozenset({"", "and", "or", "und", "oder", "et", "y", "e", "i", "и"})
@@ -100,7 +125,9 @@ class Credits:
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
         if form in self._platforms and (
-            _is_own_channel(lead) or self._is_among_channels(text, candidate)
+            _is_own_channel(lead)
+            or self._is_among_channels(text, candidate)
+            or _points_to(text, candidate, lead)
         ):
             return True
         if not form.isascii() and _BYLINE.match(text, candidate.end):
@@ -119,7 +146,7 @@ class Credits:
 
     def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
         """Does the newspaper ask its readers in this sentence to follow it: "Volg ons op X"?"""
-        left = max(0, candidate.start - _LEAD)
+        left = max(0, candidate.start - 2 * _LEAD)
         starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
         end = stop.end() if stop else candidate.end + _LEAD
@@ -133,6 +160,13 @@ class Credits:
         start = starts[-1] if starts else left
         end = stop.end() if stop else candidate.end + _SENTENCE
         return self._boilerplate.search(text, start, end) is not None
+
+
+def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
+    """Does a network's name only say where an author or a newspaper is to be found?"""
+    if _POINTS.match(text, candidate.end) or _ASKED.search(lead):
+        return True
+    return _MY.search(lead) is not None and _MINE.match(text, candidate.end) is not None
 
 
 def _is_own_channel(lead: str) -> bool:

@@ -23,7 +23,7 @@ _CONJUNCTIONS = (
     r"|和|与|與|及|跟|と|や"
 )
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
-_JOINT = re.compile(rf"{_CONJUNCTIONS}|, |/|、|・")
+_JOINT = re.compile(rf", (?:and|or|und|et|y) |{_CONJUNCTIONS}|, |/|、|・")
 _LONGEST_JOINT = len(" sowie ")
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
@@ -34,6 +34,7 @@ _MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
+_TRADEMARK = re.compile(r"[®™]| ?\((?:R|TM|r|tm)\)")
 _PARTICLES = frozenset({"von", "de", "van", "di", "del", "du", "da"})
 # What may stand before a hyphen and a company's name.
 _PREFIXES = frozenset(
@@ -61,6 +62,8 @@ _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
     r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
 )
+# "Bosch, Laura 1992": a line of a list of persons.
+_GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
@@ -223,7 +226,7 @@ class NeighbourWords:
             return not self.has_legal_form(text, candidate)
         if _LIFE.match(text, candidate.end) or self._is_founder(text, candidate):
             return True
-        if self._is_given_name(text, candidate):
+        if self._is_given_name(text, candidate) or self._has_given_name_behind(text, candidate):
             return True
         words = _words_before(text, candidate.start, 3)
         if not words or " " in candidate.form.text:
@@ -268,6 +271,13 @@ class NeighbourWords:
         # "Mercedes Sprinter" is a van: only forms in doubt are persons by a capital alone.
         verb = surname[1].lower() in self.words.verbs[ANY]
         return bool(candidate.form.ambiguous) and not verb
+
+    def _has_given_name_behind(self, text: str, candidate: Candidate) -> bool:
+        """ "Bosch, Laura 1992": is it a surname in a list?"""
+        if candidate.form.text not in self.words.surnames:
+            return False
+        found = _GIVEN_BEHIND.match(text, candidate.end)
+        return found is not None and found[1] in self.words.given_names
 
     def _is_family(self, before: Sequence[str]) -> bool:
         """ "Familie Merck": the owners, not their company; nor is the bare name then a person."""
@@ -326,7 +336,9 @@ class NeighbourWords:
         if language == "de":
             return False
         before = _words_before(text, candidate.start, 1)
-        if before and before[-1][:1].isupper() and not self._is_usual(before[-1].lower(), language):
+        word = before[-1] if before else ""
+        joined = word[:1].isupper() and not word.endswith(",")
+        if joined and not self._is_usual(word.lower(), language):
             return True
         after = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
         if after is None or after[1] == "-" or not after[2][0].isupper():
@@ -363,10 +375,14 @@ class NeighbourWords:
         """May the word stand before any name, so that it is no part of it?"""
         return word in of_language(self.words.before, language) or word in self.words.function_words
 
-    def is_other(self, text: str, candidate: Candidate) -> bool:
+    def is_other(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Does the name stand for something else here: an arena, a family?"""
         before = _words_before(text, candidate.start, 1)
-        if self._is_namesake(text, candidate, before) or self._is_family(before):
+        if self._is_family(before):
+            return True
+        # "In via Armani" is a street in Italian only.
+        street = before != ["via"] or language in {None, "it"}
+        if self._is_namesake(text, candidate, before if street else ()):
             return True
         surname = candidate.form.text in self.words.surnames
         return surname and _FAMILY.match(text, candidate.end) is not None
@@ -382,7 +398,7 @@ class NeighbourWords:
     def _is_namesake(self, text: str, candidate: Candidate, before: Sequence[str]) -> bool:
         """ "Allianz Arena", "Ford Foundation", "LaLiga Santander", "Robert-Bosch-Straße"."""
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
-        if found and found[2].rstrip(".").split("-")[0] in self.words.namesakes_after:
+        if found and found[2].rstrip(".").split("'")[0].split("-")[0] in self.words.namesakes_after:
             return True
         if _VENUE.match(text, candidate.end):
             return True
@@ -436,6 +452,8 @@ class Disambiguator:
         sure = [rival for rival in rivals if not rival.form.is_doubtful(context.language)]
         if len(sure) != 1 or sure[0].form.text in context.persons:
             return None
+        if self.neighbours.words.is_everyday_in(sure[0].form.text, context.language):
+            return None
         near = self._nearest(text, rivals, context)
         clear = near is not None and context_weight(near, context) >= EVERYDAY_CONTEXT
         return (near, "context") if near and clear else (sure[0], "name")
@@ -484,7 +502,11 @@ class Disambiguator:
         return EVERYDAY_CONTEXT if self.is_everyday(candidate, context) else 1
 
     def _beside(self, text: str, candidate: Candidate, context: MentionContext) -> str | None:
-        if self.neighbours.has_legal_form(text, candidate):
+        # "3M™"; "Fee Is Free™" is a slogan.
+        trademark = _TRADEMARK.match(text, candidate.end) and not self.is_everyday(
+            candidate, context
+        )
+        if trademark or self.neighbours.has_legal_form(text, candidate):
             return "legal form"
         if candidate.form.text in context.persons:
             company = self.neighbours.cue_before(text, candidate.start, context.language)
@@ -508,17 +530,26 @@ class Disambiguator:
         return self.neighbours.words.is_everyday(candidate.form.text, context.language)
 
     def _is_listed(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
-        """Is a name beyond doubt joined to it: "Rossmann und Zalando"?"""
-        everyday = self.is_everyday(candidate, context)
-        joint = _CONJUNCTION if everyday else _JOINT
-        after = joint.match(text, candidate.end)
-        if after and after.end() in context.starts:
+        """Is a name beyond doubt joined to it: "Rossmann und Zalando"?
+
+        An everyday word needs a conjunction, or two such names in one list with it.
+        """
+        if not self.is_everyday(candidate, context):
+            return (
+                _joined_before(text, candidate.start, context, _JOINT) is not None
+                or _joined_after(text, candidate.end, context, _JOINT) is not None
+            )
+        if (
+            _joined_before(text, candidate.start, context, _CONJUNCTION) is not None
+            or _joined_after(text, candidate.end, context, _CONJUNCTION) is not None
+        ):
             return True
-        return any(
-            candidate.start - length in context.ends
-            and joint.fullmatch(text, candidate.start - length, candidate.start)
-            for length in range(1, _LONGEST_JOINT + 1)
-        )
+        before, place = 0, _joined_before(text, candidate.start, context, _JOINT)
+        while place is not None and before < 2:
+            before, place = before + 1, _joined_before(text, place, context, _JOINT)
+        if before == 1 and _joined_after(text, candidate.end, context, _JOINT) is not None:
+            return True
+        return before == 2
 
     def _nearest(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
@@ -532,6 +563,25 @@ class Disambiguator:
         if most < self._context_needed(text, rivals[0], context) or near.count(most) > 1:
             return None
         return rivals[near.index(most)]
+
+
+def _joined_before(
+    text: str, start: int, context: MentionContext, joint: re.Pattern[str]
+) -> int | None:
+    """Return where a name begins that is joined to a place from the left; None if none is."""
+    for end in range(start - 1, max(0, start - _LONGEST_JOINT) - 1, -1):
+        if end in context.ends and joint.fullmatch(text, end, start):
+            begins = range(end - 1, max(0, end - _REACH) - 1, -1)
+            return next((place for place in begins if place in context.starts), None)
+    return None
+
+
+def _joined_after(
+    text: str, end: int, context: MentionContext, joint: re.Pattern[str]
+) -> int | None:
+    """Return where a name begins that is joined to a place from the right; None if none is."""
+    found = joint.match(text, end)
+    return found.end() if found and found.end() in context.starts else None
 
 
 def _is_in_title_case(text: str, place: int) -> bool:
@@ -596,7 +646,23 @@ def spells_out(text: str, candidate: Candidate) -> bool:
     words = _WORD_START.findall(text, max(0, candidate.start - _EXPANSION), candidate.start - 1)
     initials = "".join(letter for letter in words if letter.isupper())
     # "Hire purchase (HP)": small letters, all of them.
-    return initials.endswith(form) or "".join(words).upper().endswith(form)
+    if initials.endswith(form) or "".join(words).upper().endswith(form):
+        return True
+    return form != candidate.form.text and _is_blend(text, candidate.start, form.lower())
+
+
+def _is_blend(text: str, start: int, form: str) -> bool:
+    """Do the beginnings of several words before a bracket make up the form: "capsule communicator
+    (CAPCOM)"?"""
+    left = form
+    for word in reversed(_words_before(text, start - 1, 4)):
+        shared = next((n for n in range(len(left), 1, -1) if word.lower().startswith(left[-n:])), 0)
+        if not shared or shared == len(form):
+            return False
+        left = left[:-shared]
+        if not left:
+            return True
+    return False
 
 
 def _is_initial(word: str) -> bool:

@@ -80,7 +80,7 @@ class Matcher:
             return []
         own = self._credits.publishers_of(source)
         places, persons = self._filter(content, candidates, own, language)
-        certain, doubtful = _split_by_certainty(places, persons, language)
+        certain, doubtful = self._split_by_certainty(places, persons, language)
         found = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
             context = self._article_context(content, certain, tickers, doubtful, language)
@@ -118,7 +118,7 @@ class Matcher:
                 text, first, language
             ):
                 persons[first.form.text].append(first.start)
-            elif not self._neighbours.is_other(text, first):
+            elif not self._neighbours.is_other(text, first, language):
                 left = [rival for rival in rivals if not self._is_something_else(text, rival, own)]
                 if left:
                     places.append(left)
@@ -129,6 +129,28 @@ class Matcher:
             for form, starts in persons.items()
             if len(starts) * BARE_SURNAMES >= times[form]
         }
+
+    def _split_by_certainty(
+        self, places: Iterable[Place], persons: Mapping[str, int], language: str | None
+    ) -> tuple[list[Candidate], list[Place]]:
+        """Return the certain places and those that need support.
+
+        A form that names a person in this article is doubtful from there on, an everyday word of
+        its language always; so is a form of two companies, even if it is so for one of them only.
+        """
+        certain = []
+        doubtful = []
+        for rivals in places:
+            sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
+            form = sure[0].form.text if sure else ""
+            person = persons.get(form)
+            everyday = self._words.is_everyday_in(form, language)
+            before = person is None or rivals[0].start < person
+            if sure and len(rivals) == 1 and before and not everyday:
+                certain.append(sure[0])
+            else:
+                doubtful.append(rivals)
+        return certain, doubtful
 
     def _is_something_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
         """Is it part of an excluded phrase, or a newspaper's credit?"""
@@ -257,25 +279,6 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
         for candidate in (places[-1] if places else ())
     )
 
-
-def _split_by_certainty(
-    places: Iterable[Place], persons: Mapping[str, int], language: str | None
-) -> tuple[list[Candidate], list[Place]]:
-    """Return the certain places and those that need support.
-
-    A form that names a person in this article is doubtful from there on; a form of two companies
-    always is, even if it is so for one of them only.
-    """
-    certain = []
-    doubtful = []
-    for rivals in places:
-        sure = [rival for rival in rivals if not rival.form.is_doubtful(language)]
-        person = persons.get(sure[0].form.text) if sure else None
-        if sure and len(rivals) == 1 and (person is None or sure[0].start < person):
-            certain.append(sure[0])
-        else:
-            doubtful.append(rivals)
-    return certain, doubtful
 
 
 def _related(companies: Sequence[Company]) -> dict[int, list[int]]:

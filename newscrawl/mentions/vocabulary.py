@@ -69,6 +69,10 @@ class Vocabulary:
         """Is the form an everyday word of the language, or of some language if none is known?"""
         return _holds(self.modifiers, form, language)
 
+    def is_everyday_in(self, form: str, language: str | None) -> bool:
+        """Is the form an everyday word of this very language ("Fazer" in Portuguese)?"""
+        return language is not None and form.lower() in self.modifiers.get(language, ())
+
     def is_article(self, word: str, language: str | None = None) -> bool:
         """Is the word an article of the language, or of some language if none is known?"""
         return _holds(self.articles, word, language)
