@@ -64,7 +64,7 @@ DEFAULT_REQUEST_HEADERS = {
 }
 
 # A crawl that is stopped ends within seconds, even if a server doesn't respond.
-DOWNLOADER = "newscrawl.crawl.shutdown.EndingDownloader"
+DOWNLOADER = "newscrawl.crawl.extensions.EndingDownloader"
 
 # Protection against hostile servers
 TELNETCONSOLE_ENABLED = False

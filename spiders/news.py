@@ -15,7 +15,6 @@ from twisted.python.failure import Failure
 from w3lib.encoding import http_content_type_encoding
 
 from newscrawl.config import user_agent, whole_number
-from newscrawl.crawl.arguments import parse_arguments
 from newscrawl.crawl.errors import (
     Cause,
     DisallowedByRobotsError,
@@ -26,11 +25,11 @@ from newscrawl.crawl.items import REFUSALS
 from newscrawl.crawl.listings import Listings, header
 from newscrawl.crawl.middlewares import RETRY_REASON
 from newscrawl.crawl.page_queue import PageQueue, conditions
-from newscrawl.crawl.session import CrawlSession
+from newscrawl.crawl.session import CrawlSession, parse_arguments
 from newscrawl.crawl.single_page import SinglePageParser, is_listing
 from newscrawl.items import Access, ArticleItem, FetchAttempt, Hints, Page
 from newscrawl.sources import Source, UrlError, canonical_url, site_name
-from newscrawl.sources.addresses import address_of
+from newscrawl.sources.urls import address_of
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import DequeuedPage
 

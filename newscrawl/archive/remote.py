@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from newscrawl.archive import ArchiveError
-from newscrawl.sources.addresses import is_public
+from newscrawl.sources.urls import is_public
 
 Result = TypeVar("Result")
 

@@ -20,7 +20,7 @@ from newscrawl.cli.arguments import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.monitoring.digest import Digest
+    from newscrawl.monitoring.alerts import Digest
     from newscrawl.storage import Database
     from newscrawl.storage.company_alerts import StoredAlert
 
@@ -129,8 +129,7 @@ def run(
     """
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
-    from newscrawl.monitoring.channels import configured_channels
-    from newscrawl.monitoring.delivery import deliver_pending
+    from newscrawl.monitoring.delivery import configured_channels, deliver_pending
     from newscrawl.storage import company_alerts
 
     channels = configured_channels()
@@ -298,7 +297,7 @@ def digest(
     Exit code 1 where no source was crawled on these days, or it could not be sent.
     """
     from newscrawl.cli.output import write_note
-    from newscrawl.monitoring.digest import (
+    from newscrawl.monitoring.alerts import (
         html_digest,
         last_full_day,
         make_digest,
@@ -323,9 +322,8 @@ def digest(
 
 def _send(store: "Database", made: "Digest", *, again: bool) -> None:
     from newscrawl.cli.output import write_note
-    from newscrawl.monitoring.channels import configured_channels
-    from newscrawl.monitoring.delivery import LogChannel
-    from newscrawl.monitoring.digest import digest_title, send_digest
+    from newscrawl.monitoring.alerts import digest_title, send_digest
+    from newscrawl.monitoring.delivery import LogChannel, configured_channels
     from newscrawl.storage import company_alerts
 
     # A digest is too long for the log.

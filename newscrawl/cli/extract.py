@@ -169,8 +169,8 @@ def fetch_policy(*, allow_private: bool = False, named: Iterable[str] = ()) -> "
 
     Raise SettingError for a setting that can't work.
     """
-    from newscrawl.sources.addresses import AllowedAddresses, address_of
     from newscrawl.sources.fetcher import FetchPolicy
+    from newscrawl.sources.urls import AllowedAddresses, address_of
 
     return FetchPolicy(
         user_agent=settings.USER_AGENT,

@@ -62,7 +62,7 @@ def monitor(
 
     Exit code 1 where a crawl failed (with --once).
     """
-    from newscrawl.monitoring.channels import configured_channels
+    from newscrawl.monitoring.delivery import configured_channels
     from newscrawl.monitoring.inspection import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
     from newscrawl.monitoring.supervisor import CrawlLimits

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from newscrawl.monitoring.robots_audit import Audit, ForbiddenArticle, Rules
     from newscrawl.sources import Source
-    from newscrawl.sources.checks import SourceCheck
+    from newscrawl.sources.discovery import SourceCheck
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import Database
 
@@ -75,7 +75,7 @@ def check(
     Exit code 1 where a site is neither reachable nor moved.
     """
     from newscrawl.cli.output import progress, write_note
-    from newscrawl.sources.checks import check_sources
+    from newscrawl.sources.discovery import check_sources
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.storage import open_database
 
@@ -103,7 +103,7 @@ def _selected_sources(
     slugs: Sequence[str], country: str | None, own_file: Path | None
 ) -> "list[Source]":
     """Return the sites to visit."""
-    from newscrawl.sources.checks import active_sources
+    from newscrawl.sources.discovery import active_sources
 
     registry = sources_by_slug(own_file)
     if slugs:

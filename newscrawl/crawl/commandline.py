@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.settings import BaseSettings
 
 from newscrawl.config import SettingError
-from newscrawl.sources.addresses import address_of
+from newscrawl.sources.urls import address_of
 
 # A setting that a command sets for itself: its pipelines store nothing.
 STORE_NOTHING: Final = "NEWSCRAWL_STORE_NOTHING"

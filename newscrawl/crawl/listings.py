@@ -14,10 +14,14 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from newscrawl.config import whole_number
-from newscrawl.crawl.arguments import CrawlArguments
 from newscrawl.crawl.errors import DisallowedByRobotsError, RobotsUnreachableError, cause_of
 from newscrawl.crawl.page_queue import PageQueue, conditions
-from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession, SourceSpider
+from newscrawl.crawl.session import (
+    CLOSING_CHECK_SECONDS,
+    CrawlArguments,
+    CrawlSession,
+    SourceSpider,
+)
 from newscrawl.items import Hints
 from newscrawl.sources import (
     Entry,
@@ -28,10 +32,9 @@ from newscrawl.sources import (
     UrlError,
     canonical_url,
 )
-from newscrawl.sources.addresses import address_of
 from newscrawl.sources.front_pages import ClassifiedLinks, classify_links
 from newscrawl.sources.sitemaps import MAX_BYTES, read_listing
-from newscrawl.sources.urls import main_addresses
+from newscrawl.sources.urls import address_of, main_addresses
 from newscrawl.storage import StorageError
 from newscrawl.storage.frontier import FrontierEntry, KnownListing, Reading, publishing_interval
 from newscrawl.workers import Limits, WorkerProcess, WorkExceededError, WorkStoppedError

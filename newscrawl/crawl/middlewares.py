@@ -21,7 +21,7 @@ from twisted.internet.error import DNSLookupError
 from newscrawl.config import seconds
 from newscrawl.crawl.errors import PrivateAddressError, UnfitUrlError
 from newscrawl.crawl.session import CrawlSession
-from newscrawl.sources.addresses import AllowedAddresses, IpAddress, address_of, is_public
+from newscrawl.sources.urls import AllowedAddresses, IpAddress, address_of, is_public
 
 _OVERLOADED = frozenset({429, 503})
 # Ours: characters of a Retry-After (a date has 29), and seconds of a year, more than any

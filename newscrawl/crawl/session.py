@@ -1,4 +1,5 @@
-"""The session that the parts of one crawl share: `CrawlSession.of(crawler)`.
+"""The session that the parts of one crawl share, `CrawlSession.of(crawler)`, and the arguments of
+the crawl (`-a NAME=VALUE`).
 
 Spiders, middlewares, pipelines and extensions get the session from the crawler, and set no
 attributes on each other.
@@ -9,7 +10,7 @@ import logging
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +24,7 @@ from scrapy.settings import BaseSettings
 
 from newscrawl.config import SettingError, duration, durations, seconds
 from newscrawl.items import Memory
-from newscrawl.sources import Source
+from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
 from newscrawl.storage.crawl_memory import memory_of
 from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
@@ -309,3 +310,78 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before:
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+_EXAMPLE = "scrapy crawl ft -a since=2026-11-01 -a limit=100 -a feeds=URL,URL -a sitemaps=URL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlArguments:
+    """The options of one crawl. Feeds or sitemaps given here replace all those of the source.
+
+    With `only_due`, feeds and sitemaps that were polled too recently to have new entries are
+    skipped.
+    """
+
+    since: datetime | None = None
+    limit: int | None = None
+    feeds: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
+    only_due: bool = False
+
+
+def parse_arguments(given: Mapping[str, str]) -> CrawlArguments:
+    """Parse the arguments of a command line; raise SettingError for an invalid one."""
+    parsers: dict[str, Callable[[str], Any]] = {
+        "since": _since,
+        "limit": _limit,
+        "feeds": _urls,
+        "sitemaps": _urls,
+        "polls": _only_due,
+    }
+    fields = {"polls": "only_due"}
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        if name.startswith("_"):
+            continue  # Scrapyd adds its job's number as _job
+        if name not in parsers:
+            raise SettingError(f"-a {name}=: unknown argument; as in {_EXAMPLE}")
+        try:
+            values[fields.get(name, name)] = parsers[name](text.strip())
+        except ValueError as error:
+            shown = "..." if "@" in text else text  # may be a password
+            raise SettingError(f"-a {name}={shown}: {error}; as in {_EXAMPLE}") from None
+    return CrawlArguments(**values)
+
+
+def _since(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("not a date, such as 2026-11-01 or 2026-11-01T09:30+01:00") from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if moment > datetime.now(UTC):
+        raise ValueError("is in the future")
+    return moment
+
+
+def _limit(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise ValueError("not a whole number above 0")
+    return int(text)
+
+
+def _only_due(text: str) -> bool:
+    if text not in {"all", "due"}:
+        raise ValueError("write all (every feed and sitemap) or due (only those that are due)")
+    return text == "due"
+
+
+def _urls(text: str) -> tuple[str, ...]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise ValueError("contains no URL")
+    try:
+        return tuple(dict.fromkeys(map(web_url, parts)))
+    except UrlError as error:
+        raise ValueError(str(error)) from None

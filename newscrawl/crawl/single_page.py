@@ -20,8 +20,8 @@ from newscrawl.items import Access, ArticleItem, Hints, Page
 from newscrawl.mentions import with_mentions
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import Entry, FeedError, Sitemap, SitemapError, UrlError, canonical_url
-from newscrawl.sources.addresses import address_of
 from newscrawl.sources.sitemaps import read_listing
+from newscrawl.sources.urls import address_of
 from newscrawl.workers import WorkExceededError, WorkStoppedError
 
 logger = logging.getLogger(__name__)

@@ -15,9 +15,8 @@ from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.rematch_job import RematchJob
-from newscrawl.dashboard.rendering import STATIC, AppState, make_templates, render
+from newscrawl.dashboard.rendering import STATIC, AppState, Store, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
-from newscrawl.dashboard.store import Store
 from newscrawl.storage import StorageError
 from newscrawl.storage.errors import QuestionError
 

@@ -1,8 +1,15 @@
-"""Render answers as HTML: the dashboard's templates and their filters."""
+"""What all pages need: the database, opened for the first request and again when it was replaced;
+marks in texts; the templates and their filters."""
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from difflib import SequenceMatcher
 from pathlib import Path
+from threading import Lock
+from typing import Literal, Protocol
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
@@ -15,10 +22,170 @@ from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.rematch_job import RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
-from newscrawl.dashboard.store import Store
 from newscrawl.mentions import Companies
-from newscrawl.storage import Database, queries
+from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage.engine import parse_url, sqlite_file
+from newscrawl.storage.errors import QuestionError
 from newscrawl.templating import html_templates, marked_pieces
+
+Change = Literal["same", "gone", "new"]
+_WORDS = re.compile(r"\s+|[^\s]+")
+# Ours: difflib is quadratic in the words of one paragraph, so a longer one is shown as replaced.
+MAX_PARAGRAPH_WORDS = 1500
+MAX_PARAGRAPHS = 400
+
+
+class TextSpan(Protocol):
+    """A mention, with offsets in the characters of the title or the text."""
+
+    @property
+    def company(self) -> str: ...
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of text and its offset; `mention` is set where it is one."""
+
+    text: str
+    start: int
+    mention: TextSpan | None = None
+
+    @property
+    def company(self) -> str | None:
+        return self.mention.company if self.mention else None
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A piece of text that is the same in both versions, gone, or new."""
+
+    text: str
+    change: Change
+
+
+def pieces(text: str, mentions: Sequence[TextSpan], start: int = 0) -> list[Piece]:
+    """Return the text with its mentions as pieces of their own.
+
+    `start` is the offset of the text in the text that the mentions refer to. Mentions outside are
+    left out; of two that overlap, the first and longest counts.
+    """
+    found, position = [], 0
+    for mention in sorted(mentions, key=lambda each: (each.start, -each.end)):
+        begin, end = mention.start - start, mention.end - start
+        if begin < position or end > len(text) or begin >= end:
+            continue
+        found += [
+            Piece(text[position:begin], start + position),
+            Piece(text[begin:end], mention.start, mention),
+        ]
+        position = end
+    found.append(Piece(text[position:], start + position))
+    return [piece for piece in found if piece.text]
+
+
+def paragraphs(text: str, mentions: Sequence[TextSpan]) -> list[list[Piece]]:
+    """Return the pieces of each paragraph of a body."""
+    found, position = [], 0
+    for paragraph in text.split("\n\n"):
+        found.append(pieces(paragraph, mentions, position))
+        position += len(paragraph) + 2
+    return [paragraph for paragraph in found if paragraph]
+
+
+def changes(before: str, after: str) -> list[list[Edit]]:
+    """Return the edits of each paragraph, word by word where a paragraph was rewritten."""
+    old, new = before.split("\n\n")[:MAX_PARAGRAPHS], after.split("\n\n")[:MAX_PARAGRAPHS]
+    found: list[list[Edit]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            found += [[Edit(text, "same")] for text in old[i1:i2]]
+        elif tag == "replace" and i2 - i1 == j2 - j1:
+            pairs = zip(old[i1:i2], new[j1:j2], strict=True)
+            found += [list(_rewritten(left, right)) for left, right in pairs]
+        else:
+            found += [[Edit(text, "gone")] for text in old[i1:i2]]
+            found += [[Edit(text, "new")] for text in new[j1:j2]]
+    return [[edit for edit in row if edit.text] for row in found]
+
+
+def _rewritten(before: str, after: str) -> Iterator[Edit]:
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(old), len(new)) > MAX_PARAGRAPH_WORDS:
+        yield from (Edit(before, "gone"), Edit(after, "new"))
+        return
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield Edit("".join(old[i1:i2]), "same")
+            continue
+        yield Edit("".join(old[i1:i2]), "gone")
+        yield Edit("".join(new[j1:j2]), "new")
+
+
+class Store:
+    """Gives the same open database to every request, until its file is gone or replaced."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._file = sqlite_file(parse_url(url))
+        self._lock = Lock()
+        self._database: Database | None = None
+        self._opened: tuple[int, int] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """Yield the database for one request; raise StorageError where it can't be read, after
+        which the next request opens it again."""
+        database = self._current()
+        try:
+            yield database
+        except QuestionError:
+            raise
+        except StorageError:
+            self._forget(database)
+            raise
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+            self._database = None
+
+    def _current(self) -> Database:
+        with self._lock:
+            identity = _identity(self._file)
+            if self._database is not None and identity == self._opened:
+                return self._database
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+            self._database = open_database(self._url, create=False)
+            self._opened = _identity(self._file)
+            return self._database
+
+    def _forget(self, database: Database) -> None:
+        with self._lock:
+            if self._database is database:
+                self._database = None
+        database.close()
+
+
+def _identity(file: Path | None) -> tuple[int, int] | None:
+    """Return what identifies a file: an open connection keeps the old one after a replacement."""
+    if file is None:
+        return None
+    try:
+        stat = file.stat()
+    except OSError:
+        return (0, 0)
+    return stat.st_dev, stat.st_ino
+
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"

@@ -2,15 +2,37 @@
 
 Incidents, company alerts and digests are all delivered as `PendingNotice`s, which `deliver_pending`
 passes to every channel that has not delivered it yet. Its `acknowledge` stores the result in the
-database.
+database. The channels are those of the settings.
+
+A webhook gets JSON by POST. Its host is resolved here and the connection goes to the address that
+was checked: a webhook into our own network must be allowed by a setting. Redirects are not
+followed.
 """
 
+import contextlib
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import json
 import logging
+import smtplib
+import socket
+import ssl
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from datetime import date, datetime
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid, parseaddr
+from typing import Literal, Protocol, Self
+from urllib.parse import SplitResult, unquote, urlsplit
 
+from newscrawl import config
+from newscrawl.config import SettingError, user_agent
+from newscrawl.sources.urls import is_public
 from newscrawl.templating import one_line
 
 logger = logging.getLogger(__name__)
@@ -139,3 +161,278 @@ def named_channels(channels: Iterable[Channel]) -> dict[str, Channel]:
         number = seen[channel.name]
         named[channel.name if number == 1 else f"{channel.name} {number}"] = channel
     return named
+
+
+_SMTP_SECONDS = 20
+_SMTP_PORTS = {"smtp": 587, "smtps": 465}
+_SMTP_EXAMPLE = (
+    "smtp://user:password@mail.example.org:587 or smtps://user:password@mail.example.org"
+)
+_MAX_SUBJECT = 200  # characters
+_WEBHOOK_SECONDS = 10
+_WEBHOOK_PORTS = {"http": 80, "https": 443}
+# Ours: seconds before the second and third attempt, if the server fails.
+_WEBHOOK_PAUSES = (1.0, 4.0)
+SIGNATURE = "X-Newscrawl-Signature"
+
+
+def configured_channels() -> tuple[Channel, ...]:
+    """Return the log and the channels of NEWSCRAWL_SMTP_URL and NEWSCRAWL_WEBHOOKS; raise
+    SettingError for an invalid setting."""
+    channels: list[Channel] = [LogChannel()]
+    if config.NEWSCRAWL_SMTP_URL:
+        channels.append(
+            MailChannel.of(
+                config.NEWSCRAWL_SMTP_URL,
+                config.NEWSCRAWL_MAIL_FROM,
+                config.NEWSCRAWL_MAIL_TO,
+            )
+        )
+    allowed = config.yes("NEWSCRAWL_WEBHOOK_PRIVATE", config.NEWSCRAWL_WEBHOOK_PRIVATE)
+    channels += [
+        WebhookChannel.of(url, secret=config.NEWSCRAWL_WEBHOOK_SECRET, allow_private=allowed)
+        for url in filter(None, map(str.strip, config.NEWSCRAWL_WEBHOOKS.split(",")))
+    ]
+    return tuple(channels)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailChannel:
+    """E-mail over an SMTP server.
+
+    `implicit_tls` is that of smtps://. Otherwise STARTTLS is used where the server offers it; a
+    password is never sent without TLS.
+    """
+
+    host: str
+    port: int
+    recipients: tuple[str, ...]
+    sender: str
+    implicit_tls: bool = False
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, url: str, sender: str, recipients: str) -> Self:
+        """Return the channel of NEWSCRAWL_SMTP_URL, NEWSCRAWL_MAIL_FROM and NEWSCRAWL_MAIL_TO.
+
+        The message of SettingError does not quote the URL: it may hold a password.
+        """
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port or _SMTP_PORTS.get(parts.scheme, 0)
+        except ValueError:
+            host, port = None, 0
+        if not host or not port:
+            raise SettingError(
+                f"NEWSCRAWL_SMTP_URL: not the URL of a mail server; as in {_SMTP_EXAMPLE}"
+            )
+        return cls(
+            host=host,
+            port=port,
+            recipients=_addresses("NEWSCRAWL_MAIL_TO", recipients),
+            sender=_addresses("NEWSCRAWL_MAIL_FROM", sender or f"newscrawl@{socket.getfqdn()}")[0],
+            implicit_tls=parts.scheme == "smtps",
+            user=unquote(parts.username) if parts.username else None,
+            password=unquote(parts.password) if parts.password else None,
+        )
+
+    @property
+    def name(self) -> str:
+        return f"e-mail ({self.host}:{self.port})"
+
+    def deliver(self, notice: Notice) -> None:
+        try:
+            with self._server() as server:
+                self._log_in(server)
+                refused = server.send_message(self.message(notice))
+        except (OSError, smtplib.SMTPException, UnicodeError) as error:
+            raise DeliveryError(self._cause(error)) from error
+        if refused:
+            raise DeliveryError(f"refused for {', '.join(sorted(refused))}")
+
+    def message(self, notice: Notice) -> EmailMessage:
+        """Return the notice as an e-mail."""
+        message = EmailMessage()
+        message["Subject"] = one_line(notice.subject)[:_MAX_SUBJECT]
+        message["From"] = self.sender
+        message["To"] = ", ".join(self.recipients)
+        message["Date"] = formatdate()
+        message["Message-ID"] = make_msgid("newscrawl", parseaddr(self.sender)[1].split("@")[-1])
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no out-of-office answers
+        if notice.cause:
+            message["X-Newscrawl-Cause"] = one_line(notice.cause)
+        message.set_content(notice.text)
+        if notice.html is not None:
+            message.add_alternative(notice.html, subtype="html")
+        return message
+
+    def _server(self) -> smtplib.SMTP:
+        if self.implicit_tls:
+            context = ssl.create_default_context()
+            return smtplib.SMTP_SSL(self.host, self.port, timeout=_SMTP_SECONDS, context=context)
+        return smtplib.SMTP(self.host, self.port, timeout=_SMTP_SECONDS)
+
+    def _log_in(self, server: smtplib.SMTP) -> None:
+        server.ehlo()
+        secure = self.implicit_tls
+        if not secure and server.has_extn("starttls"):
+            server.starttls(context=ssl.create_default_context())
+            server.ehlo()
+            secure = True
+        if self.user is None:
+            return
+        if not secure:
+            raise DeliveryError(
+                "the server offers no STARTTLS, and a password is never sent in the clear"
+            )
+        server.login(self.user, self.password or "")
+
+    def _cause(self, error: Exception) -> str:
+        if isinstance(error, smtplib.SMTPAuthenticationError):
+            return "the server refuses user or password of NEWSCRAWL_SMTP_URL"
+        cause = one_line(str(error)) or type(error).__name__
+        return cause.replace(self.password, "***") if self.password else cause
+
+
+def _addresses(setting: str, text: str) -> tuple[str, ...]:
+    addresses = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not addresses:
+        raise SettingError(f"{setting}: no address; as in desk@example.org,ops@example.org")
+    for address in addresses:
+        parsed = parseaddr(address)[1]
+        if "@" not in parsed.strip("@") or any(not char.isprintable() for char in address):
+            raise SettingError(f"{setting}={one_line(address)}: not an e-mail address")
+    return addresses
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookChannel:
+    """JSON by POST to a URL. With `secret`, the header `X-Newscrawl-Signature: sha256=...` has the
+    HMAC of the body."""
+
+    url: str = field(repr=False)
+    secret: str = field(default="", repr=False)
+    allow_private: bool = False
+    pauses: tuple[float, ...] = _WEBHOOK_PAUSES
+
+    @classmethod
+    def of(cls, url: str, *, secret: str = "", allow_private: bool = False) -> Self:
+        """Return the channel of one URL of NEWSCRAWL_WEBHOOKS. The message of SettingError does
+        not quote the URL: its path may be a token."""
+        try:
+            parts = urlsplit(url)
+            usable = parts.scheme in _WEBHOOK_PORTS and parts.hostname and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable or any(not char.isprintable() or char == " " for char in url):
+            raise SettingError(
+                "NEWSCRAWL_WEBHOOKS: not an http or https URL; as in https://example.org/hooks/news"
+            )
+        return cls(url=url, secret=secret, allow_private=allow_private)
+
+    @property
+    def name(self) -> str:
+        return f"webhook ({urlsplit(self.url).hostname})"
+
+    def deliver(self, notice: Notice) -> None:
+        body = json.dumps(payload(notice), ensure_ascii=False, default=_plain).encode()
+        for pause in (*self.pauses, None):
+            try:
+                status = self._post(body)
+            except (OSError, http.client.HTTPException, UnicodeError) as error:
+                cause = one_line(str(error)) or type(error).__name__
+            else:
+                if 200 <= status < 300:
+                    return
+                cause = f"the server answered {status}"
+                if status < 500 and status != 429:
+                    raise DeliveryError(cause)
+            if pause is None:
+                raise DeliveryError(f"{cause}, {len(self.pauses) + 1} times")
+            time.sleep(pause)
+
+    def _post(self, body: bytes) -> int:
+        parts = urlsplit(self.url)
+        connection = _connection(parts, self._address(parts))
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        try:
+            connection.connect()
+            # The socket's timeout does not end a response that comes byte by byte.
+            deadline = threading.Timer(_WEBHOOK_SECONDS, _shut, (connection.sock,))
+            deadline.daemon = True
+            deadline.start()
+            try:
+                connection.request("POST", path, body, self._headers(parts, body))
+                return connection.getresponse().status
+            finally:
+                deadline.cancel()
+        finally:
+            connection.close()
+
+    def _headers(self, parts: SplitResult, body: bytes) -> dict[str, str]:
+        headers = {
+            "Host": parts.netloc.rpartition("@")[2],
+            "Content-Type": "application/json; charset=utf-8",
+            "User-Agent": user_agent(""),
+        }
+        if self.secret:
+            digest = hmac.new(self.secret.encode(), body, hashlib.sha256).hexdigest()
+            headers[SIGNATURE] = f"sha256={digest}"
+        return headers
+
+    def _address(self, parts: SplitResult) -> str:
+        """Return the address to connect to; raise DeliveryError where one isn't public."""
+        host, port = parts.hostname or "", parts.port or _WEBHOOK_PORTS[parts.scheme]
+        addresses = [
+            str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        ]
+        private = [
+            one for one in addresses if not is_public(ipaddress.ip_address(one.partition("%")[0]))
+        ]
+        if private and not self.allow_private:
+            raise DeliveryError(
+                f"{host} is the private address {private[0]}; NEWSCRAWL_WEBHOOK_PRIVATE=yes "
+                "allows it"
+            )
+        return addresses[0]
+
+
+def payload(notice: Notice) -> Mapping[str, object]:
+    """Return the JSON for a webhook. Chats (Slack, Mattermost) show the value of `text`."""
+    return {
+        "text": f"{notice.subject}\n{notice.text}",
+        "subject": notice.subject,
+        "event": notice.event,
+        "cause": notice.cause,
+        "facts": dict(notice.facts),
+    }
+
+
+class _Tls(http.client.HTTPSConnection):
+    """A TLS connection to a checked address, with the certificate of the host name."""
+
+    def __init__(self, host: str, port: int, address: str) -> None:
+        self._context = ssl.create_default_context()
+        super().__init__(host, port, timeout=_WEBHOOK_SECONDS, context=self._context)
+        self._checked = address
+
+    def connect(self) -> None:
+        plain = socket.create_connection((self._checked, self.port), self.timeout)
+        self.sock = self._context.wrap_socket(plain, server_hostname=self.host)
+
+
+def _connection(parts: SplitResult, address: str) -> http.client.HTTPConnection:
+    port = parts.port or _WEBHOOK_PORTS[parts.scheme]
+    if parts.scheme == "https":
+        return _Tls(parts.hostname or "", port, address)
+    return http.client.HTTPConnection(address, port, timeout=_WEBHOOK_SECONDS)
+
+
+def _shut(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it is closed already
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)

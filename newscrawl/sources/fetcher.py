@@ -3,7 +3,7 @@
 robots.txt and Crawl-delay are obeyed, and the user agent names us. Crawls use Scrapy; this fetcher
 serves `extract URL`, `explain URL`, `sources add` and `check`, and the dashboard, which run in
 threads or beside another event loop, where a Twisted reactor can't be started or restarted. Both
-share the rules of addresses.py and robots.py. It connects to the very address that was checked.
+share the rules of urls.py and robots.py. It connects to the very address that was checked.
 """
 
 import http.client
@@ -25,9 +25,8 @@ from protego import Protego
 
 from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
-from newscrawl.sources.addresses import AllowedAddresses, is_public
 from newscrawl.sources.robots import UnreachableRobotsError
-from newscrawl.sources.urls import UrlError, web_url
+from newscrawl.sources.urls import AllowedAddresses, UrlError, is_public, web_url
 
 _CHUNK = 64 * 1024
 

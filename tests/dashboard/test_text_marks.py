@@ -4,8 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.dashboard.charts import spark
-from newscrawl.dashboard.rendering import article_address, company_address
-from newscrawl.dashboard.text_marks import changes, paragraphs, pieces
+from newscrawl.dashboard.rendering import (
+    article_address,
+    changes,
+    company_address,
+    paragraphs,
+    pieces,
+)
 from tests.worlds import body
 
 TEXTS = st.lists(st.text("ab .<\n", max_size=12), max_size=6).map("\n\n".join)

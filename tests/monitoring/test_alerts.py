@@ -9,8 +9,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newscrawl.monitoring.alerts import alert_articles, assess_day, find_alerts, pending_alerts
-from newscrawl.monitoring.channels import MailChannel, WebhookChannel
-from newscrawl.monitoring.delivery import Channel, DeliveryReport, LogChannel, deliver_pending
+from newscrawl.monitoring.delivery import (
+    Channel,
+    DeliveryReport,
+    LogChannel,
+    MailChannel,
+    WebhookChannel,
+    deliver_pending,
+)
 from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, company_alerts
 from tests.receivers import Hook, Inbox, mail_server

@@ -20,12 +20,14 @@ from cryptography.x509.oid import NameOID
 
 from newscrawl import config
 from newscrawl.config import SettingError
-from newscrawl.monitoring.channels import MailChannel, WebhookChannel, configured_channels
 from newscrawl.monitoring.delivery import (
     DeliveryError,
     FailedDelivery,
     LogChannel,
+    MailChannel,
     Notice,
+    WebhookChannel,
+    configured_channels,
     deliver,
 )
 from tests.receivers import Hook, Inbox, free_port, mail_server

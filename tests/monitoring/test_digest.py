@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from newscrawl import config
-from newscrawl.monitoring.digest import (
+from newscrawl.monitoring.alerts import (
     html_digest,
     last_full_day,
     make_digest,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.monitoring.baselines import expected_articles
-from newscrawl.monitoring.health_checks import SourceRecord, check
+from newscrawl.monitoring.health_checks import SourceRecord, check, expected_articles
 from newscrawl.storage.incidents import Incident
 from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth
 

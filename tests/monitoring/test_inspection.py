@@ -8,8 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 import pytest
 from sqlalchemy import select, update
 
-from newscrawl.monitoring.channels import MailChannel, WebhookChannel
-from newscrawl.monitoring.delivery import Channel, LogChannel
+from newscrawl.monitoring.delivery import Channel, LogChannel, MailChannel, WebhookChannel
 from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, group_incidents
 from newscrawl.monitoring.inspection import Inspector
 from newscrawl.storage import Database, models

@@ -115,6 +115,15 @@ def test_usual_feed_paths_are_tried_last(newscrawl: Newscrawl, site: SiteServer)
         assert "/feeds" not in paths  # found before
 
 
+def test_feed_is_judged_by_all_of_its_entries(newscrawl: Newscrawl, site: SiteServer) -> None:
+    with site:
+        site.routes["/"] = always(HOME.format(head=FEED_LINK.format("/all.rss", "Alles")))
+        paths = ("https://other.example/a", *(f"/politik/{number}" for number in range(50)))
+        site.routes["/all.rss"] = always(listing(site.url, paths), kind=XML)
+        found = add(newscrawl, site)
+    assert found["feeds"] == [f"{site.url}/all.rss"]
+
+
 def test_feed_that_links_to_other_sites_is_refused(newscrawl: Newscrawl, site: SiteServer) -> None:
     with site:
         head = FEED_LINK.format("/other.rss", "Partner")

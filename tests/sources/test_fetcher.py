@@ -10,7 +10,6 @@ from threading import Event, Thread
 import pytest
 
 from newscrawl.sources import fetcher as fetcher_module
-from newscrawl.sources.addresses import AllowedAddresses
 from newscrawl.sources.fetcher import (
     DisallowedError,
     Fetcher,
@@ -18,6 +17,7 @@ from newscrawl.sources.fetcher import (
     FetchPolicy,
     PrivateAddressError,
 )
+from newscrawl.sources.urls import AllowedAddresses
 from tests.site import broken
 from tests.site.broken import instead
 from tests.site.faults import Answer

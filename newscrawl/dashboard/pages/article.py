@@ -15,8 +15,17 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard.config import Explain, UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.pages.corrections import name_of_person
-from newscrawl.dashboard.rendering import app_state, article_address, check_seal, render
-from newscrawl.dashboard.text_marks import Edit, TextSpan, changes, paragraphs, pieces
+from newscrawl.dashboard.rendering import (
+    Edit,
+    TextSpan,
+    app_state,
+    article_address,
+    changes,
+    check_seal,
+    paragraphs,
+    pieces,
+    render,
+)
 from newscrawl.storage import queries
 from newscrawl.storage.errors import RevisionError
 from newscrawl.storage.mentions import CORRECTED

@@ -23,8 +23,7 @@ from newscrawl.dashboard.companies_file import (
 )
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rematch_job import JobRunningError, JobState, RematchJob
-from newscrawl.dashboard.rendering import app_state, check_seal, render
-from newscrawl.dashboard.text_marks import Piece, pieces
+from newscrawl.dashboard.rendering import Piece, app_state, check_seal, pieces, render
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
 from newscrawl.storage import Database
