@@ -24,10 +24,9 @@ from newscrawl.items import Document, Page
 from newscrawl.sources import load_sources
 from newscrawl.storage import CoverageState, Database, SaveResult, StorageError, open_database
 from newscrawl.storage.articles import LostArticle
-from newscrawl.storage.batch import FinishedPage, Written, write_batch
-from newscrawl.storage.crawl_memory import keep_memory
+from newscrawl.storage.batch import Batches, FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import FetchOutcome
-from newscrawl.storage.writing import Batches
+from newscrawl.storage.saved_state import keep_memory
 from pipelines.extraction import NoArticle
 from pipelines.stats import Counts, abort_note, state_of, summary
 

@@ -20,8 +20,7 @@ from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
-from newscrawl.storage.crawl_memory import memories
-from newscrawl.storage.progress import Step, load_progress
+from newscrawl.storage.saved_state import Step, load_progress, memories
 from newscrawl.workers import WorkerPool
 
 # Ours: about 50 pages, half a second of work and one transaction.

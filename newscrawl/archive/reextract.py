@@ -26,8 +26,8 @@ from newscrawl.sources import UrlError, canonical_url
 from newscrawl.storage import Database, UnstorableDocument
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.mentions import apply_corrections
-from newscrawl.storage.progress import Step, delete_progress, load_progress
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
+from newscrawl.storage.saved_state import Step, delete_progress, load_progress
 from newscrawl.workers import WorkerPool
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]

@@ -24,8 +24,8 @@ from newscrawl.storage.mentions import (
     text_batches,
     write_mentions,
 )
-from newscrawl.storage.progress import Step, TaskProgress, delete_progress, load_progress
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.saved_state import Step, TaskProgress, delete_progress, load_progress
 from newscrawl.workers import WorkerPool
 
 Found = list[list[Mention]]

@@ -1,4 +1,4 @@
-"""The command line: `newscrawl COMMAND ...`, each command in a module of its own.
+"""The command line: `newscrawl COMMAND ...`, a module for each group of commands.
 
 Exit codes: 0 success, 1 nothing found or work that failed, 2 bad usage or input; as in shells, 130
 interrupted, and 141 if the reader of the output has closed it, as `head` does.
@@ -28,7 +28,6 @@ from newscrawl.cli import (
     questions,
     serve,
     sources,
-    status,
     train,
 )
 
@@ -76,7 +75,7 @@ def _options(
 app.command("mentions", epilog=mentions.EXAMPLE, rich_help_panel=_ASK)(mentions.mentions)
 app.command("articles", epilog=articles.ARTICLES_EXAMPLE, rich_help_panel=_ASK)(articles.articles)
 app.command("monitor", epilog=monitor.MONITOR_EXAMPLE, rich_help_panel=_WATCH)(monitor.monitor)
-app.command("status", epilog=status.EXAMPLE, rich_help_panel=_WATCH)(status.status)
+app.command("status", epilog=monitor.STATUS_EXAMPLE, rich_help_panel=_WATCH)(monitor.status)
 app.command("metrics", epilog=monitor.METRICS_EXAMPLE, rich_help_panel=_WATCH)(monitor.metrics)
 app.command("digest", epilog=alerts.DIGEST_EXAMPLE, rich_help_panel=_ASK)(alerts.digest)
 app.command(

@@ -1,9 +1,13 @@
-"""newscrawl monitor and metrics: crawl every source when it is due; metrics for Prometheus."""
+"""newscrawl monitor, status and metrics: crawl every source when it is due; what ran, runs or is
+late, and incidents; metrics for Prometheus."""
 
 import logging
 import sys
 import threading
-from datetime import timedelta
+import time
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,23 +16,30 @@ import typer
 from newscrawl import config
 from newscrawl.cli.arguments import (
     DatabaseOption,
+    FormatOption,
     InputError,
     SlugsOption,
     match_one,
     open_for_reading,
     sources_by_slug,
 )
-from newscrawl.cli.status import slugs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rich.console import Group
+    from rich.text import Text
+
+    from newscrawl.cli.output import Column
     from newscrawl.monitoring.scheduler import MonitorPlan
     from newscrawl.monitoring.supervisor import CrawlCommand
     from newscrawl.sources import Source
     from newscrawl.storage import Database
     from newscrawl.storage.leases import SourceFacts
+    from newscrawl.storage.status import SourceStatus, WatchStatus
 
+
+STATUS_EXAMPLE = "Example: newscrawl status --watch"
 METRICS_EXAMPLE = "Example: newscrawl metrics --serve 9108"
 MONITOR_EXAMPLE = "Example: newscrawl monitor --workers 4 (or, for cron: newscrawl monitor --once)"
 
@@ -63,7 +74,7 @@ def monitor(
     Exit code 1 where a crawl failed (with --once).
     """
     from newscrawl.monitoring.delivery import configured_channels
-    from newscrawl.monitoring.inspection import Inspector
+    from newscrawl.monitoring.health_checks import Inspector
     from newscrawl.monitoring.scheduler import MonitorPlan, same_host_sources
     from newscrawl.monitoring.supervisor import CrawlLimits
     from newscrawl.storage import open_database
@@ -232,3 +243,272 @@ def metrics(
         except KeyboardInterrupt:
             server.shutdown()
             thread.join()
+
+
+_HEALTH_COLOURS = {
+    "failing": "red",
+    "blocked": "red",
+    "stale": "yellow",
+    "degraded": "yellow",
+    "late": "yellow",
+    "never_crawled": "dim",
+    "healthy": "green",
+}
+_MAX_ROWS = 25
+
+
+def status(
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Refresh every few seconds, until Ctrl-C.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(min=0.2, help="Seconds between refreshes, with --watch.")
+    ] = 5.0,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also show sources with nothing to report.")
+    ] = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Exit code 1 where something is wrong: an incident, or no worker."
+        ),
+    ] = False,
+    source: SlugsOption = None,
+    output_format: FormatOption = "table",
+    database: DatabaseOption = None,
+) -> None:
+    """Show crawls that ran, run or are late, articles per hour, errors and gaps by source.
+
+    "1 h" and "24 h" count new articles, "pages" those that couldn't be fetched in 24 hours,
+    "gaps" full days of the last seven on which the source wasn't read. The remark has the number of
+    quarantined revisions. docs/operations.md explains the health of a source.
+
+    Exit code 1 where nothing was ever crawled.
+    """
+    if watch and output_format != "table":
+        raise InputError(
+            f"--watch shows a table, --format {output_format} is for programs: choose one"
+        )
+    everything = everything or bool(source)  # a source that was named is always shown
+    with open_for_reading(database) as store:
+        slugs = slugs_of(source or (), store)
+        if watch:
+            _watch(store, slugs, every, everything=everything)
+            return
+        current = _status(store, slugs)
+    _show_status(current, output_format, everything=everything)
+    crawled = any(one.last_start for one in current.sources)
+    if not crawled or (check and (current.incidents or all(one.silent for one in current.workers))):
+        raise typer.Exit(1)
+
+
+def _status(database: "Database", slugs: Sequence[str] | None) -> "WatchStatus":
+    from newscrawl.storage.status import watch_status
+
+    return watch_status(database, slugs)
+
+
+def slugs_of(wanted: Sequence[str], database: "Database") -> list[str] | None:
+    """Return the slugs of the sources asked for; None where none are, so that all in the database
+    are meant."""
+    from newscrawl.storage import queries
+
+    if not wanted:
+        return None
+    names = list(dict.fromkeys([*sources_by_slug(), *queries.source_slugs(database)]))
+    return [match_one(slug, names, "source", "newscrawl sources list") for slug in wanted]
+
+
+def _show_status(current: "WatchStatus", output_format: str, *, everything: bool) -> None:
+    from newscrawl.cli.output import render, terminal, write_json
+
+    if output_format == "json":
+        write_json(_status_record(current))
+    elif output_format == "csv":
+        render([_row(one) for one in current.sources], _columns(current.moment), "csv")
+    else:
+        terminal().print(_screen(current, everything=everything))
+
+
+def _watch(
+    database: "Database", slugs: Sequence[str] | None, every: float, *, everything: bool
+) -> None:
+    from rich.live import Live
+
+    from newscrawl.cli.output import terminal
+
+    first = _screen(_status(database, slugs), everything=everything)
+    with Live(first, console=terminal(), auto_refresh=False) as live:
+        try:
+            while True:
+                time.sleep(every)
+                live.update(_screen(_status(database, slugs), everything=everything), refresh=True)
+        except KeyboardInterrupt:
+            return
+
+
+def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
+    from rich.console import Group
+    from rich.text import Text
+
+    from newscrawl.cli.output import Column, table_of
+
+    parts: list[object] = [
+        Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
+        Text(_workers(current)),
+        Text(_totals(current.sources)),
+        *map(Text, _quarantine(current.sources)),
+    ]
+    chosen = [one for one in current.sources if everything or _is_notable(one)]
+    chosen.sort(key=lambda one: one.severity)
+    shown = chosen if everything else chosen[:_MAX_ROWS]
+    if shown:
+        parts.append(table_of([_row(one) for one in shown], _columns(current.moment)))
+    if len(shown) < len(current.sources):
+        left = _number(len(current.sources) - len(shown), "source")
+        left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
+        parts.append(Text(left, style="dim"))
+    if current.incidents:
+        columns = (
+            Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
+            Column(key="source", heading="source", wide=True),
+            Column(key="kind", heading="what is wrong", wide=True),
+            Column(key="note", heading="", wide=True),
+        )
+        rows = [
+            {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
+            for one in current.incidents[:_MAX_ROWS]
+        ]
+        parts.append(table_of(rows, columns))
+    return Group(*parts)  # type: ignore[arg-type]
+
+
+def _is_notable(one: "SourceStatus") -> bool:
+    shown = (one.running_since, one.gaps, one.pages_failed_day, one.quarantined)
+    return one.health not in {"healthy", "never_crawled"} or any(shown)
+
+
+def _workers(current: "WatchStatus") -> str:
+    alive = [one for one in current.workers if not one.silent]
+    silent = len(current.workers) - len(alive)
+    if not current.workers:
+        return "No worker is up: newscrawl monitor starts one."
+    busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
+    hosts = len({one.host for one in alive})
+    text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: {busy} of {slots} "
+    text += f"crawls at a time, {current.queued} in the queue"
+    return text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _totals(sources: Sequence["SourceStatus"]) -> str:
+    hour, day = sum(one.new_hour for one in sources), sum(one.new_day for one in sources)
+    numbers = Counter(one.health for one in sorted(sources, key=lambda one: one.severity))
+    counts = ", ".join(f"{number} {_words(health)}" for health, number in numbers.items())
+    return f"New articles: {hour:,} in 1 h, {day:,} in 24 h. Sources: {counts or 'none'}."
+
+
+def _quarantine(sources: Sequence["SourceStatus"]) -> list[str]:
+    number = sum(one.quarantined for one in sources)
+    if not number:
+        return []
+    held = f"{number:,} revision{' is' if number == 1 else 's are'} in the quarantine"
+    return [f"{held}: newscrawl articles --quarantined lists what was not applied."]
+
+
+def _columns(moment: datetime) -> "tuple[Column, ...]":
+    from newscrawl.cli.output import Column
+
+    return (
+        Column(key="source", heading="source", wide=True),
+        Column(key="health", heading="health", show=_coloured),
+        Column(key="last_start", heading="crawled", show=lambda at: _ago(at, moment)),
+        Column(key="new_hour", heading="1 h", number=True),
+        Column(key="new_day", heading="24 h", number=True),
+        Column(key="pages_failed_day", heading="pages", number=True),
+        Column(key="gap_days", heading="gaps", number=True),
+        Column(key="remark", heading="remark", wide=True),
+        *(Column(key=key, heading="", table=False) for key in _FOR_PROGRAMS),
+    )
+
+
+_FOR_PROGRAMS = (
+    "reason",
+    "coverage",
+    "running_since",
+    "worker",
+    "last_end",
+    "last_success",
+    "due_at",
+    "waiting",
+    "failures",
+    "runs_day",
+    "gaps",
+    "quarantined",
+)
+
+
+def _row(one: "SourceStatus") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {**asdict(one), "gap_days": len(one.gaps), "remark": _remark(one)}
+
+
+def _remark(one: "SourceStatus") -> str:
+    if one.failures:
+        return one.reason
+    causes = ", ".join(f"{cause} {number}" for cause, number in list(one.causes.items())[:3])
+    parts = [
+        f"running since {_moment(one.running_since)}" if one.running_since else "",
+        f"due since {_moment(one.due_at)}" if one.late and one.due_at else "",
+        f"{one.quarantined:,} in quarantine" if one.quarantined else "",
+        causes,
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _moment(moment: datetime) -> str:
+    """Return the time of a moment, with the date of an earlier day."""
+    form = "%H:%M" if moment.date() == datetime.now(UTC).date() else "%Y-%m-%d %H:%M"
+    return moment.strftime(form)
+
+
+def _status_record(current: "WatchStatus") -> dict[str, object]:
+    from dataclasses import asdict
+
+    return {
+        "moment": current.moment,
+        "queued": current.queued,
+        "articles_hour": sum(one.new_hour for one in current.sources),
+        "articles_day": sum(one.new_day for one in current.sources),
+        "quarantined": sum(one.quarantined for one in current.sources),
+        "workers": [asdict(one) for one in current.workers],
+        "sources": [_row(one) for one in current.sources],
+        "incidents": [
+            {"source": one.source, "kind": one.kind, "note": one.note, "opened_at": one.opened_at}
+            for one in current.incidents
+        ],
+    }
+
+
+def _ago(value: object, moment: datetime) -> str:
+    if not isinstance(value, datetime):
+        return "–"
+    seconds = max((moment - value).total_seconds(), 0)
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return f"{seconds:.0f} s ago"
+
+
+def _coloured(value: object) -> "Text":
+    from rich.text import Text
+
+    return Text(_words(str(value)), style=_HEALTH_COLOURS[str(value)])
+
+
+def _words(health: str) -> str:
+    return health.replace("_", " ")

@@ -33,7 +33,7 @@ from newscrawl.items import RobotsPolicy
 from newscrawl.sources import robots
 from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.storage import StorageError
-from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policy
+from newscrawl.storage.saved_state import keep_robots_policy, robots_policy
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

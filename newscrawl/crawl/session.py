@@ -26,10 +26,10 @@ from newscrawl.config import SettingError, duration, durations, seconds
 from newscrawl.items import Memory
 from newscrawl.sources import Source, UrlError, web_url
 from newscrawl.storage import Database, StorageError, open_database
-from newscrawl.storage.crawl_memory import memory_of
+from newscrawl.storage.batch import Writer
 from newscrawl.storage.frontier import Frontier, Schedule, open_frontier
 from newscrawl.storage.leases import SourceLease
-from newscrawl.storage.writing import Writer
+from newscrawl.storage.saved_state import memory_of
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from newscrawl.reading import article_of_hints
 from newscrawl.sources.fetcher import Fetcher, FetchError
 from newscrawl.sources.robots import RobotsRules, origin_of
 from newscrawl.storage import Database
-from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policies
 from newscrawl.storage.retention import (
     REDUCED_AT_ONCE,
     ReadArticle,
@@ -19,6 +18,7 @@ from newscrawl.storage.retention import (
     read_articles,
     reduce_articles,
 )
+from newscrawl.storage.saved_state import keep_robots_policy, robots_policies
 
 Progress = Callable[[int], None]
 

@@ -15,8 +15,8 @@ from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
 from newscrawl.storage.models import Article, Base, Company
-from newscrawl.storage.progress import Step, record_step
 from newscrawl.storage.rollups import RollupUpdate
+from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
 
 _COMPANY_IDS = select(Company.name, Company.id).where(

@@ -18,9 +18,9 @@ from newscrawl.reading import PageReader
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.corrections import add_corrections, wrong_mentions
-from newscrawl.storage.crawl_memory import keep_memory
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
+from newscrawl.storage.saved_state import keep_memory
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story

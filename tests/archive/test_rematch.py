@@ -10,8 +10,8 @@ from newscrawl.items import Mention
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.mentions import stored_mentions, text_batches, write_mentions
-from newscrawl.storage.progress import Step
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.saved_state import Step
 from tests.conftest import Newscrawl
 from tests.worlds import NOON, document, moment, register, save_document
 

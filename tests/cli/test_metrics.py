@@ -15,9 +15,9 @@ from prometheus_client.samples import Sample
 
 from newscrawl.monitoring.metrics import exposition
 from newscrawl.storage import Database, open_database
-from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
 from newscrawl.storage.source_stats import refresh_source_stats
+from newscrawl.storage.status import Incident, record_incidents
 from tests.conftest import Newscrawl
 from tests.receivers import free_port
 

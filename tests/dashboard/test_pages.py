@@ -18,7 +18,7 @@ from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.security import POLICY
 from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
-from newscrawl.storage.incidents import Incident, record_incidents
+from newscrawl.storage.status import Incident, record_incidents
 from tests.dashboards import TODAY, config_of
 from tests.worlds import LONG, NOON, body, document, headline, save_document
 

@@ -17,7 +17,7 @@ from newscrawl.monitoring.delivery import (
     WebhookChannel,
     deliver_pending,
 )
-from newscrawl.monitoring.inspection import Inspector
+from newscrawl.monitoring.health_checks import Inspector
 from newscrawl.storage import Database, company_alerts
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import (

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.monitoring.health_checks import SourceRecord, check, expected_articles
-from newscrawl.storage.incidents import Incident
 from newscrawl.storage.source_stats import DailySourceStats, FailedListing, ListingHealth
+from newscrawl.storage.status import Incident
 
 MONDAY = date(2026, 11, 23)
 

@@ -9,11 +9,9 @@ import pytest
 from sqlalchemy import select, update
 
 from newscrawl.monitoring.delivery import Channel, LogChannel, MailChannel, WebhookChannel
-from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, group_incidents
-from newscrawl.monitoring.inspection import Inspector
+from newscrawl.monitoring.health_checks import MIN_FAILURES, CheckResult, Inspector, group_incidents
 from newscrawl.storage import Database, models
 from newscrawl.storage.frontier import Reading, Schedule, open_frontier
-from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
 from newscrawl.storage.models import Run
 from newscrawl.storage.source_stats import (
@@ -22,7 +20,7 @@ from newscrawl.storage.source_stats import (
     listing_health,
     refresh_source_stats,
 )
-from newscrawl.storage.status import SourceStatus
+from newscrawl.storage.status import Incident, SourceStatus, claim_unreported, record_incidents
 from tests.receivers import Hook, Inbox, mail_server
 from tests.worlds import document, register, save_documents
 

@@ -19,7 +19,6 @@ from newscrawl.monitoring.robots_audit import Audit, Rules
 from newscrawl.sources.robots import RobotsRules
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.batch import FinishedPage, write_batch
-from newscrawl.storage.crawl_memory import keep_robots_policy, robots_policy
 from newscrawl.storage.frontier import FrontierEntry, Schedule, open_frontier
 from newscrawl.storage.models import (
     Article,
@@ -29,6 +28,7 @@ from newscrawl.storage.models import (
     QuarantinedRevision,
     Revision,
 )
+from newscrawl.storage.saved_state import keep_robots_policy, robots_policy
 from tests.conftest import Newscrawl
 from tests.counted import counted
 from tests.site.broken import instead, reset

@@ -21,10 +21,10 @@ from newscrawl.storage.corrections import (
 )
 from newscrawl.storage.errors import CorrectionError
 from newscrawl.storage.mentions import text_batches, write_mentions
-from newscrawl.storage.progress import Step
 from newscrawl.storage.queries import ArticlePage, Scope
 from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.revisions import earlier_version, restore_version
+from newscrawl.storage.saved_state import Step
 from tests.worlds import document, moment, register, save_document
 
 URL = "https://ft.example/a"

@@ -19,8 +19,8 @@ from newscrawl.storage import (
     upgrade_database,
 )
 from newscrawl.storage.company_alerts import list_alerts, watch_company
-from newscrawl.storage.incidents import Incident, claim_unreported, record_incidents
 from newscrawl.storage.source_stats import articles_so_far
+from newscrawl.storage.status import Incident, claim_unreported, record_incidents
 
 SCRIPTS = Path(migrations.__file__).parent
 

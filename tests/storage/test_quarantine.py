@@ -17,7 +17,6 @@ from newscrawl.storage.articles import LostArticle
 from newscrawl.storage.batch import FinishedPage, IngestionWriter, write_batch
 from newscrawl.storage.documents import record_of
 from newscrawl.storage.errors import RevisionError
-from newscrawl.storage.incidents import Incident, record_incidents
 from newscrawl.storage.models import Article, QuarantinedRevision, Run
 from newscrawl.storage.models import Mention as StoredMention
 from newscrawl.storage.retention import Pruning
@@ -28,6 +27,7 @@ from newscrawl.storage.revisions import (
     earlier_version,
     restore_version,
 )
+from newscrawl.storage.status import Incident, record_incidents
 from tests.counted import counted, found_by_search
 from tests.versions import GOOD, SHELL, TEXT, URL, good, shell
 from tests.worlds import (

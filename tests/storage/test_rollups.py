@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from newscrawl.items import Document, Mention
-from newscrawl.storage import Database, progress, queries
+from newscrawl.storage import Database, queries, saved_state
 from newscrawl.storage.mentions import text_batches, write_mentions
 from newscrawl.storage.models import (
     Article,
@@ -110,7 +110,7 @@ def rematch(database: Database, number: int, mentions: Sequence[Mention]) -> Non
     """Give an article other mentions, as `newscrawl rematch` does."""
     batches = chain.from_iterable(text_batches(database, Scope()))
     (text,) = [one for one in batches if one.number == number]
-    step = progress.Step(task="test", position=number, counts={})
+    step = saved_state.Step(task="test", position=number, counts={})
     write_mentions(database, [text], {number: mentions}, step)
 
 

@@ -14,9 +14,8 @@ from starlette.testclient import TestClient
 from newscrawl.dashboard import create_app
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import Schedule, open_frontier
-from newscrawl.storage.incidents import Incident, IncidentKind, record_incidents
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts
-from newscrawl.storage.status import Health, watch_status
+from newscrawl.storage.status import Health, Incident, IncidentKind, record_incidents, watch_status
 from tests.conftest import Newscrawl
 from tests.dashboards import config_of
 from tests.worlds import empty

@@ -8,7 +8,7 @@ from typing import Never
 import pytest
 
 from newscrawl.storage import StorageError, UnstorableDocument
-from newscrawl.storage.writing import BUSY_BATCH, LONG_PAUSE, MAX_PARTS, Batches, Writer
+from newscrawl.storage.batch import BUSY_BATCH, LONG_PAUSE, MAX_PARTS, Batches, Writer
 
 
 def fail(error: Exception) -> Never:

@@ -14,9 +14,8 @@ from newscrawl.dashboard.charts import READ, Strip, strip
 from newscrawl.dashboard.filters import read_filters
 from newscrawl.dashboard.rendering import app_state, choices, render
 from newscrawl.storage import queries
-from newscrawl.storage.incidents import list_incidents
 from newscrawl.storage.queries import CoverageDay
-from newscrawl.storage.status import Health, SourceStatus
+from newscrawl.storage.status import Health, SourceStatus, list_incidents
 
 router = APIRouter()
 

@@ -17,10 +17,22 @@ without that argument requests all of them. Only one crawl of a source may run a
 """
 
 from newscrawl.storage.frontier.crawl import Frontier, open_frontier
-from newscrawl.storage.frontier.dequeue import MAX_CRASHES, DequeuedPage
-from newscrawl.storage.frontier.listings import DueSource, KnownListing, Reading, due_sources
-from newscrawl.storage.frontier.queue import Enqueued, FetchOutcome, FetchResult, FrontierEntry
-from newscrawl.storage.frontier.schedule import Schedule, publishing_interval
+from newscrawl.storage.frontier.listings import (
+    DueSource,
+    KnownListing,
+    Reading,
+    Schedule,
+    due_sources,
+    publishing_interval,
+)
+from newscrawl.storage.frontier.queue import (
+    MAX_CRASHES,
+    DequeuedPage,
+    Enqueued,
+    FetchOutcome,
+    FetchResult,
+    FrontierEntry,
+)
 
 __all__ = [
     "MAX_CRASHES",

@@ -10,11 +10,16 @@ from sqlalchemy import Connection, select
 from newscrawl.items import FetchAttempt, Hints
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.frontier import dequeue, listings, queue
-from newscrawl.storage.frontier.dequeue import Claim, DequeuedPage
-from newscrawl.storage.frontier.listings import KnownListing, Reading
-from newscrawl.storage.frontier.queue import Enqueued, FetchOutcome, FetchResult, FrontierEntry
-from newscrawl.storage.frontier.schedule import Schedule
+from newscrawl.storage.frontier import listings, queue
+from newscrawl.storage.frontier.listings import KnownListing, Reading, Schedule
+from newscrawl.storage.frontier.queue import (
+    Claim,
+    DequeuedPage,
+    Enqueued,
+    FetchOutcome,
+    FetchResult,
+    FrontierEntry,
+)
 from newscrawl.storage.models import Source
 
 _FAILURES: frozenset[FetchOutcome] = frozenset({"failed", "crashed", "deferred", "hopeless"})
@@ -33,7 +38,7 @@ def open_frontier(database: Database, slug: str, run_id: int, schedule: Schedule
         source_id = session.scalar(select(Source.id).where(Source.slug == slug))
         if source_id is None:
             raise StorageError(f"no source {slug!r} in the database: register_source adds it")
-        careful = dequeue.were_killed(session.connection(), source_id, run_id)
+        careful = queue.were_killed(session.connection(), source_id, run_id)
     return Frontier(
         database=database, source_id=source_id, run_id=run_id, schedule=schedule, careful=careful
     )
@@ -72,7 +77,7 @@ class Frontier:
     def hints(self, queue_id: int) -> Hints:
         """Return the hints that listings have given for a page so far."""
         with self.database.reading() as session:
-            return dequeue.hints_of(session.connection(), queue_id)
+            return queue.hints_of(session.connection(), queue_id)
 
     def dequeue(self, limit: int, since: datetime | None = None) -> list[DequeuedPage]:
         """Return the next pages to fetch, none of them twice in a run.
@@ -81,22 +86,20 @@ class Frontier:
         the queue.
         """
         claim = self._claim(since)
-        return self._write(
-            lambda connection: dequeue.dequeue(connection, claim, limit, self.clock())
-        )
+        return self._write(lambda connection: queue.dequeue(connection, claim, limit, self.clock()))
 
     def dequeue_quarantined(self, since: datetime | None = None) -> DequeuedPage | None:
         """Return the next page that may have killed a crawl, for a crawl that fetches nothing else
         meanwhile; one with a `crash_count` above MAX_CRASHES is to be given up."""
         claim = self._claim(since)
         return self._write(
-            lambda connection: dequeue.dequeue_quarantined(connection, claim, self.clock())
+            lambda connection: queue.dequeue_quarantined(connection, claim, self.clock())
         )
 
     def count_waiting(self, since: datetime | None = None) -> int:
         """Return how many pages could still be dequeued."""
         with self.database.reading() as session:
-            return dequeue.count_due(session.connection(), self._claim(since), self.clock())
+            return queue.count_due(session.connection(), self._claim(since), self.clock())
 
     def fetch_result(
         self,
@@ -204,7 +207,7 @@ class Frontier:
         due again, by these listings."""
 
         def work(connection: Connection) -> datetime:
-            dequeue.return_to_queue(connection, self._claim())
+            queue.return_to_queue(connection, self._claim())
             return listings.record_poll(
                 connection, self.source_id, listing_ids, self.schedule, self.clock()
             )

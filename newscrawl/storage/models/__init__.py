@@ -14,19 +14,17 @@ from newscrawl.storage.models.articles import (
 )
 from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.crawls import (
+    CompanyAlert,
     FrontierUrl,
+    Incident,
+    Lease,
     Listing,
     Poll,
     Progress,
     RobotsPolicy,
-    TemplateMemory,
-)
-from newscrawl.storage.models.monitoring import (
-    CompanyAlert,
-    Incident,
-    Lease,
     SourceHealth,
     SourceStats,
+    TemplateMemory,
     WatchedCompany,
     Worker,
 )

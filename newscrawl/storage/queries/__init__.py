@@ -9,10 +9,10 @@ publication, or of its first fetch where it gives none.
 What a zero means. On a day on which nothing was crawled, counts are None: a gap, not a zero.
 `Completeness` says how far a count can be trusted.
 
-Where a question is: `counts` has those about mentions; `completeness` about coverage, by source and
-day; `article_lists` and `article_details` about articles and stories; `text_search` the search;
-`catalogue` names and totals. `questions` describes how a question is declared, `scope` and
-`rollup_tables` limit it to days and sources.
+Where a question is: `counts` has those about mentions; `completeness` about the coverage and health
+of sources, and what is in the database; `article_lists` and `article_details` about articles and
+stories; `text_search` the search. `questions` describes how a question is declared,
+`newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage import scope as _scope
@@ -21,9 +21,6 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries import (
     article_lists as _article_lists,
-)
-from newscrawl.storage.queries import (
-    catalogue as _catalogue,
 )
 from newscrawl.storage.queries import (
     completeness as _completeness,
@@ -39,7 +36,6 @@ from newscrawl.storage.queries import (
 )
 from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
-from newscrawl.storage.queries.catalogue import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
 from newscrawl.storage.queries.questions import *
@@ -50,7 +46,6 @@ from newscrawl.storage.scope import *
 __all__: list[str] = []
 __all__ += _article_details.__all__
 __all__ += _article_lists.__all__
-__all__ += _catalogue.__all__
 __all__ += _completeness.__all__
 __all__ += _counts.__all__
 __all__ += _questions.__all__

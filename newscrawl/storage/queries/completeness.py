@@ -1,4 +1,5 @@
-"""How complete counts are: articles read, days and sources covered."""
+"""How complete counts are: articles read, days and sources covered, the health of sources; and what
+is in the database: names to choose from, and how much of everything."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -9,9 +10,20 @@ from typing import Any, Literal, cast, get_args
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from newscrawl.storage import migrations
 from newscrawl.storage.database import COVERAGE_STATES, CoverageState, Database
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import Coverage, Source
+from newscrawl.storage.models import (
+    Article,
+    Company,
+    CountedArticle,
+    Coverage,
+    DailySource,
+    Mention,
+    Revision,
+    Run,
+    Source,
+)
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
 from newscrawl.storage.scope import (
@@ -31,8 +43,24 @@ from newscrawl.storage.scope import (
     watched,
     zone_of,
 )
+from newscrawl.storage.status import SourceStatus, watch_status
 
-__all__ = ["Completeness", "CompletenessLevel", "CoverageDay", "completeness", "coverage"]
+__all__ = [
+    "Completeness",
+    "CompletenessLevel",
+    "CoverageDay",
+    "DatabaseFacts",
+    "SourceStatus",
+    "company_names",
+    "completeness",
+    "countries",
+    "coverage",
+    "facts",
+    "languages",
+    "sections",
+    "source_health",
+    "source_slugs",
+]
 
 CompletenessLevel = Literal["full", "partial", "none"]
 
@@ -311,3 +339,93 @@ def _expected(firsts: Sequence[date], scope: Scope) -> Completeness:
     since = scope.since or min(firsts)
     expected = sum(max(0, (end - max(first, since)).days + 1) for first in firsts)
     return Completeness(expected=expected, unwatched=max(0, (min(*firsts, end) - since).days))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseFacts:
+    """How much is in the database, of which days, and how fresh it is."""
+
+    version: str
+    rows: Mapping[str, int] = field(default_factory=dict)
+    first_day: date | None = None
+    last_day: date | None = None
+    last_run: datetime | None = None
+
+
+@question("/companies")
+def company_names(database: Database) -> list[str]:
+    """Return all companies that were ever mentioned, by name."""
+    with database.reading() as session:
+        return sorted(session.scalars(select(Company.name)))
+
+
+@question("/sources")
+def source_slugs(database: Database) -> list[str]:
+    """Return all sources that were ever crawled into this database."""
+    with database.reading() as session:
+        return sorted(session.scalars(select(Source.slug)))
+
+
+@question("/sources/health")
+def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatus]:
+    """Return the present health of the scope's sources, the worst first.
+
+    The days of the scope don't matter.
+    """
+    query = select(Source.slug).where(*watched(scope)).order_by(Source.slug)
+    with database.reading() as session:
+        slugs = session.scalars(query).all()
+    return sorted(watch_status(database, slugs).sources, key=lambda one: one.severity)
+
+
+@question("/countries")
+def countries(database: Database) -> list[str]:
+    """Return the countries of these sources."""
+    with database.reading() as session:
+        return sorted(session.scalars(select(Source.country).distinct()))
+
+
+@question("/languages")
+def languages(database: Database) -> list[str]:
+    """Return the languages of all articles that count."""
+    query = select(DailySource.language).where(DailySource.read > 0).distinct()
+    with database.reading() as session:
+        return sorted(filter(None, session.scalars(query)))
+
+
+@question("/sections")
+def sections(database: Database, *, limit: int = 100) -> list[str]:
+    """Return the publishers' sections with the most articles that count, by name."""
+    number = func.count()
+    query = (
+        select(CountedArticle.section)
+        .where(CountedArticle.section != "")
+        .group_by(CountedArticle.section)
+        .order_by(number.desc(), CountedArticle.section)
+        .limit(limit)
+    )
+    with database.reading() as session:
+        return sorted(session.scalars(query))
+
+
+@question("/facts")
+def facts(database: Database) -> DatabaseFacts:
+    """Return how much is in the database, and how fresh it is."""
+    tables = {
+        "sources": Source,
+        "runs": Run,
+        "articles": Article,
+        "revisions": Revision,
+        "companies": Company,
+        "mentions": Mention,
+    }
+    with database.reading() as session:
+        rows = {
+            name: session.scalar(select(func.count()).select_from(table)) or 0
+            for name, table in tables.items()
+        }
+        first, last = session.execute(select(func.min(Article.day), func.max(Article.day))).one()
+        last_run = session.scalar(select(func.max(Run.started_at)))
+    return DatabaseFacts(
+        version=migrations.HEAD, rows=rows, first_day=first, last_day=last, last_run=last_run
+    )

@@ -1,6 +1,6 @@
 """All tables, as SQL for each database: sqlite and postgresql differ in the full-text index.
 
-Databases of versions before the first release have 0001 to 0014; see upgrade_unreleased.py.
+Databases of versions before the first release have 0001 to 0014: see newscrawl.storage.migrations.
 """
 
 from pathlib import Path

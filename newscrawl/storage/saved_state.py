@@ -1,7 +1,13 @@
-"""What a crawl stores for the next one: the template memory of the source, and robots.txt files."""
+"""What crawls and long tasks save for their next run: the template memory of a source, robots.txt
+files, and the progress of a task.
+
+The progress is stored in the transaction that does a part of the work. A part is done and recorded,
+or neither: a restart after a crash repeats nothing.
+"""
 
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -110,3 +116,53 @@ def robots_policies(database: Database, origins: Collection[str]) -> dict[str, R
                     fetched_at=row.fetched_at,
                 )
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskProgress:
+    """The finished part of a task: everything before `position`, with these `counts`."""
+
+    position: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """A finished part of a task, up to `position`; `counts` are those of all parts so far."""
+
+    task: str
+    position: int
+    counts: Mapping[str, int]
+    finished: bool = False
+
+
+def load_progress(database: Database, task: str) -> TaskProgress:
+    """Return the progress of a task; a new one is at position 0."""
+    with database.reading() as session:
+        row = session.get(models.Progress, task)
+        if row is None:
+            return TaskProgress()
+        return TaskProgress(position=row.position, counts=row.counts, finished_at=row.finished_at)
+
+
+def record_step(session: Session, step: Step) -> None:
+    """Write the step, in the transaction of its work."""
+    now = datetime.now(UTC)
+    row = session.get(models.Progress, step.task)
+    if row is None:
+        row = models.Progress(task=step.task, started_at=now)
+        session.add(row)
+    row.position, row.counts = step.position, dict(step.counts)
+    row.updated_at, row.finished_at = now, now if step.finished else None
+
+
+def delete_progress(database: Database, task: str) -> None:
+    """Delete the progress of a task, so that it starts from the beginning."""
+
+    def work(session: Session) -> None:
+        row: Any = session.get(models.Progress, task)
+        if row is not None:
+            session.delete(row)
+
+    database.write(work)

@@ -7,7 +7,7 @@ import pytest
 from newscrawl.extraction.template_memory import MAX_TEXTS
 from newscrawl.items import Memory
 from newscrawl.storage import Database, StorageError, open_database, upgrade_database
-from newscrawl.storage.crawl_memory import keep_memory, memories, memory_of
+from newscrawl.storage.saved_state import keep_memory, memories, memory_of
 
 
 @pytest.fixture
