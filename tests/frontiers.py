@@ -31,7 +31,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def offered(path: str, moment: datetime | None = None, **hints: object) -> FrontierEntry:
+def entry(path: str, moment: datetime | None = None, **hints: object) -> FrontierEntry:
     url = f"https://ft.example/{path}"
     told = Hints(published=moment, **hints)  # type: ignore[arg-type]
     return FrontierEntry(url=url, fetch_url=f"{url}?utm_source=rss", hints=told, moment=moment)
@@ -42,8 +42,8 @@ def reading(**facts: object) -> Reading:
         etag='"1"',
         last_modified=None,
         body_hash="h",
-        cutoff=None,
-        offered=2,
+        skipped_before=None,
+        entry_count=2,
         fresh=1,
         newest_at=None,
         interval=30 * MINUTE,

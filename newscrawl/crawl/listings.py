@@ -102,7 +102,7 @@ class _Listing:
 class _ListingResult:
     """The articles in a listing: `fresh` ones are new to the queue."""
 
-    offered: int = 0
+    entry_count: int = 0
     fresh: int = 0
     newest: datetime | None = None
 
@@ -226,7 +226,7 @@ class Listings:
     def _count_unchanged(self, known: KnownListing) -> None:
         if known.newest_at:
             self._crawler.stats.max_value("newscrawl/newest_entry", known.newest_at)
-        self._session.count("unchanged_entries", known.offered)
+        self._session.count("unchanged_entries", known.entry_count)
 
     async def _process(
         self, response: Response, listing: _Listing, body_hash: str
@@ -268,12 +268,12 @@ class Listings:
                 logger.warning("Sitemap %s %s", response.url, parsed.damage)
             async for request in self._descend(parsed.children, listing):
                 yield request
-        cutoff = self._spider.oldest(archive=isinstance(parsed, Sitemap))
-        found = await self._enqueue(parsed.entries, listing.known.id, cutoff)
+        skipped_before = self._spider.oldest(archive=isinstance(parsed, Sitemap))
+        found = await self._enqueue(parsed.entries, listing.known.id, skipped_before)
         moments = [entry.moment for entry in parsed.entries if entry.moment]
         stated = parsed.interval if isinstance(parsed, Feed) else None
         interval = publishing_interval(moments, stated, self._session.clock())
-        await self._record(listing, _reading(response, body_hash, found, cutoff, interval))
+        await self._record(listing, _reading(response, body_hash, found, skipped_before, interval))
 
     async def _record(self, listing: _Listing, reading: Reading) -> None:
         """Record the reading last, so that a crawl that is killed before repeats it."""
@@ -371,7 +371,7 @@ class Listings:
                 continue
             self._seen[url] = hints
             self._session.count("found")
-            found.offered += 1
+            found.entry_count += 1
             yield _frontier_entry(entry, url)
 
     def _refuse_host(self, host: str) -> None:
@@ -481,15 +481,15 @@ def _reading(
     response: Response,
     body_hash: str,
     found: _ListingResult,
-    cutoff: datetime | None,
+    skipped_before: datetime | None,
     interval: timedelta | None,
 ) -> Reading:
     return Reading(
         etag=header(response, "ETag"),
         last_modified=header(response, "Last-Modified"),
         body_hash=body_hash,
-        cutoff=cutoff,
-        offered=found.offered,
+        skipped_before=skipped_before,
+        entry_count=found.entry_count,
         fresh=found.fresh,
         newest_at=found.newest,
         interval=interval,

@@ -321,7 +321,7 @@ class Digest:
     chosen: bool
     completeness: Completeness
     companies: tuple[CompanyDigest, ...]
-    quiet: tuple[str, ...]
+    unmentioned: tuple[str, ...]
     stories: tuple[StoryRow, ...]
     alerts: tuple[StoredAlert, ...]
 
@@ -365,7 +365,7 @@ def make_digest(database: Database, span: Span, last: date) -> Digest:
         chosen=bool(chosen),
         completeness=queries.completeness(database, scope=scope),
         companies=tuple(named),
-        quiet=tuple(one.company for one in rows if not one.articles),
+        unmentioned=tuple(one.company for one in rows if not one.articles),
         stories=tuple(queries.stories(database, scope=scope, limit=MAX_STORIES, least=2)),
         alerts=tuple(alerts),
     )
@@ -459,7 +459,7 @@ def _values(digest: Digest) -> Mapping[str, object]:
         "headings": _HEADINGS,
         "rows": [_cells(one) for one in digest.companies],
         "companies": digest.companies,
-        "quiet": digest.quiet,
+        "unmentioned": digest.unmentioned,
         "stories": digest.stories,
     }
 

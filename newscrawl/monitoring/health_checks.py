@@ -326,9 +326,9 @@ def _stale(record: SourceRecord, today: date) -> list[CheckResult]:
     last = max((one.day for one in record.days if one.new), default=None)
     if last is None:
         return []
-    quiet = [one.day for one in record.days if last < one.day < today and one.runs]
+    without_new = [one.day for one in record.days if last < one.day < today and one.runs]
     awaited = 0.0
-    for day in quiet:
+    for day in without_new:
         expected = expected_articles([one for one in record.days if one.day <= last], day)
         if expected is None:
             return []

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import StorageError
-from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceHealth, SourceStats
+from newscrawl.storage.models import Coverage, Listing, Run, Source, SourceCheckup, SourceStats
 
 # Ours: how far back a source's history is used.
 HISTORY_DAYS = 56
@@ -276,9 +276,9 @@ def record_checkups(
                 raise StorageError(
                     f"no source {checkup.slug!r} in the database: register_source adds it"
                 )
-            row = session.get(SourceHealth, ids[checkup.slug])
+            row = session.get(SourceCheckup, ids[checkup.slug])
             if row is None:
-                row = SourceHealth(source_id=ids[checkup.slug])
+                row = SourceCheckup(source_id=ids[checkup.slug])
                 session.add(row)
             row.checked_at, row.state, row.note = moment, checkup.state, checkup.note
             row.listings, row.working = checkup.listings, checkup.working
@@ -291,7 +291,7 @@ def record_checkups(
 
 def last_checkups(database: Database) -> dict[str, LastCheckup]:
     """Return the last check of each source that was ever checked, by slug."""
-    query = select(Source.slug, SourceHealth).join(Source, Source.id == SourceHealth.source_id)
+    query = select(Source.slug, SourceCheckup).join(Source, Source.id == SourceCheckup.source_id)
     with database.reading() as session:
         return {
             slug: LastCheckup(

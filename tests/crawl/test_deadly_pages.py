@@ -18,7 +18,7 @@ from newscrawl.items import FetchAttempt
 from newscrawl.storage import Database
 from newscrawl.storage.frontier import MAX_CRASHES, DequeuedPage, Frontier
 from newscrawl.storage.models import FrontierUrl
-from tests.frontiers import AT_ONCE, SCHEDULE, next_run, now, offered, urls
+from tests.frontiers import AT_ONCE, SCHEDULE, entry, next_run, now, urls
 from tests.site.crawling import PROJECT, Crawl, crawl_command, crawl_environment
 from tests.site.faults import Answer, listing, story
 from tests.site.forking import Forks
@@ -48,7 +48,7 @@ def suspected(database: Database) -> Frontier:
     """A crawl whose two predecessors were killed, with "a" and "b" on their way."""
     for _ in range(2):
         run = next_run(database)
-        run.enqueue(None, [offered("a"), offered("b")])
+        run.enqueue(None, [entry("a"), entry("b")])
         assert urls(run.dequeue(10)) == ["a", "b"]
     return next_run(database)
 
@@ -67,7 +67,7 @@ def row(database: Database, path: str) -> dict[str, object]:
 
 
 def test_pages_in_flight_in_two_killed_crawls_are_quarantined(suspected: Frontier) -> None:
-    suspected.enqueue(None, [offered("c")])
+    suspected.enqueue(None, [entry("c")])
     assert urls(suspected.dequeue(10)) == ["c"]
     assert urls([alone(suspected), alone(suspected)]) == ["a", "b"]
     assert suspected.dequeue_quarantined() is None
@@ -78,7 +78,7 @@ def test_pages_in_flight_in_one_killed_crawl_are_not_quarantined(database: Datab
     run.finish([])
     database.finish_run(run.run_id, "finished", {})
     killed = next_run(database)
-    killed.enqueue(None, [offered("a"), offered("b")])
+    killed.enqueue(None, [entry("a"), entry("b")])
     killed.dequeue(10)
     assert urls(next_run(database).dequeue(10)) == ["a", "b"]
 
@@ -122,7 +122,7 @@ def died(database: Database, attempt: FetchAttempt) -> Frontier:
 
 def test_page_that_crashes_its_process_is_retried_alone_then_given_up(database: Database) -> None:
     run = next_run(database, AT_ONCE)
-    run.enqueue(None, [offered("a")])
+    run.enqueue(None, [entry("a")])
     (page,) = run.dequeue(1)
     for _ in AT_ONCE.retries:
         run = died(database, page.attempt)

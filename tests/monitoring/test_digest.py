@@ -87,7 +87,7 @@ def test_weekly_digest_compares_with_the_week_before(news):
     assert (rows["Siemens"].articles, rows["Siemens"].before) == (6, 1)
     assert (rows["Bosch"].articles, rows["Bosch"].before) == (1, 3)
     assert rows["Siemens"].in_title == 6
-    assert digest.quiet == ("E.ON",)
+    assert digest.unmentioned == ("E.ON",)
     assert [one.company for one in digest.companies] == ["Siemens", "Bosch"]
     assert rows["Siemens"].spark[-3:] == (1, 2, 3)
 

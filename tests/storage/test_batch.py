@@ -11,7 +11,7 @@ from newscrawl.storage import Database, SaveResult, StorageError, UnstorableDocu
 from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
-from tests.frontiers import SCHEDULE, article, offered
+from tests.frontiers import SCHEDULE, article, entry
 from tests.worlds import document, register
 
 
@@ -24,7 +24,7 @@ def taken(frontier: Frontier, *paths: str) -> list[DequeuedPage]:
     """Pages of the queue, in this order."""
     day = datetime(2026, 11, 20, tzinfo=UTC)
     offers: list[FrontierEntry] = [
-        offered(path, day.replace(minute=59 - place)) for place, path in enumerate(paths)
+        entry(path, day.replace(minute=59 - place)) for place, path in enumerate(paths)
     ]
     frontier.enqueue(None, offers)
     return frontier.dequeue(len(paths))

@@ -27,9 +27,9 @@ from tests.frontiers import (
     SCHEDULE,
     after,
     article,
+    entry,
     next_run,
     now,
-    offered,
     reading,
     store,
     urls,
@@ -46,14 +46,14 @@ def frontier(database: Database) -> Frontier:
 
 
 def test_enqueued_page_is_dequeued_once(frontier: Frontier) -> None:
-    assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=0, fresh=2)
+    assert frontier.enqueue(None, [entry("a"), entry("b")]) == Enqueued(known=0, fresh=2)
     assert urls(frontier.dequeue(10)) == ["a", "b"]
     assert frontier.dequeue(10) == []
 
 
 def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
     moment = now() - HOUR
-    told = offered("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
+    told = entry("a", moment, title="Ein Titel 😀", authors=("Jo", "Al"), language="de")
     frontier.enqueue(None, [told])
     (page,) = frontier.dequeue(1)
     assert page.hints == told.hints
@@ -63,21 +63,21 @@ def test_hints_are_stored_with_their_page(frontier: Frontier) -> None:
 
 
 def test_newest_pages_come_first_and_undated_ones_last(frontier: Frontier) -> None:
-    pages = [offered("undated"), offered("old", now() - DAY), offered("new", now() - MINUTE)]
+    pages = [entry("undated"), entry("old", now() - DAY), entry("new", now() - MINUTE)]
     frontier.enqueue(None, pages)
     assert urls(frontier.dequeue(2)) == ["new", "old"]
     assert urls(frontier.dequeue(2)) == ["undated"]
 
 
 def test_page_enqueued_twice_is_queued_once(frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
-    assert frontier.enqueue(None, [offered("a"), offered("b"), offered("b")]).fresh == 1
+    frontier.enqueue(None, [entry("a")])
+    assert frontier.enqueue(None, [entry("a"), entry("b"), entry("b")]).fresh == 1
     assert urls(frontier.dequeue(10)) == ["a", "b"]
 
 
 def test_stored_article_is_not_queued(database: Database, frontier: Frontier) -> None:
     save_document(database, document("a"), frontier.run_id)
-    assert frontier.enqueue(None, [offered("a"), offered("b")]) == Enqueued(known=1, fresh=1)
+    assert frontier.enqueue(None, [entry("a"), entry("b")]) == Enqueued(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["b"]
 
 
@@ -98,21 +98,21 @@ def test_mobile_page_of_a_stored_article_is_its_alias(
 
 
 def test_mobile_page_of_a_queued_page_is_not_queued(frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     assert frontier.enqueue(None, [twin()]) == Enqueued(known=1, fresh=0)
-    both = [twin("https://ft.example/amp/b-1"), offered("b-1")]
+    both = [twin("https://ft.example/amp/b-1"), entry("b-1")]
     assert frontier.enqueue(None, both) == Enqueued(known=1, fresh=1)
     assert urls(frontier.dequeue(10)) == ["a", "b-1"]
 
 
 def test_mobile_page_without_a_known_main_page_is_queued(frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("b")])
+    frontier.enqueue(None, [entry("b")])
     assert frontier.enqueue(None, [twin()]).fresh == 1
     assert TWIN in [page.attempt.url for page in frontier.dequeue(10)]
 
 
 def test_pages_before_since_stay_queued(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("old", now() - 3 * DAY), offered("new", now() - HOUR)])
+    frontier.enqueue(None, [entry("old", now() - 3 * DAY), entry("new", now() - HOUR)])
     since = now() - DAY
     assert urls(frontier.dequeue(10, since)) == ["new"]
     assert frontier.count_waiting(since) == 0
@@ -121,20 +121,20 @@ def test_pages_before_since_stay_queued(database: Database, frontier: Frontier) 
 
 
 def test_url_too_long_for_an_index_is_skipped(frontier: Frontier) -> None:
-    assert frontier.enqueue(None, [offered("x" * 2_700), offered("a")]).fresh == 1
+    assert frontier.enqueue(None, [entry("x" * 2_700), entry("a")]).fresh == 1
 
 
 def test_pages_in_flight_in_a_killed_run_are_dequeued_again(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.enqueue(None, [offered("a"), offered("b")])
+    frontier.enqueue(None, [entry("a"), entry("b")])
     first, _ = frontier.dequeue(10)
     store(frontier, first.attempt, article(first))
     assert urls(next_run(database).dequeue(10)) == ["b"]
 
 
 def test_pages_in_flight_in_a_killed_run_come_last(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("deadly", now()), offered("b", now() - HOUR)])
+    frontier.enqueue(None, [entry("deadly", now()), entry("b", now() - HOUR)])
     frontier.dequeue(1)
     assert urls(next_run(database).dequeue(2)) == ["b", "deadly"]
 
@@ -142,7 +142,7 @@ def test_pages_in_flight_in_a_killed_run_come_last(database: Database, frontier:
 def test_page_is_done_only_when_its_article_is_stored(
     database: Database, frontier: Frontier
 ) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     refused = replace(article(page), page=replace(article(page).page, source="unknown"))
     with pytest.raises(Exception, match="no source"):
@@ -151,7 +151,7 @@ def test_page_is_done_only_when_its_article_is_stored(
 
 
 def test_alias_of_a_stored_article_leaves_the_queue(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("amp/a"), offered("a")])
+    frontier.enqueue(None, [entry("amp/a"), entry("a")])
     page = next(p for p in frontier.dequeue(1))
     saved = article(page)
     saved = replace(saved, article=replace(saved.article, url="https://ft.example/a"))
@@ -167,10 +167,10 @@ def test_alias_of_a_stored_article_leaves_the_queue(database: Database, frontier
 def test_closed_page_is_queued_again_with_its_headline(
     database: Database, frontier: Frontier, reason: str, title: str | None, waits: bool
 ) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "closed", reason))
-    frontier.enqueue(None, [offered("a", title=title)])
+    frontier.enqueue(None, [entry("a", title=title)])
     again = next_run(database).dequeue(1)
     assert [one.hints.title for one in again] == ([title] if waits else [])
 
@@ -180,7 +180,7 @@ def test_closed_page_is_queued_again_with_its_headline(
 
 def test_failed_page_is_retried_a_limited_number_of_times(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     tries = 0
     while pages := frontier.dequeue(1):
         tries += 1
@@ -190,7 +190,7 @@ def test_failed_page_is_retried_a_limited_number_of_times(database: Database) ->
 
 
 def test_failed_page_is_not_retried_at_once(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "failed", "timeout"))
     assert next_run(database).dequeue(1) == []
@@ -199,7 +199,7 @@ def test_failed_page_is_not_retried_at_once(database: Database, frontier: Fronti
 def test_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> None:
     frontier = next_run(database)
     frontier = replace(frontier, began=now())
-    frontier.enqueue(None, [offered("a", now() - 2 * HOUR, title="Told")])
+    frontier.enqueue(None, [entry("a", now() - 2 * HOUR, title="Told")])
     (page,) = frontier.dequeue(9)
     for _ in range(9):
         frontier.mark_done(frontier.fetch_result(page.attempt, "deferred", "any"))
@@ -212,7 +212,7 @@ def test_page_that_waits_for_robots_txt_is_not_given_up(database: Database) -> N
 
 def test_old_page_that_waits_for_robots_txt_counts_as_failed(database: Database) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.enqueue(None, [offered("a", now() - 31 * DAY)])
+    frontier.enqueue(None, [entry("a", now() - 31 * DAY)])
     for failures in range(3):
         (page,) = next_run(database, AT_ONCE).dequeue(9)
         assert page.attempt.failures == failures
@@ -222,7 +222,7 @@ def test_old_page_that_waits_for_robots_txt_counts_as_failed(database: Database)
 
 def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database: Database) -> None:
     frontier = next_run(database)
-    frontier.enqueue(None, [offered("a", now())])
+    frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
     attempt = replace(page.attempt, etag='"1"')
     frontier.mark_done(frontier.fetch_result(attempt, "read", "stored"))
@@ -236,14 +236,14 @@ def test_revisit_that_waits_for_robots_txt_stays_a_revisit(database: Database) -
 @pytest.mark.parametrize("outcome", ["closed", "hopeless"])
 def test_page_can_be_given_up(database: Database, outcome: str) -> None:
     frontier = next_run(database, AT_ONCE)
-    frontier.enqueue(None, [offered("a", now() - MINUTE)])
+    frontier.enqueue(None, [entry("a", now() - MINUTE)])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, outcome, "told"))  # type: ignore[arg-type]
     assert next_run(database, AT_ONCE).dequeue(1) == []
 
 
 def test_postponed_page_stays_queued(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1, now() - DAY)
     old = now() - 9 * DAY
     frontier.mark_done(frontier.fetch_result(page.attempt, "postponed", "TooOld", published=old))
@@ -253,7 +253,7 @@ def test_postponed_page_stays_queued(database: Database, frontier: Frontier) -> 
 
 def test_read_page_is_revisited_with_its_validators(database: Database) -> None:
     frontier = next_run(database)
-    frontier.enqueue(None, [offered("a", now())])
+    frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
     attempt = replace(page.attempt, etag='"abc"', last_modified="Sun, 22 Nov 2026 06:00:00 GMT")
     store(frontier, attempt, article(page))
@@ -268,12 +268,12 @@ def test_read_page_is_revisited_with_its_validators(database: Database) -> None:
 
 def changed(path: str, moment: datetime) -> FrontierEntry:
     """An offer that says when its page was last changed."""
-    return replace(offered(path, now() - DAY), modified=moment)
+    return replace(entry(path, now() - DAY), modified=moment)
 
 
 def stored(database: Database, frontier: Frontier, path: str = "a") -> DequeuedPage:
     """A page of the queue that was read and stored just now."""
-    frontier.enqueue(None, [offered(path, now() - DAY)])
+    frontier.enqueue(None, [entry(path, now() - DAY)])
     (page,) = frontier.dequeue(1)
     store(frontier, page.attempt, article(page))
     return page
@@ -309,7 +309,7 @@ def test_lastmod_of_an_unmodified_page_is_ignored_later(
 
 def test_alias_is_not_revisited(database: Database) -> None:
     frontier = next_run(database)
-    frontier.enqueue(None, [offered("a", now()), offered("print/a", now() - MINUTE)])
+    frontier.enqueue(None, [entry("a", now()), entry("print/a", now() - MINUTE)])
     for page in frontier.dequeue(2):
         store(frontier, page.attempt, article(page))
     assert urls(after(DAY, frontier).dequeue(10)) == ["a"]
@@ -317,10 +317,10 @@ def test_alias_is_not_revisited(database: Database) -> None:
 
 def test_new_pages_come_before_revisits(database: Database) -> None:
     frontier = next_run(database)
-    frontier.enqueue(None, [offered("a", now())])
+    frontier.enqueue(None, [entry("a", now())])
     (page,) = frontier.dequeue(1)
     frontier.mark_done(frontier.fetch_result(page.attempt, "read", "stored"))
-    frontier.enqueue(None, [offered("b", now() - DAY)])
+    frontier.enqueue(None, [entry("b", now() - DAY)])
     assert urls(after(2 * HOUR, frontier).dequeue(10)) == ["b", "a"]
 
 
@@ -411,11 +411,11 @@ def test_reading_of_a_listing_is_stored(database: Database, frontier: Frontier) 
     (new,) = frontier.listings(["https://ft.example/rss"])
     assert (new.etag, new.checked_at) == (None, None)
     frontier.record_reading(
-        new.id, reading(etag='"7"', last_modified="then", offered=5, newest_at=now())
+        new.id, reading(etag='"7"', last_modified="then", entry_count=5, newest_at=now())
     )
     (known,) = next_run(database).listings(["https://ft.example/rss"])
     assert (known.id, known.etag, known.last_modified) == (new.id, '"7"', "then")
-    assert (known.offered, known.body_hash) == (5, "h")
+    assert (known.entry_count, known.body_hash) == (5, "h")
     assert known.checked_at is not None
     assert known.next_poll_at is not None
     assert known.next_poll_at - known.checked_at == 30 * MINUTE
@@ -464,7 +464,7 @@ def test_reading_covers_a_later_since(
 
     (one,) = frontier.listings(["https://ft.example/rss"])
     assert not one.covers(day(asked_from))
-    frontier.record_reading(one.id, reading(cutoff=day(read_from)))
+    frontier.record_reading(one.id, reading(skipped_before=day(read_from)))
     (one,) = frontier.listings(["https://ft.example/rss"])
     assert one.covers(day(asked_from)) is enough
 
@@ -491,7 +491,7 @@ def test_source_is_due_with_the_first_of_its_listings(
 
 
 def test_source_is_due_soon_after_one_of_its_pages(database: Database, frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     frontier.finish([])
     assert due_sources(database, now() + MINUTE, ["ft"]) == []
     (due,) = due_sources(database, now() + 11 * MINUTE, ["ft"])
@@ -513,8 +513,8 @@ def test_new_and_overdue_sources_come_first(database: Database) -> None:
 
 def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None:
     moment = now() - HOUR
-    frontier.enqueue(None, [offered("a", title="First")])
-    told = offered("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
+    frontier.enqueue(None, [entry("a", title="First")])
+    told = entry("a", moment, title="Second", standfirst="More", authors=("Jo",), section="Ports")
     frontier.enqueue(None, [told])
     (page,) = frontier.dequeue(1)
     assert page.hints == replace(told.hints, title="First")
@@ -522,9 +522,9 @@ def test_later_hints_complete_those_of_a_queued_page(frontier: Frontier) -> None
 
 
 def test_hints_are_added_to_a_page_in_flight(frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
-    frontier.add_hints([offered("a", title="Late")])
+    frontier.add_hints([entry("a", title="Late")])
     assert frontier.hints(page.attempt.queue_id).title == "Late"
     assert frontier.dequeue(1) == []
 
@@ -538,15 +538,15 @@ def test_page_without_a_headline_is_queued_again_with_it(
     frontier: Frontier, outcome: str, reason: str, order: str
 ) -> None:
     frontier = replace(frontier, began=now())
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     attempt = replace(page.attempt, etag='"1"')
     if order == "told first":
-        frontier.add_hints([offered("a", title="Late")])
+        frontier.add_hints([entry("a", title="Late")])
     frontier.mark_done(frontier.fetch_result(attempt, outcome, reason))  # type: ignore[arg-type]
     if order == "left first":
         assert frontier.dequeue(1) == []
-        frontier.add_hints([offered("a", title="Late")])
+        frontier.add_hints([entry("a", title="Late")])
     (again,) = frontier.dequeue(1)
     assert (again.hints.title, again.again, again.attempt.etag) == ("Late", True, None)
     # Once is enough: who brings nothing then is left.
@@ -555,12 +555,12 @@ def test_page_without_a_headline_is_queued_again_with_it(
 
 
 def test_stored_article_is_not_queued_again_for_its_headline(frontier: Frontier) -> None:
-    frontier.enqueue(None, [offered("a")])
+    frontier.enqueue(None, [entry("a")])
     (page,) = frontier.dequeue(1)
     store(frontier, page.attempt, article(page))
     later = after(2 * HOUR, frontier)
     (page,) = later.dequeue(1)
     later.mark_done(later.fetch_result(page.attempt, "closed", "paywalled"))
-    later.add_hints([offered("a", title="Late")])
-    later.enqueue(None, [offered("a", title="Late")])
+    later.add_hints([entry("a", title="Late")])
+    later.enqueue(None, [entry("a", title="Late")])
     assert later.dequeue(1) == []

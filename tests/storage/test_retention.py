@@ -22,7 +22,7 @@ from newscrawl.storage.models import (
 )
 from newscrawl.storage.retention import MIN_KEEP, PruneResult, Pruning, prune_daily
 from tests.conftest import Newscrawl
-from tests.frontiers import DAY, HOUR, article, next_run, now, offered, reading, urls
+from tests.frontiers import DAY, HOUR, article, entry, next_run, now, reading, urls
 
 KEEP = 30 * DAY
 FEED = "https://ft.example/feed"
@@ -49,7 +49,7 @@ def crawl(database: Database) -> Callable[..., Enqueued]:
     def crawl(moment: datetime, *paths: str, feed: str = FEED) -> Enqueued:
         run = at(moment, next_run(database))
         (listing,) = run.listings([feed])
-        offer = run.enqueue(listing.id, [offered(path, moment) for path in paths])
+        offer = run.enqueue(listing.id, [entry(path, moment) for path in paths])
         for page in run.dequeue(100):
             path = page.attempt.url.rpartition("/")[2]
             if path.startswith("x"):
@@ -122,7 +122,7 @@ def test_paused_source_keeps_pages_that_it_would_request_again(
 
 def test_pending_pages_are_never_pruned(database: Database) -> None:
     long_ago = at(now() - 100 * DAY, next_run(database))
-    long_ago.enqueue(None, [offered("a"), offered("b")])
+    long_ago.enqueue(None, [entry("a"), entry("b")])
     (first, _) = long_ago.dequeue(10)
     long_ago.mark_done(long_ago.fetch_result(first.attempt, "failed", "timeout"))
     assert prune(database).pages == 0
@@ -223,7 +223,7 @@ def test_retention_below_the_minimum_is_refused(database: Database) -> None:
 def test_command_reports_the_pruned_rows(newscrawl: Newscrawl) -> None:
     with open_database("sqlite:///newscrawl.sqlite") as database:
         run = at(now() - 100 * DAY, next_run(database))
-        run.enqueue(None, [offered("a")])
+        run.enqueue(None, [entry("a")])
         (page,) = run.dequeue(1)
         run.mark_done(run.fetch_result(page.attempt, "closed", "NotHtml"))
         at(now(), next_run(database)).finish([])

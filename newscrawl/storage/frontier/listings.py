@@ -19,7 +19,7 @@ _MAX_RECENT = 20
 # The interval if neither dates nor earlier readings give a rate.
 _DEFAULT_INTERVAL = timedelta(hours=1)
 # The factors of the next interval for each reading without a new article, and for each failure.
-_QUIET_FACTOR = 1.5
+_WITHOUT_NEW_FACTOR = 1.5
 _FAILURE_FACTOR = 2.0
 # A page that waits for a robots.txt is tried again after a quarter of its age, within bounds, and
 # counts as failed when it is older than this: RFC 9309, 2.3.1.4, takes 30 days as an example of the
@@ -55,12 +55,14 @@ class Schedule:
             return None
         return now + max(_DEFERRED_LEAST, min(age / _DEFERRED_SHARE, self.poll_max))
 
-    def poll_at(self, interval: timedelta, quiet: int, failures: int, now: datetime) -> datetime:
+    def poll_at(
+        self, interval: timedelta, polls_since_new: int, failures: int, now: datetime
+    ) -> datetime:
         """Return when to request a listing again, after these numbers of readings without a new
         article and of failures."""
         if failures:
             return now + self._bounded(self.poll_min, _FAILURE_FACTOR, failures)
-        return now + self._bounded(interval, _QUIET_FACTOR, quiet)
+        return now + self._bounded(interval, _WITHOUT_NEW_FACTOR, polls_since_new)
 
     def _bounded(self, interval: timedelta, factor: float, times: int) -> timedelta:
         base = min(max(interval, self.poll_min), self.poll_max)
@@ -103,8 +105,8 @@ def publishing_interval(
 class KnownListing:
     """A feed or sitemap with its last reading; a new one has only `id` and `url`.
 
-    Entries older than `cutoff` were skipped at that reading; None if none were. `failures` counts
-    the failed readings since then, including those that may have killed a crawl.
+    Entries older than `skipped_before` were skipped at that reading; None if none were. `failures`
+    counts the failed readings since then, including those that may have killed a crawl.
     """
 
     id: int
@@ -112,24 +114,24 @@ class KnownListing:
     etag: str | None = None
     last_modified: str | None = None
     body_hash: str | None = None
-    cutoff: datetime | None = None
-    offered: int = 0
+    skipped_before: datetime | None = None
+    entry_count: int = 0
     newest_at: datetime | None = None
     checked_at: datetime | None = None
     failures: int = 0
     next_poll_at: datetime | None = None
 
-    def covers(self, cutoff: datetime | None) -> bool:
-        """Return whether a reading that skips entries older than `cutoff` would find nothing
+    def covers(self, since: datetime | None) -> bool:
+        """Return whether a reading that skips entries older than `since` would find nothing
         more."""
         if self.checked_at is None:
             return False
-        return self.cutoff is None or (cutoff is not None and cutoff >= self.cutoff)
+        return self.skipped_before is None or (since is not None and since >= self.skipped_before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A reading of a listing: `offered` articles, of which `fresh` were new to the queue.
+    """A reading of a listing: `entry_count` articles, of which `fresh` were new to the queue.
 
     `interval` is the time between two of them, None if it is unknown.
     """
@@ -137,8 +139,8 @@ class Reading:
     etag: str | None
     last_modified: str | None
     body_hash: str
-    cutoff: datetime | None
-    offered: int
+    skipped_before: datetime | None
+    entry_count: int
     fresh: int
     newest_at: datetime | None
     interval: timedelta | None
@@ -161,8 +163,8 @@ def known_listings(
             "source_id": source_id,
             "parent_id": parent_id,
             "url": url,
-            "offered": 0,
-            "quiet": 0,
+            "entry_count": 0,
+            "polls_since_new": 0,
             "failures": 0,
         }
         for url in dict.fromkeys(urls)
@@ -191,8 +193,8 @@ def _known(row: Any) -> KnownListing:
         etag=row.etag,
         last_modified=row.last_modified,
         body_hash=row.body_hash,
-        cutoff=row.cutoff,
-        offered=row.offered,
+        skipped_before=row.skipped_before,
+        entry_count=row.entry_count,
         newest_at=row.newest_at,
         checked_at=row.checked_at,
         failures=row.failures,
@@ -205,7 +207,7 @@ def record_reading(
 ) -> None:
     """Record the reading of a listing, after all of its articles were queued."""
     row = _row(connection, listing_id)
-    quiet = 0 if reading.fresh else row.quiet + 1
+    polls_since_new = 0 if reading.fresh else row.polls_since_new + 1
     interval = reading.interval or interval_by_history(
         None if row.interval_seconds is None else timedelta(seconds=row.interval_seconds),
         row.checked_at and now - row.checked_at,
@@ -215,14 +217,14 @@ def record_reading(
         "etag": validator(reading.etag),
         "last_modified": validator(reading.last_modified),
         "body_hash": reading.body_hash,
-        "cutoff": reading.cutoff,
-        "offered": reading.offered,
+        "skipped_before": reading.skipped_before,
+        "entry_count": reading.entry_count,
         "newest_at": reading.newest_at,
         "checked_at": now,
-        "quiet": quiet,
+        "polls_since_new": polls_since_new,
         "failures": 0,
         "interval_seconds": interval.total_seconds(),
-        "next_poll_at": schedule.poll_at(interval, quiet, 0, now),
+        "next_poll_at": schedule.poll_at(interval, polls_since_new, 0, now),
     }
     if reading.fresh:
         seen["changed_at"] = now
@@ -237,9 +239,9 @@ def record_unchanged(
     interval = timedelta(seconds=row.interval_seconds or 0.0)
     seen = {
         "checked_at": now,
-        "quiet": row.quiet + 1,
+        "polls_since_new": row.polls_since_new + 1,
         "failures": 0,
-        "next_poll_at": schedule.poll_at(interval, row.quiet + 1, 0, now),
+        "next_poll_at": schedule.poll_at(interval, row.polls_since_new + 1, 0, now),
     }
     connection.execute(update(Listing).where(Listing.id == listing_id).values(seen))
 
@@ -257,7 +259,9 @@ def record_failure(
 
 
 def _row(connection: Connection, listing_id: int) -> Any:
-    asked = select(Listing.quiet, Listing.failures, Listing.interval_seconds, Listing.checked_at)
+    asked = select(
+        Listing.polls_since_new, Listing.failures, Listing.interval_seconds, Listing.checked_at
+    )
     return connection.execute(asked.where(Listing.id == listing_id)).one()
 
 

@@ -18,9 +18,10 @@ from newscrawl.storage.models.base import Base, BigKey
 class Listing(Base):
     """A feed or sitemap of a source, and its last reading.
 
-    Entries older than `cutoff` were skipped at that reading; none if it is empty. `offered` counts
-    its articles, `newest_at` is the date of the youngest. `quiet` counts the readings since the
-    last one with a new article, `failures` those that failed in a row.
+    Entries older than `skipped_before` were skipped at that reading; none if it is empty.
+    `entry_count` counts its articles, `newest_at` is the date of the youngest. `polls_since_new`
+    counts the readings since the last one with a new article, `failures` those that failed in a
+    row.
     """
 
     __tablename__ = "listings"
@@ -35,12 +36,12 @@ class Listing(Base):
     etag: Mapped[str | None]
     last_modified: Mapped[str | None]
     body_hash: Mapped[str | None]
-    cutoff: Mapped[datetime | None]
-    offered: Mapped[int]
+    skipped_before: Mapped[datetime | None]
+    entry_count: Mapped[int]
     newest_at: Mapped[datetime | None]
     checked_at: Mapped[datetime | None]
     changed_at: Mapped[datetime | None]
-    quiet: Mapped[int]
+    polls_since_new: Mapped[int]
     failures: Mapped[int]
     interval_seconds: Mapped[float | None]
     next_poll_at: Mapped[datetime | None]
@@ -252,7 +253,7 @@ class Incident(Base):
     recovery_reported_at: Mapped[datetime | None]
 
 
-class SourceHealth(Base):
+class SourceCheckup(Base):
     """The last check of a source, which tests whether it can be crawled.
 
     `state` is one of newscrawl.sources.discovery.State; `last_ok` is the last check that found it
@@ -260,7 +261,7 @@ class SourceHealth(Base):
     article, `moved_to` the new address of a home page that has moved permanently.
     """
 
-    __tablename__ = "source_health"
+    __tablename__ = "source_checkups"
 
     source_id: Mapped[int] = mapped_column(ForeignKey("sources.id"), primary_key=True)
     checked_at: Mapped[datetime]
