@@ -322,7 +322,7 @@ def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
 
 def _evaluate_kinds(pages: "Corpus", form: Format) -> None:
     """Show for the pages of each type how many are taken for each kind."""
-    from newscrawl.training.kind_score import KINDS, score_kinds
+    from newscrawl.training.kinds import KINDS, score_kinds
 
     with progress("pages", len(pages)) as step:
         scores = score_kinds(pages.pages, lambda: step(""))

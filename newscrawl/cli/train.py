@@ -1,4 +1,4 @@
-"""newscrawl train: learn from labelled pages the limits of FE, the network, or trees."""
+"""newscrawl train: learn the limits of FE, the network, the model of kinds, or trees."""
 
 import json
 import shlex
@@ -32,12 +32,13 @@ from newscrawl.cli.output import Column, progress, render, write_note
 if TYPE_CHECKING:
     from newscrawl.training.corpus import Corpus, Split
     from newscrawl.training.examples import Example, Scored
+    from newscrawl.training.kinds import Rejected
     from newscrawl.training.limits import LimitsFit, Plan, Vectors
     from newscrawl.training.pso import Generation
     from newscrawl.training.trees import TreesName
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
-Model = Literal["limits", "network", "tree", "boosted"]
+Model = Literal["limits", "network", "kinds", "tree", "boosted"]
 # Options of one model only.
 _OF_LIMITS = (
     *("profile", "unspaced", "run", "tau", "phi", "omega", "largest_step", "particles"),
@@ -45,6 +46,7 @@ _OF_LIMITS = (
 )
 _OF_NETWORK = ("epochs",)
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
+_OF_KINDS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probabilities of not being an article
 _MEASURES = {
     "word.f1": "word F1",
     "word.precision": "precision",
@@ -92,7 +94,7 @@ _PageTypesOption = Annotated[
     list[str] | None,
     typer.Option(
         "--page-type",
-        help="Pages of this type, may be repeated; else articles, and all for the network.",
+        help="Pages of this type, may be repeated; else articles, and all for network and kinds.",
     ),
 ]
 _ProfileOption = Annotated[
@@ -182,7 +184,8 @@ def train(
     keeps the best so far. The same seed gives the same limits to the last digit.
 
     --model network learns how the combined method weighs its features, on the pages of all sites
-    but the sealed ones (needs PyTorch: the extra "network"). --model tree and --model boosted
+    but the sealed ones (needs PyTorch: the extra "network"). --model kinds learns to tell articles
+    from other pages that declare nothing, on the same sites. --model tree and --model boosted
     learn a decision tree of depth 8 or boosted trees over the same features. They are for
     comparison: no method of newscrawl runs them.
     """
@@ -192,6 +195,13 @@ def train(
     from newscrawl.training.pso import SwarmSettings
 
     everything = corpus_from(corpus)
+    if model == "kinds":
+        pages = everything.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
+        pages = pages if include_sealed else pages.part(DEVELOPMENT)
+        _train_kinds(
+            _Task(everything, pages, seed, split_seed, folds, output, form, include_sealed)
+        )
+        return
     pages = learnable(
         everything,
         unspaced=unspaced,
@@ -375,6 +385,42 @@ def _train_network(task: _Task, epochs: int) -> None:
     }
     network.write(fitted, folder, examples[0].block_features.names, provenance)
     write_note(f"{folder}/combined.npz and combined.json written")
+
+
+def _train_kinds(task: _Task) -> None:
+    from newscrawl.training import kinds
+
+    with progress("features", len(task.pages)) as step:
+        examples = kinds.read_kind_examples(task.pages.pages, lambda: step(""))
+    if task.folds:
+        splits = task.split_in_folds(task.folds)
+        rejected = kinds.cross_validate_kinds(examples, splits, _OF_KINDS)
+        _show_rejected(rejected, task.form, title=f"unseen sites, {task.folds} folds by site")
+        return
+    model = kinds.fit_kinds(examples)
+    path = task.output or kinds.MODEL_FILE
+    kinds.write_kinds(model, path, _provenance(task, len(examples)))
+    write_note(f"{path} written")
+
+
+def _show_rejected(rejected: "Sequence[Rejected]", form: Format, *, title: str) -> None:
+    """Show how many of the pages that declare nothing are rejected, by probability and type."""
+    counts: dict[tuple[float, str], list[bool]] = defaultdict(list)
+    for each in rejected:
+        page = each.page
+        name = f"{page.set} {page.page_type}" if page.page_type == "article" else page.page_type
+        counts[each.least, name].append(each.rejected)
+    rows = [
+        {"least": least, "type": name, "pages": len(values), "rejected": sum(values)}
+        for (least, name), values in sorted(counts.items())
+    ]
+    columns = [
+        Column(key="least", heading="rejected from", number=True),
+        Column(key="type", heading="pages that declare nothing"),
+        Column(key="pages", heading="pages", number=True),
+        Column(key="rejected", heading="rejected", number=True),
+    ]
+    render(rows, columns, form, title=title)
 
 
 def _train_trees(task: _Task, model: "TreesName") -> None:

@@ -65,7 +65,7 @@ def extract_from(
         site_name=metadata.site_name,
         image=metadata.image,
         paywalled=metadata.paywalled,
-        kind=decide_kind(page, paragraphs),
+        kind=decide_kind(page, paragraphs, url),
         method=method,
         confidence=body.confidence,
     )

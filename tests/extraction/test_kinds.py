@@ -157,3 +157,38 @@ def test_link_to_the_full_story_elsewhere_is_not_a_wall() -> None:
 def test_subscribe_button_after_a_long_unspaced_text_is_not_a_wall() -> None:
     html = f"<h1>港口</h1><p>{'港口在暴风雨后重新开放。' * 50}</p><p>有料会員限定</p>"
     assert extract(html, STORY).kind == "article"
+
+
+# A page of documentation: nothing declares a kind, and no date.
+MANUAL = """<html><body><nav>{links}</nav><h1>Mooring a vessel</h1>{steps}</body></html>""".format(
+    links="".join(f'<a href="/docs/{n}">Chapter {n} of the handbook</a> ' for n in range(20)),
+    steps="".join(
+        f"<p>Set rope {n}, then run <code>moor {n}</code>.</p><button>Copy</button>"
+        for n in range(60)
+    ),
+)
+REPORT = f"""<html><body><h1>Harbour reopens after storm</h1>
+<time datetime="2026-11-09T08:00:00Z">9 November 2026</time><p>{BODY}</p><p>{BODY}</p>
+<button>Search</button></body></html>"""
+
+
+def test_documentation_that_declares_nothing_is_no_article() -> None:
+    assert extract(MANUAL, "https://pier.example/docs/mooring").kind == "other"
+
+
+@pytest.mark.parametrize(
+    ("page", "url"),
+    [
+        (REPORT, STORY),
+        (REPORT, "https://pier.example/2026/11/09/harbour"),
+        (ARTICLE + MANUAL, "https://pier.example/docs/mooring"),
+        (MANUAL, None),
+    ],
+    ids=["report", "short address", "declared", "no address"],
+)
+def test_page_is_an_article_unless_much_speaks_against_it(page: str, url: str | None) -> None:
+    assert extract(page, url).kind == "article"
+
+
+def test_address_that_is_no_address_leaves_a_page_an_article() -> None:
+    assert extract(MANUAL, "https://[pier/docs").kind == "article"
