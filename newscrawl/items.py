@@ -5,7 +5,7 @@ All are frozen dataclasses without behaviour; this module imports no other modul
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 Kind = Literal[
@@ -22,9 +22,12 @@ class CompanyStructure:
     """Owners and groups of the companies of a registry, by name.
 
     `parents` has the owner of each brand and subsidiary, `groups` the companies of each group.
+    `owned` are the first and the last day on which a company belonged to its owner, None for one
+    that is open; without them it always does.
     """
 
     parents: Mapping[str, str] = field(default_factory=dict)
+    owned: Mapping[str, tuple[date | None, date | None]] = field(default_factory=dict)
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -169,7 +169,8 @@ def _show_ranking(query: QueryContext, names: Sequence[str], options: _Options) 
     company = names[0] if names else None
     ranked = queries.company_ranking(query.database, scope=query.scope, stories=options.stories)
     if company is not None:
-        shown = {query.scope.owner(one) for one in query.scope.members(company)}
+        members = query.scope.members(company)
+        shown = {one.chain[-1] for each in members for one in query.scope.ownerships(each)}
         ranked = [row for row in ranked if row.company in shown]
     rows = ranked[: options.limit]
     completeness, note = _basis(query, company)

@@ -24,7 +24,7 @@ from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "context", "exclude", "stems", "ticker")
-FACTS = ("country", "sector", "wikidata", "kind", "parent")
+FACTS = ("country", "sector", "wikidata", "kind", "parent", "since", "until")
 _ENTRY = re.compile(r"^\s*\[\[\s*company\s*\]\]", re.MULTILINE)
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 _WIDE = 88  # characters of a list on one line

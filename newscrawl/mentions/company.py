@@ -1,7 +1,9 @@
 """A company of the registry, and the error for a faulty companies file."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
@@ -30,6 +32,10 @@ class CompaniesError(ValueError):
 
 # What an entry is. A joint venture's parent is one of several, so it does not count for it.
 KINDS = ("company", "brand", "subsidiary", "affiliate", "joint venture")
+
+
+# 2012, 2012-09 or 2012-09-06.
+_DAY = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +71,27 @@ class Company:
         return None if self.facts.get("kind") == "joint venture" else self.facts.get("parent")
 
     @property
+    def tenure(self) -> tuple[date | None, date | None]:
+        """Return the first and the last day on which the company belongs to its owner, by `since`
+        and `until`; None where the registry has none. Raise ValueError for what is no day, month or
+        year."""
+        since, until = self.facts.get("since"), self.facts.get("until")
+        return (since and _days(since)[0]) or None, (until and _days(until)[1]) or None
+
+    @property
     def certain(self) -> tuple[str, ...]:
         """Return the forms that count without support."""
         doubtful = set(self.ambiguous)
         return tuple(form for form in (self.name, *self.aliases) if form not in doubtful)
+
+
+def _days(text: str) -> tuple[date, date]:
+    """Return the first and the last day of a day, month or year."""
+    if not _DAY.fullmatch(text):
+        raise ValueError(f"{text!r} is no day")
+    year, month, day = (int(part) for part in f"{text}-0-0".split("-")[:3])
+    first = date(year, month or 1, day or 1)
+    if day:
+        return first, first
+    after = date(year + 1, 1, 1) if month in {0, 12} else date(year, month + 1, 1)
+    return first, after - timedelta(days=1)

@@ -73,10 +73,12 @@ class Companies(Sequence[Company]):
 
     @property
     def structure(self) -> CompanyStructure:
-        """The owners of brands and subsidiaries, and the groups."""
+        """The owners of brands and subsidiaries with their days, and the groups."""
         owners = {company.name: self.named(company.owner or "") for company in self._companies}
         parents = {name: owner.name for name, owner in owners.items() if owner}
-        return CompanyStructure(parents=parents, groups=self._groups)
+        tenures = {company.name: company.tenure for company in self._companies}
+        owned = {name: tenures[name] for name in parents if tenures[name] != (None, None)}
+        return CompanyStructure(parents=parents, owned=owned, groups=self._groups)
 
     def __iter__(self) -> Iterator[Company]:
         return iter(self._companies)

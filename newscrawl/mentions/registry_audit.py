@@ -56,6 +56,7 @@ def audit(companies: Sequence[Company]) -> list[AuditRow]:
     countries = Counter(company.facts.get("country") or "none given" for company in companies)
     kinds = Counter(company.facts.get("kind", KINDS[0]) for company in companies)
     owned = sum(company.owner is not None for company in companies)
+    dated = sum(company.tenure != (None, None) for company in companies)
     forms = Counter(reason for company in companies for reason in _reasons(company, words))
     doubtful = sum(len(company.ambiguous) for company in companies)
     tables = {
@@ -63,6 +64,7 @@ def audit(companies: Sequence[Company]) -> list[AuditRow]:
         "entries by kind": [
             *((kind, kinds[kind]) for kind in KINDS),
             ("with an owner, for which it can be counted", owned),
+            ("of these with the days on which it belonged to it", dated),
         ],
         "forms by reason": [
             *((reason, forms[reason]) for reason in REASONS),

@@ -318,10 +318,29 @@ def check(entries: Sequence[Entry], words: Vocabulary) -> None:
             raise entry.error(
                 f'unknown kind "{kind}"', f"choose among {', '.join(KINDS)}", key="kind"
             )
+        _check_tenure(entry)
         _check_forms(entry, words)
         _check_exclusions(entry)
         _check_context(entry, words)
     _check_clashes(entries)
+
+
+def _check_tenure(entry: Entry) -> None:
+    facts = entry.company.facts
+    for key in ("since", "until"):
+        if key in facts and entry.company.owner is None:
+            raise entry.error(
+                f'{key} of "{entry.company.name}", which has no owner', "add its parent", key=key
+            )
+    try:
+        since, until = entry.company.tenure
+    except ValueError:
+        wrong = f'since or until of "{entry.company.name}" is no day'
+        raise entry.error(wrong, "write 2012-09-06, 2012-09 or 2012", key="since") from None
+    if since and until and since > until:
+        raise entry.error(
+            f'"{entry.company.name}" has until before since', "swap them", key="until"
+        )
 
 
 def _check_forms(entry: Entry, words: Vocabulary) -> None:

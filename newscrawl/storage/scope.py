@@ -19,7 +19,8 @@ from newscrawl.items import CompanyStructure
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import Article, Company, Coverage, DailySource, Source
+from newscrawl.storage.models import Article, Coverage, DailySource, Source
+from newscrawl.storage.ownership import Ownership, Tenure, ownerships, tenures
 from newscrawl.text import match_name
 
 __all__ = ["By", "Group", "Measure", "Period", "Scope"]
@@ -56,7 +57,8 @@ class Scope:
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
-    those of its brands and subsidiaries, and lists of companies have only owners.
+    those of its brands and subsidiaries on the days on which they belonged to it, and lists of
+    companies have only owners.
     """
 
     since: date | None = None
@@ -70,30 +72,51 @@ class Scope:
     subsidiaries: bool = False
     structure: CompanyStructure = field(default=NO_STRUCTURE, hash=False)
 
-    def owner(self, company: str) -> str:
-        """Return the company as which this one counts: itself or, with `subsidiaries`, the
-        uppermost owner."""
-        seen = {company}
-        while self.subsidiaries and (owner := self.structure.parents.get(company)):
-            if owner in seen:
-                break
-            seen.add(company := owner)
-        return company
+    def owner(self, company: str, day: date | None = None) -> str:
+        """Return the company as which this one counts on a UTC day, by default the scope's last:
+        itself or, with `subsidiaries`, the uppermost owner."""
+        if not self.subsidiaries:
+            return company
+        day = day or last_day(self)
+        return next(ownerships(self.structure, company, day, day)).chain[-1]
+
+    def tenures(self, name: str) -> list[Tenure]:
+        """Return the companies that count under the name of a company or group, with their days."""
+        members = self.structure.groups.get(name, (name,))
+        if not self.subsidiaries:
+            return [Tenure(company) for company in dict.fromkeys(members)]
+        first, last = self._utc_days()
+        return [
+            Tenure(
+                one.company,
+                None if one.first == first else one.first,
+                None if one.last == last else one.last,
+            )
+            for one in tenures(self.structure, members, first, last)
+        ]
 
     def members(self, name: str) -> tuple[str, ...]:
         """Return the companies that count under the name of a company or group."""
-        members = dict.fromkeys(self.structure.groups.get(name, (name,)))
+        return tuple(dict.fromkeys(tenure.company for tenure in self.tenures(name)))
+
+    def ownerships(self, company: str) -> list[Ownership]:
+        """Return the owners of a company in the scope, by periods that cover it."""
         if not self.subsidiaries:
-            return tuple(members)
-        owned: dict[str, list[str]] = {}
-        for company, owner in self.structure.parents.items():
-            owned.setdefault(owner, []).append(company)
-        waiting = list(members)
-        while waiting:
-            more = [one for one in owned.get(waiting.pop(), ()) if one not in members]
-            members |= dict.fromkeys(more)
-            waiting += more
-        return tuple(members)
+            return [Ownership((company,), None, None)]
+        first, last = self._utc_days()
+        return [
+            replace(
+                one,
+                first=None if one.first == first else one.first,
+                last=None if one.last == last else one.last,
+            )
+            for one in ownerships(self.structure, company, first, last)
+        ]
+
+    def _utc_days(self) -> tuple[date | None, date | None]:
+        """Return the UTC days between which the scope's days lie."""
+        near = timedelta(0) if self.zone == "UTC" else _ONE_DAY
+        return self.since and self.since - near, last_day(self) + near
 
     def validate(self, database: Database | None = None, *, max_days: int | None = None) -> "Scope":
         """Return the scope with names in their usual spelling, and with `now` set.
@@ -205,6 +228,11 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
     """Return the moment at which a local day begins, within the calendar's years 2 to 9998."""
     day = min(max(day, _FIRST_DAY), _LAST_DAY)
     return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def first_minute(day: date) -> int:
+    """Return the minute with which a UTC day begins."""
+    return minute_of(midnight(day, ZoneInfo("UTC")))
 
 
 def minutes_of(scope: Scope) -> tuple[int | None, int | None]:
@@ -368,28 +396,6 @@ def source_ids(session: Session, scope: Scope) -> list[int] | None:
     if scope.country is not None:
         query = query.where(Source.country == scope.country)
     return sorted(session.scalars(query))
-
-
-def company_ids(session: Session, name: str, scope: Scope) -> list[int]:
-    """Return the numbers of the companies that count under a name; 0, which no company has, if
-    none of them was ever mentioned."""
-    query = select(Company.id).where(Company.name.in_(scope.members(name)))
-    return sorted(session.scalars(query)) or [0]
-
-
-def families(session: Session, scope: Scope) -> dict[str, list[int]]:
-    """Return the numbers of the companies that count under the name of each owner, but for owners
-    that count alone. There are none without `subsidiaries`."""
-    if not scope.subsidiaries:
-        return {}
-    owned: dict[str, list[int]] = {}
-    alone = set()
-    for number, name in session.execute(select(Company.id, Company.name)):
-        owner = scope.owner(name)
-        owned.setdefault(owner, []).append(number)
-        if owner == name:
-            alone.add(number)
-    return {owner: ids for owner, ids in owned.items() if not alone.issuperset(ids) or ids[1:]}
 
 
 def first_days(session: Session, scope: Scope) -> dict[str, date]:

@@ -1,5 +1,7 @@
 """Companies files: what they may say, and how a fault in one is named."""
 
+from datetime import date
+
 import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
@@ -87,6 +89,16 @@ FAULTS = [
     pytest.param(entry(name="apple"), 2, "common word", id="common word in small letters"),
     pytest.param(entry(name="X"), 2, "single letter", id="single letter"),
     pytest.param(entry(name="24"), 2, "no letter", id="digits"),
+    pytest.param(
+        entry(name="Acme", parent="Siemens", since="May 2014"), 4, "is no day", id="no day"
+    ),
+    pytest.param(entry(name="Acme", since="2014"), 3, "has no owner", id="days without an owner"),
+    pytest.param(
+        entry(name="Acme", parent="Siemens", since="2014", until="2013"),
+        5,
+        "until before since",
+        id="until before since",
+    ),
     pytest.param(entry(name="Acme", aliases=["CEO"]), 3, "abbreviation", id="abbreviation"),
     pytest.param(entry(name="Berlin"), 2, "is a place", id="place"),
     pytest.param(entry(name="Acme", aliases=["Peter"]), 3, "given name", id="given name"),
@@ -237,6 +249,15 @@ def test_file_may_leave_the_bundled_companies_out(tmp_path):
     empty = write(tmp_path, "bundled = false\n")
     with pytest.raises(CompaniesError, match="no company in this file"):
         load_companies(empty)
+
+
+def test_owner_may_have_days_months_or_years(tmp_path):
+    owned = entry(name="Quayside Works", parent="Siemens", since="2012-09", until="2016")
+    sold = '\n[[company]]\nname = "Harbour Works"\nparent = "Siemens"\nsince = 2012-09-06'
+    structure = load_companies(write(tmp_path, owned + sold)).structure
+    assert structure.owned["Quayside Works"] == (date(2012, 9, 1), date(2016, 12, 31))
+    assert structure.owned["Harbour Works"] == (date(2012, 9, 6), None)
+    assert structure.owned["WhatsApp"] == (date(2014, 10, 6), None)
 
 
 def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):

@@ -2,17 +2,18 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, defer
 
 from newscrawl.items import Section
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS
 from newscrawl.storage.models import Article, Company, CountedArticle, Mention, Source
+from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.scope import Scope, articles_within, day_of_minute
@@ -124,7 +125,7 @@ def articles(
     """Return the newest articles first; with `every_kind` also pages that don't count."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=every_kind)
-        members = scope.members(company) if company is not None else None
+        members = scope.tenures(company) if company is not None else None
         return article_rows(
             session, list(session.scalars(numbers.limit(limit).offset(offset))), members
         )
@@ -144,9 +145,9 @@ def company_articles(
     sentences that mention it; the marks are the mentions that were counted."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
-        members = scope.members(company)
+        members = scope.tenures(company)
         rows = article_rows(session, list(session.scalars(numbers)), members)
-        places = _places_of(session, [row.number for row in rows], members)
+        places = _places_of(session, {row.number: row.day for row in rows}, members)
         texts = texts_of(session, [row.number for row in rows])
     return [
         FoundArticle(
@@ -247,7 +248,7 @@ def newest_texts(database: Database, *, company: str, limit: int) -> list[Stored
 
 
 def article_rows(
-    session: Session, numbers: Sequence[int], companies: Sequence[str] | None
+    session: Session, numbers: Sequence[int], companies: Sequence[Tenure] | None
 ) -> list[ArticleRow]:
     """Return the rows of these articles, in this order; occurrences are those of the companies, or
     of all."""
@@ -285,16 +286,24 @@ def _newest(
         moment = func.coalesce(Article.published_at, Article.first_seen_at)
         query = articles_within(select(Article.id).select_from(Article), scope, every_kind=True)
         if company is not None:
-            named = (
-                select(Mention.article_id)
-                .join(Company)
-                .where(Company.name.in_(scope.members(company)))
-            )
-            query = query.where(Article.id.in_(named))
+            query = query.where(or_(*_naming(scope.tenures(company))))
         return query.order_by(Article.day.desc(), moment.desc(), Article.id.desc())
     rollup = rollup_table(session, scope, by="hour", company=company)
     table = rollup.table
     return rollup.select(table.article_id).order_by(table.minute.desc(), table.article_id.desc())
+
+
+def _naming(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
+    """Yield the alternatives of which one holds for articles that name one of the companies on a
+    day on which it counts."""
+    by_days: dict[tuple[date | None, date | None], list[str]] = defaultdict(list)
+    for one in tenures:
+        by_days[one.first, one.last].append(one.company)
+    for (first, last), names in by_days.items():
+        named = select(Mention.article_id).join(Company).where(Company.name.in_(names))
+        days = [Article.day >= first] if first else []
+        days += [Article.day <= last] if last else []
+        yield and_(Article.id.in_(named), *days)
 
 
 def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
@@ -303,19 +312,23 @@ def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
 
 
 def _places_of(
-    session: Session, numbers: Sequence[int], companies: Sequence[str]
+    session: Session, days: Mapping[int, date], companies: Sequence[Tenure]
 ) -> dict[int, dict[Section, list[Span]]]:
-    """Return where the companies stand in each of the articles."""
+    """Return where the companies stand in each of the articles, given with their days."""
+    place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
+    names = {one.company for one in companies}
     query = (
-        select(Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset)
+        select(Company.name, *place)
         .join(Company, Company.id == Mention.company_id)
-        .where(Mention.article_id.in_(numbers), Company.name.in_(companies))
+        .where(Mention.article_id.in_(days), Company.name.in_(names))
         .order_by(Mention.start_offset)
     )
     places: dict[int, dict[Section, list[Span]]] = {
-        number: {"title": [], "body": []} for number in numbers
+        number: {"title": [], "body": []} for number in days
     }
-    for number, section, start, end in session.execute(query):
+    for name, number, section, start, end in session.execute(query):
+        if not any(one.company == name and one.covers(days[number]) for one in companies):
+            continue
         places[number]["title" if section == "title" else "body"].append((start, end))
     return places
 
@@ -338,9 +351,10 @@ def _row(
     source: str,
     story: int | None,
     mentions: Sequence[tuple[str, str, int]],
-    companies: Sequence[str] | None,
+    companies: Sequence[Tenure] | None,
 ) -> ArticleRow:
-    asked = [mention for mention in mentions if companies is None or mention[0] in companies]
+    counted = {one.company for one in companies or () if one.covers(article.day)}
+    asked = [mention for mention in mentions if companies is None or mention[0] in counted]
     return ArticleRow(
         number=article.id,
         url=article.url,

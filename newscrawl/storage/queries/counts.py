@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import cast
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Company, Source
+from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.completeness import (
     UNKNOWN,
     Completeness,
@@ -23,10 +24,15 @@ from newscrawl.storage.queries.completeness import (
 )
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import (
+    CompanyDays,
     RollupTable,
     companies_table,
+    company_days,
+    counts_on,
+    families,
     grouped,
     rollup_table,
+    union_of,
     union_table,
 )
 from newscrawl.storage.scope import (
@@ -36,8 +42,6 @@ from newscrawl.storage.scope import (
     Period,
     Scope,
     bounds_of,
-    company_ids,
-    families,
     last_day,
     zone_of,
 )
@@ -231,15 +235,15 @@ def company_ranking(
     `subsidiaries`, their owners."""
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
-        owned = families(session, scope)
-        hits = _hits_by_number(session, scope, owned)
-        names |= {ids[0]: owner for owner, ids in owned.items()}
+        unions, owners = _unions(session, scope)
+        names |= owners
+        hits = _hits_by_number(session, scope, unions)
         # Sorted here, since the databases differ in the order of names.
         order = sorted(
             (number for number in hits if hits[number].articles),
             key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
         )[:limit]
-        unions = {ids[0]: ids for ids in owned.values() if ids[0] in order}
+        unions = {number: days for number, days in unions.items() if number in order}
         sources = _sources_of(session, order, scope) | _union_sources(session, unions, scope)
         counted = _stories_of(session, order, unions, scope) if stories else {}
     return [
@@ -262,7 +266,7 @@ def boilerplate(
     """
     scope = replace(scope, section=None, zone="UTC")
     with database.reading() as session:
-        if company is not None and scope.members(company) != (company,):
+        if company is not None and scope.tenures(company) != [Tenure(company)]:
             return _union_boilerplate(session, company, scope)
         rollup = rollup_table(session, scope, by=None, company=company)
         sums = func.sum(rollup.table.boilerplate), func.sum(rollup.table.boilerplate_articles)
@@ -272,11 +276,12 @@ def boilerplate(
 
 def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerplate:
     table = models.Boilerplate
+    days = company_days(session, company, scope)
     rollup = rollup_table(session, scope, by="hour", company=None)
     query = (
         rollup.select(func.sum(table.number), func.count(table.article_id.distinct()))
         .join(table, table.article_id == rollup.table.article_id)
-        .where(table.company_id.in_(company_ids(session, company, scope)), table.number > 0)
+        .where(counts_on(table.company_id, rollup.table, days), table.number > 0)
     )
     mentions, pages = session.execute(query).one()
     return Boilerplate(mentions=int(mentions or 0), pages=pages)
@@ -293,8 +298,11 @@ def unmentioned_companies(
     with database.reading() as session:
         if completeness_within(session, scope).level == "none":
             return []
-        hits = _hits_of_all(session, scope)
-        mentioned = {scope.owner(name) for name, one in hits.items() if one.articles}
+        names = dict(session.execute(select(Company.id, Company.name)).all())
+        unions, owning = _unions(session, scope)
+        names |= owning
+        hits = _hits_by_number(session, scope, unions)
+        mentioned = {names[number] for number, one in hits.items() if one.articles}
         owners = dict.fromkeys(scope.owner(name) for name in registry)
         missing = [name for name in owners if name not in mentioned]
         last = _last_days(session, scope) if scope.since else {}
@@ -303,14 +311,29 @@ def unmentioned_companies(
     ]
 
 
+def _unions(session: Session, scope: Scope) -> tuple[dict[int, list[CompanyDays]], dict[int, str]]:
+    """Return the companies that count together by the number of their union, and the names of
+    owners by the number of a union, or of the one company that counts for the owner.
+
+    Unions have numbers below 0, which no company has.
+    """
+    unions, names = {}, {}
+    for place, (owner, days) in enumerate(families(session, scope).items(), start=1):
+        if days == [CompanyDays(days[0].number)]:
+            names[days[0].number] = owner
+        else:
+            unions[-place], names[-place] = days, owner
+    return unions, names
+
+
 def _hits_by_number(
-    session: Session, scope: Scope, owned: Mapping[str, Sequence[int]]
+    session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
 ) -> dict[int, Hits]:
-    """Return the hits of each company, and of each owner under the first number of its family."""
+    """Return the hits of each company, and of each union in place of those of its companies."""
     tables = [companies_table(session, scope)]
-    if owned:
-        tables.append(union_table(session, scope, {ids[0]: ids for ids in owned.values()}))
-    members = {number for ids in owned.values() for number in ids}
+    if unions:
+        tables.append(union_table(session, scope, unions, outside=True))
+    members = {one.number for days in unions.values() for one in days}
     hits: dict[int, Hits] = {}
     for rollup in tables:
         key = rollup.table.company_id
@@ -318,13 +341,6 @@ def _hits_by_number(
         hits = {number: one for number, one in hits.items() if number not in members}
         hits |= {number: _hits_of(sums) for number, *sums in rows}
     return hits
-
-
-def _hits_of_all(session: Session, scope: Scope) -> dict[str, Hits]:
-    rollup = companies_table(session, scope)
-    query = rollup.select(Company.name, *rollup.hits()).group_by(Company.name)
-    query = query.join(Company, Company.id == rollup.table.company_id)
-    return {name: _hits_of(sums) for name, *sums in session.execute(query)}
 
 
 def _last_days(session: Session, scope: Scope) -> dict[str, date]:
@@ -337,7 +353,7 @@ def _last_days(session: Session, scope: Scope) -> dict[str, date]:
     query = query.join(Company, Company.id == table.company_id).group_by(Company.name)
     last: dict[str, date] = {}
     for name, day in session.execute(query):
-        owner = scope.owner(name)
+        owner = scope.owner(name, day)
         last[owner] = max(day, last.get(owner, day))
     return last
 
@@ -399,7 +415,7 @@ def co_mentions(
     with database.reading() as session:
         rollup = rollup_table(session, scope, by="hour", company=company)
         whole = session.scalar(rollup.select(func.count())) or 0
-        asked = company_ids(session, company, scope)
+        asked = company_days(session, company, scope)
         rows = [
             CoMention(company=name, articles=articles, stories=stories, share=articles / whole)
             for name, articles, stories in _counted_beside(session, rollup, asked, scope)
@@ -485,7 +501,7 @@ def _named_hits(
         number = int(sums.pop()) if stories else None
         hits[name] = replace(_hits_of(sums), stories=number)
     for name in names:
-        if scope.members(name) != (name,):
+        if scope.tenures(name) != [Tenure(name)]:
             hits[name] = _union_hits(session, name, scope, stories=stories)
     return hits
 
@@ -570,7 +586,7 @@ def _sources_of(session: Session, companies: Sequence[int], scope: Scope) -> dic
 
 
 def _union_sources(
-    session: Session, unions: Mapping[int, Sequence[int]], scope: Scope
+    session: Session, unions: Mapping[int, Sequence[CompanyDays]], scope: Scope
 ) -> dict[int, int]:
     """Return the number of sources that mention a company of each union."""
     if not unions:
@@ -582,7 +598,10 @@ def _union_sources(
 
 
 def _stories_of(
-    session: Session, companies: Sequence[int], unions: Mapping[int, Sequence[int]], scope: Scope
+    session: Session,
+    companies: Sequence[int],
+    unions: Mapping[int, Sequence[CompanyDays]],
+    scope: Scope,
 ) -> dict[int, int]:
     tables = [companies_table(session, scope, stories=True)]
     if unions:
@@ -596,27 +615,24 @@ def _stories_of(
 
 
 def _counted_beside(
-    session: Session, rollup: RollupTable, asked: Sequence[int], scope: Scope
+    session: Session, rollup: RollupTable, asked: Sequence[CompanyDays], scope: Scope
 ) -> list[tuple[str, int, int]]:
     """Return the companies in the same articles, with the numbers of articles and stories."""
-    owned = families(session, scope)
-    owners = {ids[0]: owner for owner, ids in owned.items()}
-    numbers = {member: ids[0] for ids in owned.values() for member in ids}
+    unions, owners = _unions(session, scope)
     other = aliased(models.Appearance)
-    number = other.company_id
-    counted = case(numbers, value=number, else_=number) if numbers else number
+    counted = union_of(other, unions)
     table = rollup.table
     pairs = (
         rollup.select(counted.label("other"), table.article_id, table.story_id)
         .join(other, other.article_id == table.article_id)
-        .where(number.not_in(asked))
+        .where(counts_on(other.company_id, other, asked, negated=True))
         .subquery()
         .c
     )
     counts = func.count(pairs.article_id.distinct()), func.count(pairs.story_id.distinct())
     query = (
         select(pairs.other, Company.name, *counts)
-        .join(Company, Company.id == pairs.other)
+        .outerjoin(Company, Company.id == pairs.other)
         .group_by(pairs.other, Company.name)
     )
     rows = session.execute(query)

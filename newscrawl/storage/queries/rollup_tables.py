@@ -5,22 +5,23 @@ source, country or language needs the days by source; a section, a time zone, an
 of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
-from newscrawl.storage.models import Source
+from newscrawl.storage.models import Company, Source
 from newscrawl.storage.scope import (
     QUARTER,
     By,
     Group,
     Scope,
     between,
-    company_ids,
+    first_minute,
     minutes_of,
     source_ids,
     zone_of,
@@ -39,6 +40,15 @@ _OF_COMPANIES: dict[Grain, type[Any]] = {
     "source": models.DailyCompanySource,
     "article": models.Appearance,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class CompanyDays:
+    """A company by number, with the UTC days, both included, on which it counts; None is open."""
+
+    number: int
+    first: date | None = None
+    last: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,29 +107,113 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        ids = company_ids(session, company, scope)
-        if ids[1:]:
-            return union_table(session, scope, {ids[0]: ids})
-        conditions.append(table.company_id == ids[0])
+        days = company_days(session, company, scope)
+        if days != [CompanyDays(days[0].number)]:
+            return union_table(session, scope, {days[0].number: days})
+        conditions.append(table.company_id == days[0].number)
     return RollupTable(table, grain, tuple(conditions))
 
 
-def union_table(session: Session, scope: Scope, unions: Mapping[int, Sequence[int]]) -> RollupTable:
+def union_table(
+    session: Session,
+    scope: Scope,
+    unions: Mapping[int, Sequence[CompanyDays]],
+    *,
+    outside: bool = False,
+) -> RollupTable:
     """Return a table with a row for each article that mentions one or more companies of a union,
-    with their occurrences together, as if these were one company with the number of the union."""
+    with their occurrences together, as if these were one company with the number of the union.
+
+    On days on which a company doesn't count for a union, it has rows of its own with `outside`,
+    and none without."""
     table = models.Appearance
-    numbers = {member: union for union, members in unions.items() for member in members}
     summed = {"company_id", "in_title", "in_body"}
     same = [column for column in table.__table__.c if column.name not in summed]
-    union = case(numbers, value=table.company_id).label("company_id")
+    union = union_of(table, unions).label("company_id")
     # A query within the query, since PostgreSQL can't group by an expression with parameters.
     rows = select(union, table.in_title, table.in_body, *same)
+    days = [one for each in unions.values() for one in each]
     conditions = _conditions(session, table, "article", scope)
-    found = rows.where(*conditions, table.company_id.in_(numbers)).subquery().c
+    # The numbers by themselves: databases use no index for alternatives with days.
+    conditions.append(table.company_id.in_({one.number for one in days}))
+    if not outside:
+        conditions.append(counts_on(table.company_id, table, days))
+    found = rows.where(*conditions).subquery().c
     key = [found.company_id, *(found[column.name] for column in same)]
     sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
     articles = select(*key, *sums).group_by(*key).subquery()
     return RollupTable(aliased(table, articles, adapt_on_names=True), "article", ())
+
+
+def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]:
+    """Return the companies that count under a name, with their days; 0, which no company has, if
+    none of them was ever mentioned."""
+    found = scope.tenures(name)
+    query = select(Company.name, Company.id).where(Company.name.in_([one.company for one in found]))
+    numbers = dict(session.execute(query).all())
+    days = [
+        CompanyDays(numbers[one.company], one.first, one.last)
+        for one in found
+        if one.company in numbers
+    ]
+    return sorted(days, key=lambda one: one.number) or [CompanyDays(0)]
+
+
+def families(session: Session, scope: Scope) -> dict[str, list[CompanyDays]]:
+    """Return the companies that count under the name of each owner, but for owners that count
+    alone. There are none without `subsidiaries`."""
+    if not scope.subsidiaries:
+        return {}
+    owned: dict[str, list[CompanyDays]] = {}
+    alone = {}
+    for number, name in session.execute(select(Company.id, Company.name)):
+        for one in scope.ownerships(name):
+            owned.setdefault(one.chain[-1], []).append(CompanyDays(number, one.first, one.last))
+        alone[name] = [CompanyDays(number)]
+    return {owner: days for owner, days in owned.items() if days != alone.get(owner)}
+
+
+def counts_on(
+    company: Any, table: Any, days: Iterable[CompanyDays], *, negated: bool = False
+) -> ColumnElement[bool]:
+    """Return the condition that a company, by a column of its number, counts on the day of a row of
+    a table, or with `negated` that it doesn't."""
+    always = {one.number for one in days if one == CompanyDays(one.number)}
+    alternatives: list[ColumnElement[bool]] = [company.in_(always)]
+    alternatives += [
+        and_(company == one.number, *_on_days(table, one))
+        for one in days
+        if one.number not in always
+    ]
+    return not_(or_(*alternatives)) if negated else or_(*alternatives)
+
+
+def union_of(table: Any, unions: Mapping[int, Sequence[CompanyDays]]) -> ColumnElement[int]:
+    """Return the number of the union for which the company of a row counts, else its own."""
+    column = table.company_id
+    pairs = [(one, union) for union, days in unions.items() for one in days]
+    always = {one.number: union for one, union in pairs if one == CompanyDays(one.number)}
+    number: Any = case(always, value=column, else_=column) if always else column
+    dated = [
+        (and_(column == one.number, *_on_days(table, one)), union)
+        for one, union in pairs
+        if one != CompanyDays(one.number)
+    ]
+    return case(*dated, else_=number) if dated else number
+
+
+def _on_days(table: Any, one: CompanyDays) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions for the days of a company in a table of minutes or days."""
+    if not hasattr(table, "minute"):
+        if one.first is not None:
+            yield table.day >= one.first
+        if one.last is not None:
+            yield table.day <= one.last
+        return
+    if one.first is not None:
+        yield table.minute >= first_minute(one.first)
+    if one.last is not None:
+        yield table.minute < first_minute(one.last + timedelta(days=1))
 
 
 def companies_table(

@@ -20,6 +20,7 @@ STRUCTURE = CompanyStructure(
 COMPANIES = ("Alphabet", "Google", "YouTube", "Instagram", "WhatsApp", "Siemens", "Bosch")
 ALONE = Scope(since=day(-5), until=day(5), structure=STRUCTURE)
 TOGETHER = replace(ALONE, subsidiaries=True)
+DATED = replace(STRUCTURE, owned={"Instagram": (day(-1), None), "YouTube": (None, day(1))})
 SCOPES = [
     pytest.param({}, id="all"),
     pytest.param({"source": "faz"}, id="source"),
@@ -29,16 +30,24 @@ SCOPES = [
 ]
 
 
-def fill(database: Database, names: dict[str, str]) -> None:
-    """Store articles that mention companies, under these names."""
+def fill(
+    database: Database, names: dict[str, str], days: dict[str, tuple[int, int]] | None = None
+) -> None:
+    """Store articles that mention companies, under these names on these days."""
     random = Random(7)  # noqa: S311 - not for secrets
     runs = {"ft": register(database, "ft"), "faz": register(database, "faz", "de")}
     for number in range(60):
+        published = random.randint(-4, 4)
+        used = {
+            company: name
+            for company, name in names.items()
+            if published in range(*(days or {}).get(company, (-4, 5)))
+        }
         chosen = random.sample(COMPANIES, random.randint(0, 4))
         mentions: list[Mention] = []
         for place, company in enumerate(chosen):
             section: Section = "title" if random.random() < 0.3 else "body"
-            mention = body(names.get(company, company), 20 * place)
+            mention = body(used.get(company, company), 20 * place)
             mentions.append(replace(mention, section=section, end=mention.start + 5))
         text = f"Text of {number // 2}. " + " ".join(f"word{number // 2}x{n}" for n in range(40))
         page = document(
@@ -47,12 +56,12 @@ def fill(database: Database, names: dict[str, str]) -> None:
             title="A headline " * 10,
             text=f"{text} {number}",
             mentions=mentions,
-            published=moment(random.randint(-4, 4)),
+            published=moment(published),
             language=random.choice(["en", "de"]),
             section=random.choice(["Business", "Culture"]),
             access=random.choice(["open", "paywalled"]),
         )
-        beside = tuple((names.get(one, one), 2) for one in random.sample(COMPANIES, 2))
+        beside = tuple((used.get(one, one), 2) for one in random.sample(COMPANIES, 2))
         merged = {name: 0 for name, _ in beside}
         for name, times in beside:
             merged[name] += times
@@ -63,12 +72,14 @@ def fill(database: Database, names: dict[str, str]) -> None:
             database.record_coverage(source, day(number), "ok", 1, 1)
 
 
+OWNERS = {"Google": "Alphabet", "YouTube": "Alphabet", "Instagram": "Meta", "WhatsApp": "Meta"}
+
+
 @pytest.fixture
 def owners(tmp_path: Path) -> Iterator[Database]:
     """The same articles, as if subsidiaries had been found under the names of their owners."""
     with open_database(f"sqlite:///{tmp_path}/owners.sqlite", create=True) as opened:
-        names = {"Google": "Alphabet", "YouTube": "Alphabet"}
-        fill(opened, names | {"Instagram": "Meta", "WhatsApp": "Meta"})
+        fill(opened, OWNERS)
         yield opened
 
 
@@ -115,6 +126,46 @@ def test_subsidiaries_count_as_if_their_owner_was_mentioned(
     counted = answers(database, replace(TOGETHER, **narrowed), names)
     assert counted == answers(owners, replace(ALONE, **narrowed), names)
     assert counted["ranking"]
+
+
+@pytest.mark.parametrize("narrowed", SCOPES)
+def test_subsidiaries_count_on_the_days_on_which_they_belonged_to_their_owner(
+    database: Database, tmp_path: Path, narrowed: dict[str, Any]
+) -> None:
+    fill(database, {})
+    names = ("Alphabet", "Meta", "Siemens")
+    scope = replace(TOGETHER, structure=DATED, **narrowed)
+    counted = answers(database, scope, names)
+    with open_database(f"sqlite:///{tmp_path}/dated.sqlite", create=True) as other:
+        fill(other, OWNERS, {"Instagram": (-1, 5), "YouTube": (-4, 2)})
+        wanted = answers(other, replace(ALONE, **narrowed), names)
+    # The sparks of Instagram and YouTube show all of their days.
+    for found in (counted, wanted):
+        standings = found.pop("overview").companies
+        found["overview"] = [row for row in standings if row.company in names]
+    assert counted == wanted
+    assert {row.company for row in counted["ranking"]} >= {"Meta", "Instagram"}
+
+
+def test_company_that_changed_hands_counts_for_its_owner_of_the_day(database: Database) -> None:
+    run = register(database, "ft")
+    for number in (-1, 0, 1):
+        page = document(
+            f"a{number}", text="One.", mentions=[body("Slack")], published=moment(number)
+        )
+        save_document(database, page, run)
+        database.record_coverage("ft", day(number), "ok", 1, 1)
+    structure = CompanyStructure(parents={"Slack": "Salesforce"}, owned={"Slack": (day(0), day(0))})
+    scope = replace(ALONE, subsidiaries=True, structure=structure)
+    ranked = {
+        row.company: row.hits.articles for row in queries.company_ranking(database, scope=scope)
+    }
+    assert ranked == {"Slack": 2, "Salesforce": 1}
+    rows = queries.company_articles(database, "Salesforce", scope=scope)
+    assert [row.article.day for row in rows] == [day(0)]
+    assert scope.owner("Slack", day(0)) == "Salesforce"
+    assert scope.members("Salesforce") == ("Salesforce", "Slack")
+    assert replace(scope, since=day(1)).members("Salesforce") == ("Salesforce",)
 
 
 def test_article_with_two_subsidiaries_counts_once(database: Database) -> None:
