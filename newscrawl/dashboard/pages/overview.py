@@ -189,6 +189,7 @@ def company(request: Request, name: str) -> Response:
             facts=_facts(request, name),
             members=sorted({*scope.members(name)} & {*names} - {name}),
             owner=scope.structure.parents.get(name),
+            owned=scope.structure.owned.get(name, (None, None)),
             hits=total(parts["source"]),
             before=total_or_gap(
                 queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
