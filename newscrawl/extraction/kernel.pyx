@@ -311,6 +311,262 @@ cdef bint hides(const uint8_t *data, size_t length) noexcept:
     return False
 
 
+cdef size_t sequence_at(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return the length of the UTF-8 sequence of several bytes at a place; 0 where it is none."""
+    cdef uint8_t first = place[0]
+    cdef uint8_t least = 0x80, most = 0xBF
+    cdef size_t length, index
+    if 0xC2 <= first <= 0xDF:
+        length = 2
+    elif 0xE0 <= first <= 0xEF:
+        length = 3
+        if first == 0xE0:
+            least = 0xA0
+        elif first == 0xED:
+            most = 0x9F
+    elif 0xF0 <= first <= 0xF4:
+        length = 4
+        if first == 0xF0:
+            least = 0x90
+        elif first == 0xF4:
+            most = 0x8F
+    else:
+        return 0
+    if <size_t> (end - place) < length or not least <= place[1] <= most:
+        return 0
+    for index in range(2, length):
+        if place[index] & 0xC0 != 0x80:
+            return 0
+    return length
+
+
+def is_utf8(bytes html):
+    """Return whether bytes are UTF-8, as `bytes.decode` has it."""
+    cdef const uint8_t *place = <const uint8_t *> PyBytes_AS_STRING(html)
+    cdef const uint8_t *end = place + PyBytes_GET_SIZE(html)
+    cdef uint64_t eight
+    cdef size_t length
+    while place < end:
+        if place[0] < 0x80:
+            place += 1
+            while end - place >= 8:
+                memcpy(&eight, place, 8)
+                if eight & 0x8080808080808080ULL:
+                    break
+                place += 8
+            continue
+        length = sequence_at(place, end)
+        if length == 0:
+            return False
+        place += length
+    return True
+
+
+# --- Limits --------------------------------------------------------------------------------------
+
+
+cdef enum:
+    MAX_DOUBTFUL = 1000  # tags that Python would look at; from there on it looks at all
+
+
+cdef inline bint is_letter(uint8_t byte) noexcept:
+    return c"a" <= byte | 0x20 <= c"z"
+
+
+cdef inline bint is_space(uint8_t byte) noexcept:
+    return byte == 0x20 or byte == 0x09 or byte == 0x0A or byte == 0x0C or byte == 0x0D
+
+
+cdef inline bint ends_name(uint8_t byte) noexcept:
+    return is_space(byte) or byte == c"/" or byte == c">"
+
+
+cdef inline bint is_plain(uint8_t byte) noexcept:
+    """Return whether a byte of a tag can't separate, name or open anything else."""
+    return byte > c">" or (
+        byte > 0x20
+        and byte != c'"' and byte != c"'" and byte != c"/"
+        and byte != c"<" and byte != c"=" and byte != c">"
+    )
+
+
+cdef const uint8_t *plain_tag_end(
+    const uint8_t *place, const uint8_t *end, size_t *separators
+) noexcept:
+    """Return the place behind a tag, from behind its "<"; NULL where it isn't written plainly:
+    attributes are names alone, or names with quoted or plain values. Count what can stand before
+    an attribute."""
+    cdef const uint8_t *quote
+    if place < end and place[0] == c"/":
+        place += 1
+    if place >= end or not is_letter(place[0]):
+        return NULL
+    while place < end and is_plain(place[0]):
+        place += 1
+    if place >= end or not ends_name(place[0]):
+        return NULL
+    while place < end:
+        if place[0] == c">":
+            return place + 1
+        if is_space(place[0]) or place[0] == c"/":
+            separators[0] += 1
+            place += 1
+            continue
+        if not is_plain(place[0]):
+            return NULL
+        while place < end and is_plain(place[0]):
+            place += 1
+        if end - place < 2 or place[0] != c"=":
+            continue
+        place += 1
+        if place[0] == c'"' or place[0] == c"'":
+            quote = <const uint8_t *> memchr(place + 1, place[0], end - place - 1)
+            if quote == NULL:
+                return NULL
+            separators[0] += 1
+            place = quote + 1
+        elif is_plain(place[0]) or place[0] == c"/":
+            # A value without quotes may have these signs, too.
+            while place < end and (
+                is_plain(place[0]) or place[0] == c"=" or place[0] == c"/"
+            ):
+                place += 1
+        else:
+            return NULL
+    return NULL
+
+
+cdef size_t format_length(const uint8_t *place, const uint8_t *end, tuple names) except -1:
+    """Return the length of the name of a formatting element at a place; 0 for others."""
+    cdef const uint8_t *name
+    cdef size_t length, index
+    for each in names:
+        name = <const uint8_t *> PyBytes_AS_STRING(each)
+        length = PyBytes_GET_SIZE(each)
+        if <size_t> (end - place) <= length or not ends_name(place[length]):
+            continue
+        for index in range(length):
+            if place[index] | 0x20 != name[index]:
+                break
+        else:
+            return length
+    return 0
+
+
+cdef bint is_closed_at(
+    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
+) noexcept:
+    """Return whether text without tags stands at a place, and then the end tag of a name."""
+    cdef size_t index
+    place = <const uint8_t *> memchr(place, c"<", end - place)
+    if place == NULL or <size_t> (end - place) < length + 3 or place[1] != c"/":
+        return False
+    for index in range(length):
+        if place[2 + index] | 0x20 != name[index] | 0x20:
+            return False
+    return ends_name(place[2 + length])
+
+
+cdef bint begins(const uint8_t *place, const uint8_t *end, const char *name) noexcept:
+    """Return whether a name in lower case stands at a place."""
+    while name[0]:
+        if place >= end or place[0] | 0x20 != <uint8_t> name[0]:
+            return False
+        place += 1
+        name += 1
+    return True
+
+
+cdef bint has_text_of_table(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return whether a tag begins at a place behind which text of a table may stand, and text
+    does."""
+    cdef bint ends_element = place[0] == c"/"
+    if ends_element:
+        place += 1
+        if place >= end:
+            return False
+        if not is_letter(place[0]):
+            place += 1
+        elif not (
+            begins(place, end, "td") or begins(place, end, "th")
+            or begins(place, end, "caption") or begins(place, end, "tr")
+            or begins(place, end, "tbody") or begins(place, end, "tfoot")
+            or begins(place, end, "table")
+        ):
+            return False
+    elif place[0] != c"!" and place[0] != c"?" and not (
+        begins(place, end, "tr") or begins(place, end, "tbody") or begins(place, end, "thead")
+        or begins(place, end, "tfoot") or begins(place, end, "table")
+        or begins(place, end, "input")
+    ):
+        return False
+    while place < end and place[0] != c">":
+        if place[0] == c"<":
+            return False
+        place += 1
+    place += 1
+    while place < end and (is_space(place[0]) or place[0] == 0x0B):
+        place += 1
+    return place < end and place[0] != c"<"
+
+
+def survey(bytes html, tuple formats, size_t max_tag, size_t max_closed):
+    """Return what decides whether a page is within the limits, or None where that takes longer.
+
+    These are the numbers of "<", of start tags, of end tags and of texts that may stand in a table;
+    of formatting elements that aren't closed behind their text, and of their attributes, at most;
+    the places of such names in tags that aren't plain; and the places of tags that aren't plain, or
+    longer than `max_tag`. An end tag is looked for in `max_closed` bytes.
+    """
+    cdef const uint8_t *start = <const uint8_t *> PyBytes_AS_STRING(html)
+    cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
+    cdef const uint8_t *place = start
+    cdef const uint8_t *limit
+    cdef const uint8_t *behind
+    cdef size_t marks = 0, opening = 0, ending = 0, in_table = 0, opened = 0, attributes = 0
+    cdef size_t separators, length, window
+    cdef list doubtful = [], unclear = []
+    cdef bint has_table = False
+    if end - start < 3:
+        return None
+    while True:
+        place = <const uint8_t *> memchr(place, c"<", end - place)
+        if place == NULL or end - place < 3:
+            break
+        place += 1
+        marks += 1
+        in_table += has_text_of_table(place, end)
+        has_table = has_table or begins(place, end, "table")
+        if place[0] == c"/":
+            ending += 1
+        elif not is_letter(place[0]):
+            continue
+        else:
+            opening += 1
+        limit = end if <size_t> (end - place) < max_tag else place + max_tag
+        separators = 0
+        behind = plain_tag_end(place, limit, &separators)
+        if behind == NULL:
+            doubtful.append(place - start - 1)
+            if len(doubtful) > MAX_DOUBTFUL:
+                return None
+        if place[0] == c"/":
+            continue
+        length = format_length(place, end, formats)
+        if length == 0:
+            continue
+        if behind == NULL:
+            unclear.append(place - start)
+            continue
+        limit = end if <size_t> (end - place) < max_closed else place + max_closed
+        if behind >= limit or not is_closed_at(behind, limit, place, length):
+            opened += 1
+            attributes += separators
+    if not has_table:
+        in_table = 0
+    return marks, opening, ending, in_table, opened, attributes, unclear, doubtful
+
+
 # --- The walk ------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from newscrawl.extraction import compiled
+
 # Ours: what Scrapy downloads at most; the largest page of the development corpus has 5.3 MB.
 MAX_BYTES: Final = 8 * 1024 * 1024
 # Ours: tags and comments; the most of a page of the development corpus are 21,646.
@@ -33,6 +35,9 @@ MAX_UNCLOSED: Final = 3_000
 # bytes. An element of these has all of its attributes each time: 61 with 500 attributes in 5,500
 # paragraphs took 1.2 GB, 30 with 10 in 6,000 took 0.4.
 MAX_REOPENED: Final = 1_000_000
+# Ours: bytes from a formatting element on in which its end tag is looked for. One that is closed
+# behind its text, without another tag between, is never opened again.
+MAX_CLOSED: Final = 1000
 # Ours: texts of a page that may stand in tables, but in no cell, times its bytes; half of that is
 # what Lexbor may copy together. A page of 200 KB may have 1,000.
 MAX_COPIED: Final = 200_000_000
@@ -51,6 +56,7 @@ MAX_MARKS: Final = 1_000_000
 
 # The HTML standard's list of active formatting elements; A closes itself.
 FORMATTING: Final = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+_FORMATS: Final = tuple(sorted(FORMATTING))
 
 # --- Tags, as the standard reads them. Quotes behind a name don't change it. ---------------------
 
@@ -71,7 +77,12 @@ _TOKEN: Final = re.compile(
 _COMMENT_END: Final = re.compile(rb"--!?>")
 _ANY_TAG: Final = re.compile(rb"</?[a-zA-Z]")
 _FORMAT_NAME: Final = re.compile(
-    rb"<(/?)(?:" + b"|".join(sorted(FORMATTING)) + rb")(?=[\s/>])", re.IGNORECASE
+    rb"<(/?)(?:" + b"|".join(_FORMATS) + rb")(?=[\s/>])", re.IGNORECASE
+)
+_OPEN_FORMAT: Final = re.compile(
+    rb"<(%b)(?=[\t\n\f\r />])(?!(?:%b)*+[\t\n\f\r /]*+>[^<]*+</\1[\t\n\f\r />])"
+    % (b"|".join(_FORMATS), _ATTRIBUTE),
+    re.IGNORECASE,
 )
 _TABLE: Final = re.compile(rb"<table", re.IGNORECASE)
 _TEXT_IN_TABLE: Final = re.compile(
@@ -145,23 +156,55 @@ _FORMAT_BEGINNINGS: Final = _format_beginnings()
 
 def within_limits(html: bytes) -> bytes:
     """Return the page as the parser can take it; a usual one is returned as it came."""
-    html, after = _cut(html[:MAX_BYTES])
+    html = html[:MAX_BYTES]
+    if compiled.kernel is not None and _is_usual(html):
+        return html
+    html, after = _cut(html)
     if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html) * len(html) > MAX_COPIED:
         html, after = _cut(_TextsInTables(html).rewrite())
     source = np.frombuffer(html, dtype=np.uint8)
     opening = after[_LETTERS[source[after]]]
-    formats = opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]]
+    formats = _open_formats(html, opening[_FORMAT_BEGINNINGS[source[opening], source[opening + 1]]])
     reopened = len(opening) * len(formats)
     if reopened > MAX_REOPENED:
         html = _FORMAT_NAME.sub(rb"<\1span", html)
     elif reopened * MAX_ATTRIBUTES > MAX_REOPENED and (
-        len(opening) * (len(formats) + _attributes_at(html, formats.tolist())) > MAX_REOPENED
+        len(opening) * (len(formats) + _attributes_at(html, formats)) > MAX_REOPENED
     ):
         html = _FormatAttributes(html).rewrite()
     unclosed = len(opening) - int(np.count_nonzero(source[after] == ord("/")))
     if len(opening) > MAX_ELEMENTS_UNCHECKED or unclosed > MAX_UNCLOSED:
         return flatten(html)
     return limit_attributes(html) if has_crowded_tag(html) else html
+
+
+def _is_usual(html: bytes) -> bool:
+    """Return whether the kernel sees that a page is within all limits."""
+    if len(html) > MAX_MARKS or compiled.kernel is None:
+        return False
+    survey = compiled.kernel.survey(html, _FORMATS, MAX_SHORT_TAG, MAX_CLOSED)
+    if survey is None:
+        return False
+    marks, opening, ending, in_table, formats, attributes, unclear, doubtful = survey
+    unclear = [place for place in unclear if _is_open_format(html, place)]
+    attributes += _attributes_at(html, unclear)
+    return (
+        marks <= MAX_MARKUP
+        and in_table * len(html) <= MAX_COPIED
+        and opening * (formats + len(unclear) + attributes) <= MAX_REOPENED
+        and opening <= MAX_ELEMENTS_UNCHECKED
+        and opening - ending <= MAX_UNCLOSED
+        and not _is_crowded(html, doubtful)
+    )
+
+
+def _open_formats(html: bytes, places: NDArray[np.int64]) -> list[int]:
+    """Return where the names of formatting elements begin that aren't closed behind their text."""
+    return [place for place in places.tolist() if _is_open_format(html, place)]
+
+
+def _is_open_format(html: bytes, place: int) -> bool:
+    return _OPEN_FORMAT.match(html, place - 1, place + MAX_CLOSED) is not None
 
 
 def flatten(html: bytes) -> bytes:
@@ -253,10 +296,14 @@ def has_crowded_tag(html: bytes) -> bool:
     source = np.frombuffer(html, dtype=np.uint8)
     # "<", "=" and ">", whose numbers follow each other.
     marks = (source[:-1] - _LESS) <= _GREATER - _LESS
-    if np.count_nonzero(marks) > MAX_MARKS:
-        return True
+    too_many = bool(np.count_nonzero(marks) > MAX_MARKS)
+    return too_many or _is_crowded(html, _doubtful_tags(source, marks))
+
+
+def _is_crowded(html: bytes, starts: Iterable[int]) -> bool:
+    """Return whether one of the tags that begin at `starts` has, or may have, too many."""
     unread = MAX_READINGS * len(html)
-    for start in _doubtful_tags(source, marks):
+    for start in starts:
         if _SHORT_TAG.match(html, start, start + MAX_SHORT_TAG):
             continue
         if not (tag := _TAG.match(html, start)):

@@ -9,19 +9,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.cost.generated_pages import generated_pages
 from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import MAX_BLOCK, MAX_BLOCKS, ProfileName, read_blocks
 from newscrawl.extraction.classifier import load_network
 from newscrawl.extraction.extract import extract_from
-from newscrawl.extraction.html import parse
+from newscrawl.extraction.html import decode, parse
+from newscrawl.extraction.limits import within_limits
 from newscrawl.extraction.methods import parse_page
 from newscrawl.training.corpus import load_corpus
 from tests.fuzz import pages as fuzz
@@ -31,6 +35,12 @@ needs_kernel = pytest.mark.skipif(compiled.kernel is None, reason=compiled.PATH)
 PROFILES = ("html5", "2007")
 # NEWSCRAWL_FUZZ=5000 for a long run; 20 a second.
 FUZZ = int(os.environ.get("NEWSCRAWL_FUZZ") or 100)
+PIECES = (
+    *(b"<b", b"<", b">", b"</b>", b"<i class=x>", b"</i>", b"<font a='b>c' d>", b"<em/>", b"<p>"),
+    *(b'"', b"'", b"=", b" ", b"/", b"\n", b"<table><tr>", b"</td>", b"<td>", b"<!--", b"-->"),
+    *(b' a="b"', b" a=b/", b" a", b"<!x>", b"</>", b"<tr>y", b"</1", b"<B>z</B >", b"<script>"),
+    b"x",
+)
 BLANKS = "".join(char for char in map(chr, range(sys.maxunicode + 1)) if char.isspace())
 PAGES = {
     "names": """<body id=top><div class='a b' hidden>one</div><div style='display : none' role=NOTE>
@@ -64,12 +74,14 @@ def columns(value: Any) -> dict[str, Any]:
 
 def read(html: bytes) -> dict[str, Any]:
     """All that both ways compute of a page."""
-    page = parse_page(html)
+    source = decode(html)
+    page = parse_page(source)
     blocks = page.blocks
     elements = columns(blocks.elements)
     name_of = elements.pop("names")
     read = columns(blocks) | elements
     read |= {"names": [name_of(element) or None for element in range(len(elements["tags"]))]}
+    read |= {"source": source, "limited": within_limits(source)}
     read |= columns(page.candidate_features.tokens)
     read |= {"values": page.candidate_features.values, "features": page.block_features.values}
     read |= {"probabilities": load_network().probabilities(page.block_features)}
@@ -150,6 +162,24 @@ def test_text_that_is_not_utf_8_is_left_to_python() -> None:
     ours = read_blocks(tree).raw
     with python_alone():
         assert ours == read_blocks(tree).raw
+
+
+@needs_kernel
+def test_both_ways_reduce_the_same_pages_to_the_same_limits() -> None:
+    rng = Random(15)  # noqa: S311 - no secret
+    for _ in range(10 * FUZZ):
+        html = b"".join(rng.choices(PIECES, k=40)) * rng.choice((1, 1, 30, 300))
+        limited = within_limits(html)
+        with python_alone():
+            assert within_limits(html) == limited
+
+
+@needs_kernel
+@given(st.binary(max_size=60) | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_both_ways_find_the_same_bytes_to_be_utf_8(html: bytes) -> None:
+    decoded = decode(b"x" * 64 + html)
+    with python_alone():
+        assert decode(b"x" * 64 + html) == decoded
 
 
 @needs_kernel

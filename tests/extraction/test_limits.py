@@ -106,11 +106,16 @@ def test_flattening_does_not_change_usual_markup(html: bytes) -> None:
 
 
 def test_reopened_formatting_elements_become_spans() -> None:
-    html = b"<B class=x>one</B><p><body><br>" * 800
+    html = b"<B class=x><a>one</a></B><p><body><br>" * 800
     tree = parse(html)
     assert not tree.css("b")
     assert len(tree.css("span.x")) == 800
     assert len(tree.css("br")) == 800
+
+
+def test_formatting_elements_that_end_behind_their_text_are_kept() -> None:
+    html = b"<B class='x > y'>one</b><p><i></I><p>" * 700
+    assert within_limits(html) is html
 
 
 def test_attributes_of_formats_that_paragraphs_reopen_are_dropped() -> None:
