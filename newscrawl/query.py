@@ -6,8 +6,9 @@
         weeks = query.mention_counts(news, "week", company="Siemens")
     query.to_pandas(weeks)
 
-To count companies with their subsidiaries, or groups of a companies file, give the structure of
-the registry: `scope=query.Scope(subsidiaries=True, structure=query.company_structure())`.
+To count companies with their subsidiaries, or groups of a companies file, give their structure:
+`scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. Questions about
+registered companies get them from `query.registered_companies()`.
 
 The functions only read. They raise QuestionError for a question that can't be answered as it is
 asked, and StorageError, its base class, for a database that can't be read. Rows are frozen
@@ -38,6 +39,7 @@ __all__ = [
     "StorageError",
     "company_structure",
     "open_news",
+    "registered_companies",
     "to_pandas",
     "to_polars",
     "to_records",
@@ -54,6 +56,12 @@ def company_structure(companies: str | Path | None = None) -> CompanyStructure:
     """Return owners and groups of the bundled companies and those of a file of one's own; raise
     CompaniesError for a faulty file."""
     return load_companies(companies).structure
+
+
+def registered_companies(companies: str | Path | None = None) -> list[str]:
+    """Return the names of the bundled companies and those of a file of one's own; raise
+    CompaniesError for a faulty file."""
+    return [company.name for company in load_companies(companies)]
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:

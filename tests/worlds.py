@@ -29,6 +29,7 @@ def document(
     access: Access = "open",
     kind: Kind = "article",
     fetched_from: str | None = None,
+    boilerplate: Sequence[tuple[str, int]] = (),
 ) -> Document:
     """Return a document of `https://SOURCE.example/PATH`."""
     url = f"https://{source}.example/{path}"
@@ -44,7 +45,9 @@ def document(
         section=section,
         kind=kind,
     )
-    return Document(page=page, article=article, mentions=tuple(mentions))
+    return Document(
+        page=page, article=article, mentions=tuple(mentions), boilerplate=tuple(boilerplate)
+    )
 
 
 def headline(company: str) -> Mention:

@@ -108,7 +108,7 @@ CompanyOption = Annotated[
     typer.Option(
         "--company",
         "-c",
-        help="A company's name or alias, or a group of your companies file; else all.",
+        help="Only this company, by name or alias, or this group of your companies file.",
         metavar="NAME",
     ),
 ]

@@ -119,7 +119,7 @@ def mentions(
     """Count mentions of companies: over time, by source, country, language, section or company.
 
     An article counts for the moment it was published. "headline" and "body" count
-    occurrences, "articles" the articles they are in; "teaser" are those of the articles
+    occurrences, "articles" the articles they are in; "limited" are those of the articles
     that show only headline and standfirst (paywall, robots.txt). Where nothing was crawled there
     is no 0 but "no coverage": empty in CSV, null in JSON.
 

@@ -6,7 +6,7 @@ A question's options follow from its parameters and its columns from its rows
 
 from collections.abc import Callable
 from dataclasses import is_dataclass
-from inspect import Parameter, Signature, cleandoc, signature
+from inspect import Parameter, Signature, cleandoc
 from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
@@ -48,6 +48,12 @@ _OPTIONS = {
     "limit": LimitOption,
     "offset": Annotated[int, typer.Option(min=0, help="Leave out the first rows.")],
     "least": Annotated[int, typer.Option(min=1, help="Minimum number of articles.")],
+}
+# The values of the parameters that are no options, by their names.
+_FILLED_IN: dict[str, Callable[[QueryContext], object]] = {
+    "database": lambda query: query.database,
+    "scope": lambda query: query.scope,
+    "registered_companies": lambda query: [company.name for company in query.registry or ()],
 }
 
 
@@ -91,7 +97,7 @@ def _questions() -> "dict[str, Question]":
         if name not in _OTHER_COMMANDS
         and get_origin(question.answer) is list
         and is_dataclass(question.row)
-        and "scope" in signature(question.ask).parameters
+        and "scope" in question.parameters
     }
 
 
@@ -111,17 +117,20 @@ def _command(question: "Question") -> Callable[..., None]:
         _answer(question, query, values)
 
     parameters = [Parameter("query", Parameter.KEYWORD_ONLY, annotation=QueryContext)]
-    own = signature(question.ask).parameters
-    for name, parameter in own.items():
-        if name not in {"database", "scope", "registry"}:
+    for name, parameter in question.parameters.items():
+        if name not in question.filled_in:
             annotation = _OPTIONS.get(name, parameter.annotation)
             parameters.append(parameter.replace(annotation=annotation, kind=Parameter.KEYWORD_ONLY))
     vars(ask)["__signature__"] = Signature(parameters)
     ask.__name__ = question.name
     ask.__doc__ = f"{_sentence(question)}\n\nExit code 1 where there is no answer."
-    if {"company", "registry"} & own.keys():
-        return takes_companies(ask, always_read="registry" in own)
+    if _is_about_companies(question):
+        return takes_companies(ask, always_read="registered_companies" in question.filled_in)
     return takes_scope(ask)
+
+
+def _is_about_companies(question: "Question") -> bool:
+    return bool({"company", "registered_companies"} & question.parameters.keys())
 
 
 def _sentence(question: "Question") -> str:
@@ -135,14 +144,12 @@ def _answer(question: "Question", query: QueryContext, values: dict[str, Any]) -
     from newscrawl.cli.output import completeness_note, show, write_note
     from newscrawl.storage import queries
 
-    own = signature(question.ask).parameters
-    if "registry" in own:
-        values["registry"] = [company.name for company in query.registry or ()]
+    values |= {name: _FILLED_IN[name](query) for name in question.filled_in}
     if values.get("company") is not None:
         (values["company"],) = company_names_of([values["company"]], query)
-    rows = question.ask(query.database, **values, scope=query.scope)
+    rows = question.ask(**values)
     completeness = queries.completeness(query.database, scope=query.scope)
-    note = query.note if {"company", "registry"} & own.keys() else ""
+    note = query.note if _is_about_companies(question) else ""
     show(rows, question.row, query.output_format, note=completeness_note(completeness) + note)
     if not rows:
         write_note("No coverage." if completeness.level == "none" else "None.")

@@ -7,7 +7,7 @@ A route, its parameters and the schema of its answer follow from the question's 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -52,7 +52,9 @@ def _storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_storable)]
-Name = Annotated[Text, Path(max_length=MAX_VALUE, description="As in /api/companies")]
+Name = Annotated[
+    Text, Path(max_length=MAX_VALUE, description="Its name in the registry of companies")
+]
 Names = Annotated[list[Text], Query(min_length=2, max_length=MAX_NAMES)]
 Words = Annotated[Text, Query(max_length=MAX_VALUE, description='words, "a phrase", -not, a*')]
 Value = Annotated[Text | None, Query(max_length=MAX_VALUE)]
@@ -97,16 +99,32 @@ def _database(request: Request) -> Iterator[Database]:
         yield database
 
 
-def _registry(request: Request) -> list[str]:
+def _registered_companies(request: Request) -> list[str]:
     """Return the names of the companies that are looked for."""
     return [company.name for company in registry_of(app_state(request).registry)]
 
 
+FilledDatabase = Annotated[Database, Depends(_database)]
+FilledScope = Annotated[Scope, Depends(_scope)]
+
+
+def _company(request: Request, company: Name, database: FilledDatabase, scope: FilledScope) -> str:
+    """Return the company of the path; raise HTTPException for one that was never mentioned and is
+    not looked for."""
+    members = {*scope.members(company)}
+    registered = (one.name for one in companies_in_use(request))
+    if members.isdisjoint(registered) and members.isdisjoint(queries.company_names(database)):
+        message = f"unknown company {company!r}: /api/companies lists those that were mentioned"
+        raise HTTPException(404, message)
+    return company
+
+
 _FILLED_IN = {
-    "database": Annotated[Database, Depends(_database)],
-    "scope": Annotated[Scope, Depends(_scope)],
-    "registry": Annotated[Sequence[str], Depends(_registry)],
+    "database": FilledDatabase,
+    "scope": FilledScope,
+    "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
 }
+_IN_PATH = {"company": Annotated[str, Depends(_company)]}
 # What a parameter takes, by its name; others take what their annotation says.
 _PARAMETERS = {
     "company": Value,
@@ -137,12 +155,10 @@ def make_router() -> APIRouter:
 
 def _endpoint(question: Question) -> Callable[..., Any]:
     """Return a function with the signature from which FastAPI makes the route."""
-    names = {name: question.names.get(name, name) for name in signature(question.ask).parameters}
+    names = {name: question.names.get(name, name) for name in question.parameters}
 
     def endpoint(**values: Any) -> Any:
         given = {name: values[shown] for name, shown in names.items()}
-        if "{company}" in question.path:
-            _check_company(given["database"], given["company"], given["scope"])
         if question.daily or given.get("by"):
             given["scope"] = _bounded(given["scope"], given.get("by", "day"))
         answer = question.ask(**given)
@@ -152,7 +168,7 @@ def _endpoint(question: Question) -> Callable[..., Any]:
 
     parameters = [
         _parameter(question, parameter).replace(name=names[parameter.name])
-        for parameter in signature(question.ask).parameters.values()
+        for parameter in question.parameters.values()
     ]
     vars(endpoint)["__signature__"] = Signature(parameters)
     endpoint.__name__ = question.name
@@ -162,20 +178,15 @@ def _endpoint(question: Question) -> Callable[..., Any]:
 
 def _parameter(question: Question, parameter: Parameter) -> Parameter:
     annotation, default = parameter.annotation, parameter.default
-    if parameter.name in _FILLED_IN:
+    if parameter.name in question.filled_in:
         annotation, default = _FILLED_IN[parameter.name], Parameter.empty
     elif f"{{{parameter.name}}}" in question.path:
-        annotation = Name
+        annotation = _IN_PATH[parameter.name]
     elif parameter.name in _PARAMETERS:
         annotation = _PARAMETERS[parameter.name]
         if annotation is Limit and default is None:
             default = DEFAULT_ROWS
     return parameter.replace(annotation=annotation, default=default, kind=Parameter.KEYWORD_ONLY)
-
-
-def _check_company(database: Database, name: str, scope: Scope) -> None:
-    if not {*scope.members(name)} & {*queries.company_names(database)}:
-        raise HTTPException(404, f"no company {name!r} in this database: /api/companies lists them")
 
 
 def _bounded(scope: Scope, by: str) -> Scope:

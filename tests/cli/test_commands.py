@@ -95,7 +95,7 @@ def test_mentions_of_a_company_by_day_in_a_table(world: Newscrawl) -> None:
     ran = world("mentions", "--company", "Siemens", "--since", FROM, "--until", TO)
     assert ran.code == 0
     assert cells(ran) == [
-        ["day", "articles", "headline", "body", "teaser", "read", "coverage"],
+        ["day", "articles", "headline", "body", "limited", "read", "coverage"],
         ["2026-11-17 to", "–", "–", "–", "–", "0", "no coverage"],
         ["2026-11-19"],
         ["2026-11-20", "2", "1", "3", "0", "2", "full"],
@@ -128,7 +128,7 @@ def test_mentions_as_json_have_null_gaps(world: Newscrawl) -> None:
         "articles": 2,
         "headline": 1,
         "body": 3,
-        "teaser": 0,
+        "limited": 0,
         "read": 2,
         "coverage": "full",
         "covered": 2,
@@ -154,7 +154,7 @@ def test_mentions_can_be_grouped_by_every_field(world: Newscrawl, by: str, keys:
 def test_mentions_without_a_company_are_a_ranking(world: Newscrawl) -> None:
     ran = world("mentions")
     assert cells(ran) == [
-        ["company", "articles", "headline", "body", "teaser", "sources"],
+        ["company", "articles", "headline", "body", "limited", "sources"],
         ["Siemens", "2", "1", "3", "0", "2"],
         ["Volkswagen", "1", "0", "1", "1", "1"],
     ]
@@ -543,4 +543,4 @@ def test_columns_are_the_fields_of_a_row_and_its_nested_rows() -> None:
     versions = [column.key for column in columns_of(queries.Version)]
     assert versions == ["number", "seen_at", "replaced_at", "title", "text", "access", "mentions"]
     counts = [column.key for column in columns_of(queries.CompanyCount, without=("stories",))]
-    assert counts == ["company", "articles", "headline", "body", "teaser", "sources"]
+    assert counts == ["company", "articles", "headline", "body", "limited", "sources"]

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -43,8 +42,9 @@ def world(newscrawl: Newscrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             title="Siemens and Bosch agree",
             text="Siemens is to build a plant with Bosch. The [bold]plant[/bold] is new.",
             mentions=[headline("Siemens"), body("Siemens"), body("Bosch", 33)],
+            boilerplate=[("Siemens", 47)],
         )
-        save_document(database, replace(both, boilerplate=(("Siemens", 47),)), ft)
+        save_document(database, both, ft)
         alone = document("b", text="Siemens again.", mentions=[body("Siemens")])
         save_document(database, alone, ft)
         chinese = document(
@@ -109,7 +109,7 @@ def test_stories_are_counted_beside_articles(world: Newscrawl) -> None:
 def test_hours_fit_a_terminal(world: Newscrawl, more: list[str]) -> None:
     ran = world("mentions", "--by", "hour", *more, *SPAN)
     assert fits(ran)
-    assert re.search(r"hour +articles .*headline +body +teaser .*coverage", ran.out)
+    assert re.search(r"hour +articles .*headline +body +limited .*coverage", ran.out)
     assert "no coverage" in world("mentions", "--by", "hour", "--since", day(-2).isoformat()).out
 
 

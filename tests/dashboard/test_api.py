@@ -125,6 +125,17 @@ def test_search_marks_the_words(client: TestClient) -> None:
     assert words == {"tram", "twelve"}
 
 
+@pytest.mark.parametrize(("company", "status"), [("Zeiss", 200), ("Zzyzx", 404)])
+def test_registered_company_without_mentions_has_empty_answers(
+    client: TestClient, database: Database, company: str, status: int
+) -> None:
+    assert company not in queries.company_names(database)
+    for path in ("together", "articles"):
+        answer = client.get(f"/api/companies/{company}/{path}")
+        assert answer.status_code == status
+        assert answer.json() == [] or "/api/companies lists" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     "path",
     [

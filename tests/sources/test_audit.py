@@ -133,12 +133,13 @@ def stored(database: Database, *, waits: bool = True) -> int:
     url = "https://ft.example/closed/a"
     frontier.enqueue(None, [FrontierEntry(url=url, fetch_url=url, hints=told)])
     (page,) = frontier.dequeue(1)
-    read = document("closed/a", text=f"Siemens and Bosch. {LONG}", mentions=[body("Siemens")])
-    read = replace(
-        read,
-        boilerplate=(("Zeiss", 2),),
-        page=replace(read.page, attempt=replace(page.attempt, etag="x")),
+    read = document(
+        "closed/a",
+        text=f"Siemens and Bosch. {LONG}",
+        mentions=[body("Siemens")],
+        boilerplate=[("Zeiss", 2)],
     )
+    read = replace(read, page=replace(read.page, attempt=replace(page.attempt, etag="x")))
     later = datetime.now(UTC) if waits else datetime.now(UTC) - timedelta(days=2)
     attempt = replace(page.attempt, born=later, etag='"x"')
     result = frontier.fetch_result(attempt, "read", "stored")

@@ -62,12 +62,8 @@ def _document(
     path: int, version: int, slug: str, boilerplate: dict[str, int], **rest: Any
 ) -> Document:
     text = f"{version} " + " ".join(WORDS if version % 2 else reversed(WORDS))
-    made = document(str(path), source=slug, text=text, **rest)
-    return Document(
-        page=made.page,
-        article=made.article,
-        mentions=made.mentions,
-        boilerplate=tuple(boilerplate.items()),
+    return document(
+        str(path), source=slug, text=text, boilerplate=tuple(boilerplate.items()), **rest
     )
 
 

@@ -76,7 +76,11 @@ class Boilerplate(Base):
 
 class _Sums:
     """The counts of a day: `articles` with a mention, of them `limited`, occurrences, those in
-    boilerplate and the number of their pages."""
+    boilerplate and the number of their pages.
+
+    A row may be of boilerplate alone, with 0 `articles`: the days with a mention are those with
+    `articles > 0`.
+    """
 
     articles: Mapped[int]
     limited: Mapped[int]

@@ -87,9 +87,7 @@ class Hits:
     )
     limited: int = field(
         default=0,
-        metadata=about(
-            "articles of which headline and standfirst alone are known", column="teaser"
-        ),
+        metadata=about("articles of which headline and standfirst alone are known"),
     )
     mentions: int = field(
         init=False, default=0, metadata=about("in_title and in_body together", shown="nowhere")
@@ -182,7 +180,7 @@ class Boilerplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmentionedCompany:
-    """A company of the registry that no article of the scope mentions."""
+    """A registered company that no article of the scope mentions."""
 
     company: str
     last_mentioned: date | None = field(
@@ -289,9 +287,9 @@ def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerpl
 
 @question("/companies/unmentioned")
 def unmentioned_companies(
-    database: Database, registry: Sequence[str], *, scope: Scope = ANY
+    database: Database, registered_companies: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:
-    """Return the companies of the registry that no article of the scope mentions, by name.
+    """Return the registered companies that no article of the scope mentions, by name.
 
     Nothing is returned where nothing was crawled: no company is known to be unmentioned there.
     """
@@ -303,7 +301,7 @@ def unmentioned_companies(
         names |= owning
         hits = _hits_by_number(session, scope, unions)
         mentioned = {names[number] for number, one in hits.items() if one.articles}
-        owners = dict.fromkeys(scope.owner(name) for name in registry)
+        owners = dict.fromkeys(scope.owner(name) for name in registered_companies)
         missing = [name for name in owners if name not in mentioned]
         last = _last_days(session, scope) if scope.since else {}
     return [

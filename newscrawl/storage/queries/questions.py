@@ -8,9 +8,11 @@ From that follow the function in `newscrawl.query`, the route of the API with it
 JSON schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its options and columns
 (`newscrawl.cli.questions`).
 
-Three parameters are filled in by those who ask: `database`; `scope`, made of the filters for days,
-source, country, language and section; and `registry`, the names of the companies that are
-looked for. All others become parameters of the route and options of the command.
+The command line and the API fill in the parameters of `FILLED_IN`: `database`; `scope`, made of the
+filters for days, source, country, language and section; and `registered_companies`, the names of
+the companies that are looked for. All others become options of the command and parameters of the
+route. To fill in another one, add its name there, and its value to `_FILLED_IN` in
+`newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
 
 Only a question that takes a scope and returns a list of dataclasses becomes a command of
 `newscrawl ask`. The first paragraph of its docstring is the help, with "List" for "Return".
@@ -19,7 +21,7 @@ Only a question that takes a scope and returns a list of dataclasses becomes a c
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
@@ -28,6 +30,7 @@ from newscrawl.storage.scope import Scope
 __all__ = ["QUESTIONS", "Question"]
 
 ANY = Scope()
+FILLED_IN = ("database", "scope", "registered_companies")
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -54,6 +57,15 @@ class Question:
         return self.ask.__name__
 
     @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        return signature(self.ask).parameters
+
+    @property
+    def filled_in(self) -> list[str]:
+        """Its parameters that the command line and the API fill in."""
+        return [name for name in self.parameters if name in FILLED_IN]
+
+    @property
     def answer(self) -> Any:
         """The annotation of what is returned."""
         return signature(self.ask).return_annotation
@@ -77,8 +89,8 @@ def question(
 ) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """Register a function as a question; its scope is validated whenever it is called.
 
-    `path` is the route below /api; a {company} in it must be a company of the database. See
-    `Question` for the rest.
+    `path` is the route below /api; a {company} in it must be one that was mentioned or is looked
+    for. See `Question` for the rest.
     """
 
     def register(function: Callable[_P, _T]) -> Callable[_P, _T]:
@@ -105,7 +117,8 @@ def about(
     """Return the metadata of a field of a row, as in `field(metadata=about("..."))`.
 
     `description` is for the API's schema. `column` is the name in tables and files of the command
-    line, where it is not the field's. With `json` False, the API's JSON leaves the field out.
+    line, where it is not the field's; the API and Python have the field's name. With `json` False,
+    the API's JSON leaves the field out.
     """
     metadata: dict[str, Any] = {"column": column, "shown": shown}
     # These names are pydantic's, which makes the schema and the JSON of the API.

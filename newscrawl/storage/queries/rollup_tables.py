@@ -101,7 +101,11 @@ def rollup_table(
     session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
 ) -> RollupTable:
     """Return the table of the counts of one company or group, or without one that of all
-    articles."""
+    articles.
+
+    Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
+    has a first or last day: a question that reads local days of groups needs `by="hour"`.
+    """
     table_of = _OF_ALL if company is None else _OF_COMPANIES
     grain = _grain(scope, by, stories=stories)
     table = table_of[grain]
