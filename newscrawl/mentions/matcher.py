@@ -280,7 +280,6 @@ def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
     )
 
 
-
 def _related(companies: Sequence[Company]) -> dict[int, list[int]]:
     """Return for each company the numbers of its owner and of the companies that it owns."""
     numbers = {company.name: number for number, company in enumerate(companies)}

@@ -1,5 +1,6 @@
 """Companies files: what they may say, and how a fault in one is named."""
 
+import re
 from datetime import date
 
 import pytest
@@ -258,6 +259,26 @@ def test_owner_may_have_days_months_or_years(tmp_path):
     assert structure.owned["Quayside Works"] == (date(2012, 9, 1), date(2016, 12, 31))
     assert structure.owned["Harbour Works"] == (date(2012, 9, 6), None)
     assert structure.owned["WhatsApp"] == (date(2014, 10, 6), None)
+
+
+@pytest.mark.parametrize(
+    ("words", "sectors"),
+    [
+        (r"\b(?:Bank|Banco|Banca|Banque)\b", {"bank"}),
+        (r"\b(?:Insurance|Versicherung|Assicurazioni|Seguros)\b", {"insurance"}),
+        (r"\b(?:Airlines|Airways)\b", {"air"}),
+        (r"\bPharma", {"pharma", "biotech"}),
+    ],
+)
+def test_companies_have_no_other_sector_than_their_names_say(words, sectors):
+    named = [company for company in load_companies() if re.search(words, company.name)]
+    wrong = {
+        company.name: company.facts["sector"]
+        for company in named
+        if company.facts.get("sector") not in {*sectors, None}
+    }
+    assert len(named) > 5
+    assert wrong == {}
 
 
 def test_file_without_companies_leaves_the_bundled_ones_in_use(tmp_path):
