@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import Company, Source
+from newscrawl.storage.models import Company
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.completeness import (
     UNKNOWN,
@@ -25,15 +25,21 @@ from newscrawl.storage.queries.completeness import (
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import (
     CompanyDays,
+    Hits,
     RollupTable,
     companies_table,
     company_days,
     counts_on,
-    families,
     grouped,
+    hits_by_company,
+    hits_by_name,
+    hits_of,
     rollup_table,
+    sources_by_company,
+    sources_by_union,
+    stories_by_company,
     union_of,
-    union_table,
+    unions_of,
 )
 from newscrawl.storage.scope import (
     By,
@@ -67,42 +73,6 @@ __all__ = [
 
 # Ours: the days of an overview for which no period is asked.
 OVERVIEW_DAYS = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hits:
-    """Articles with a mention, and occurrences in them.
-
-    Stories don't add up: one that is reported on two days counts on each, and once for both.
-    """
-
-    articles: int = 0
-    stories: int | None = field(default=None, metadata=about("null where they were not asked for"))
-    in_title: int = field(default=0, metadata=about("occurrences in headlines", column="headline"))
-    in_body: int = field(
-        default=0,
-        metadata=about(
-            "occurrences in texts, or in standfirsts of limited articles", column="body"
-        ),
-    )
-    limited: int = field(
-        default=0,
-        metadata=about("articles of which headline and standfirst alone are known"),
-    )
-    mentions: int = field(
-        init=False, default=0, metadata=about("in_title and in_body together", shown="nowhere")
-    )
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mentions", self.in_title + self.in_body)
-
-    def __add__(self, other: "Hits") -> "Hits":
-        return Hits(
-            articles=self.articles + other.articles,
-            limited=self.limited + other.limited,
-            in_title=self.in_title + other.in_title,
-            in_body=self.in_body + other.in_body,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,17 +203,18 @@ def company_ranking(
     `subsidiaries`, their owners."""
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
-        unions, owners = _unions(session, scope)
+        unions, owners = unions_of(session, scope)
         names |= owners
-        hits = _hits_by_number(session, scope, unions)
+        hits = hits_by_company(session, scope, unions)
         # Sorted here, since the databases differ in the order of names.
         order = sorted(
             (number for number in hits if hits[number].articles),
             key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
         )[:limit]
         unions = {number: days for number, days in unions.items() if number in order}
-        sources = _sources_of(session, order, scope) | _union_sources(session, unions, scope)
-        counted = _stories_of(session, order, unions, scope) if stories else {}
+        sources = sources_by_company(session, order, scope)
+        sources |= sources_by_union(session, unions, scope)
+        counted = stories_by_company(session, order, unions, scope) if stories else {}
     return [
         CompanyCount(
             company=names[number],
@@ -297,9 +268,9 @@ def unmentioned_companies(
         if completeness_within(session, scope).level == "none":
             return []
         names = dict(session.execute(select(Company.id, Company.name)).all())
-        unions, owning = _unions(session, scope)
+        unions, owning = unions_of(session, scope)
         names |= owning
-        hits = _hits_by_number(session, scope, unions)
+        hits = hits_by_company(session, scope, unions)
         mentioned = {names[number] for number, one in hits.items() if one.articles}
         owners = dict.fromkeys(scope.owner(name) for name in registered_companies)
         missing = [name for name in owners if name not in mentioned]
@@ -307,38 +278,6 @@ def unmentioned_companies(
     return [
         UnmentionedCompany(company=name, last_mentioned=last.get(name)) for name in sorted(missing)
     ]
-
-
-def _unions(session: Session, scope: Scope) -> tuple[dict[int, list[CompanyDays]], dict[int, str]]:
-    """Return the companies that count together by the number of their union, and the names of
-    owners by the number of a union, or of the one company that counts for the owner.
-
-    Unions have numbers below 0, which no company has.
-    """
-    unions, names = {}, {}
-    for place, (owner, days) in enumerate(families(session, scope).items(), start=1):
-        if days == [CompanyDays(days[0].number)]:
-            names[days[0].number] = owner
-        else:
-            unions[-place], names[-place] = days, owner
-    return unions, names
-
-
-def _hits_by_number(
-    session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
-) -> dict[int, Hits]:
-    """Return the hits of each company, and of each union in place of those of its companies."""
-    tables = [companies_table(session, scope)]
-    if unions:
-        tables.append(union_table(session, scope, unions, outside=True))
-    members = {one.number for days in unions.values() for one in days}
-    hits: dict[int, Hits] = {}
-    for rollup in tables:
-        key = rollup.table.company_id
-        rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
-        hits = {number: one for number, one in hits.items() if number not in members}
-        hits |= {number: _hits_of(sums) for number, *sums in rows}
-    return hits
 
 
 def _last_days(session: Session, scope: Scope) -> dict[str, date]:
@@ -382,7 +321,7 @@ def share_of_voice(
         if by is None:
             known = completeness_within(session, scope)
             return _shares(
-                None, known, _named_hits(session, chosen, scope, stories=stories), measure
+                None, known, hits_by_name(session, chosen, scope, stories=stories), measure
             )
         hits = {name: _hits_by(session, by, name, scope, stories=stories) for name in chosen}
         return [
@@ -438,7 +377,7 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     with database.reading() as session:
         known = completeness_by(session, "day", scope)
         known_before = completeness_within(session, earlier)
-        past = _named_hits(session, names, earlier)
+        past = hits_by_name(session, names, earlier)
         series = {name: _hits_by(session, "day", name, scope) for name in names}
     standings = []
     for row in ranked:
@@ -476,44 +415,6 @@ def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple
 # --- Hits out of the rollup tables ---
 
 
-def _hits_of(numbers: Sequence[int | None]) -> Hits:
-    """Return hits from the sums of `RollupTable.hits`."""
-    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
-    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
-
-
-def _named_hits(
-    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
-) -> dict[str, Hits | None]:
-    """Return the hits of each of the companies or groups, None where it has none."""
-    rollup = companies_table(session, scope, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    query = (
-        rollup.select(Company.name, *rollup.hits(), *extra)
-        .join(Company, Company.id == rollup.table.company_id)
-        .where(Company.name.in_(names))
-        .group_by(Company.name)
-    )
-    hits: dict[str, Hits | None] = dict.fromkeys(names)
-    for name, *sums in session.execute(query):
-        number = int(sums.pop()) if stories else None
-        hits[name] = replace(_hits_of(sums), stories=number)
-    for name in names:
-        if scope.tenures(name) != [Tenure(name)]:
-            hits[name] = _union_hits(session, name, scope, stories=stories)
-    return hits
-
-
-def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
-    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
-    rollup = rollup_table(session, scope, by=None, company=name, stories=stories)
-    extra = [rollup.stories()] if stories else []
-    sums = list(session.execute(rollup.select(*rollup.hits(), *extra)).one())
-    number = int(sums.pop()) if stories else None
-    hits = replace(_hits_of(sums), stories=number)
-    return hits if hits.articles else None
-
-
 def _hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:
@@ -547,7 +448,7 @@ def _hits_over_time(
     moment = rollup.moment
     hits: dict[str, Hits] = defaultdict(Hits)
     for when, *sums in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):
-        hits[period_key(rollup, when, by, scope)] += _hits_of(sums)
+        hits[period_key(rollup, when, by, scope)] += hits_of(sums)
     return hits
 
 
@@ -559,64 +460,15 @@ def _grouped_hits(
     hits = {}
     for group, *sums in session.execute(grouped(rollup, by, *rollup.hits(), *extra)):
         number = int(sums.pop()) if stories else None
-        hits[group or UNKNOWN] = replace(_hits_of(sums), stories=number)
+        hits[group or UNKNOWN] = replace(hits_of(sums), stories=number)
     return hits
-
-
-def _sources_of(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
-    """Return the number of sources that mention each company: one index lookup for each pair."""
-    rollup = companies_table(session, scope, by="source")
-    named = (
-        select(1)
-        .where(*rollup.conditions)
-        .where(rollup.table.company_id == Company.id, rollup.table.source_id == Source.id)
-        .correlate(Company, Source)
-    )
-    if rollup.table is models.DailyCompanySource:
-        named = named.where(rollup.table.articles > 0)
-    query = (
-        select(Company.id, func.count(Source.id))
-        .join(Source, named.exists())
-        .where(Company.id.in_(companies))
-        .group_by(Company.id)
-    )
-    return dict(session.execute(query).all())
-
-
-def _union_sources(
-    session: Session, unions: Mapping[int, Sequence[CompanyDays]], scope: Scope
-) -> dict[int, int]:
-    """Return the number of sources that mention a company of each union."""
-    if not unions:
-        return {}
-    rollup = union_table(session, scope, unions)
-    key, source = rollup.table.company_id, rollup.table.source_id
-    query = rollup.select(key, func.count(source.distinct())).group_by(key)
-    return dict(session.execute(query).all())
-
-
-def _stories_of(
-    session: Session,
-    companies: Sequence[int],
-    unions: Mapping[int, Sequence[CompanyDays]],
-    scope: Scope,
-) -> dict[int, int]:
-    tables = [companies_table(session, scope, stories=True)]
-    if unions:
-        tables.append(union_table(session, scope, unions))
-    counted: dict[int, int] = {}
-    for rollup in tables:
-        key = rollup.table.company_id
-        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
-        counted |= dict(session.execute(query).all())
-    return counted
 
 
 def _counted_beside(
     session: Session, rollup: RollupTable, asked: Sequence[CompanyDays], scope: Scope
 ) -> list[tuple[str, int, int]]:
     """Return the companies in the same articles, with the numbers of articles and stories."""
-    unions, owners = _unions(session, scope)
+    unions, owners = unions_of(session, scope)
     other = aliased(models.Appearance)
     counted = union_of(other, unions)
     table = rollup.table

@@ -1,4 +1,5 @@
-"""The table that a count is read from: the smallest one that knows all that a question asks for.
+"""The table that a count is read from: the smallest one that knows all that a question asks for;
+and the counts that several questions read from it.
 
 Days by company, over all sources, answer most questions in a few hundred rows. A scope with a
 source, country or language needs the days by source; a section, a time zone, an hour or a count
@@ -6,7 +7,7 @@ of stories needs the articles themselves, one narrow row for each (storage/model
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, Literal
 
@@ -15,6 +16,8 @@ from sqlalchemy.orm import Session, aliased
 
 from newscrawl.storage import models
 from newscrawl.storage.models import Company, Source
+from newscrawl.storage.ownership import Tenure
+from newscrawl.storage.queries.questions import about
 from newscrawl.storage.scope import (
     QUARTER,
     By,
@@ -40,6 +43,42 @@ _OF_COMPANIES: dict[Grain, type[Any]] = {
     "source": models.DailyCompanySource,
     "article": models.Appearance,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """Articles with a mention, and occurrences in them.
+
+    Stories don't add up: one that is reported on two days counts on each, and once for both.
+    """
+
+    articles: int = 0
+    stories: int | None = field(default=None, metadata=about("null where they were not asked for"))
+    in_title: int = field(default=0, metadata=about("occurrences in headlines", column="headline"))
+    in_body: int = field(
+        default=0,
+        metadata=about(
+            "occurrences in texts, or in standfirsts of limited articles", column="body"
+        ),
+    )
+    limited: int = field(
+        default=0,
+        metadata=about("articles of which headline and standfirst alone are known"),
+    )
+    mentions: int = field(
+        init=False, default=0, metadata=about("in_title and in_body together", shown="nowhere")
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mentions", self.in_title + self.in_body)
+
+    def __add__(self, other: "Hits") -> "Hits":
+        return Hits(
+            articles=self.articles + other.articles,
+            limited=self.limited + other.limited,
+            in_title=self.in_title + other.in_title,
+            in_body=self.in_body + other.in_body,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +107,7 @@ class RollupTable:
         return self.table.minute // QUARTER if self.grain == "article" else self.table.day
 
     def hits(self) -> list[ColumnElement[int]]:
-        """Return the sums that `counts._hits_of` takes."""
+        """Return the sums that `hits_of` takes."""
         table = self.table
         if self.grain != "article":
             return [
@@ -280,3 +319,127 @@ def _sum(column: Any) -> ColumnElement[int]:
 
 def _if(condition: Any, value: Any) -> ColumnElement[Any]:
     return case((condition, value))
+
+
+# --- Counts ---
+
+
+def hits_of(numbers: Sequence[int | None]) -> Hits:
+    """Return hits from the sums of `RollupTable.hits`."""
+    articles, limited, in_title, in_body = (int(number or 0) for number in numbers)
+    return Hits(articles=articles, limited=limited, in_title=in_title, in_body=in_body)
+
+
+def unions_of(
+    session: Session, scope: Scope
+) -> tuple[dict[int, list[CompanyDays]], dict[int, str]]:
+    """Return the companies that count together by the number of their union, and the names of
+    owners by the number of a union, or of the one company that counts for the owner.
+
+    Unions have numbers below 0, which no company has.
+    """
+    unions, names = {}, {}
+    for place, (owner, days) in enumerate(families(session, scope).items(), start=1):
+        if days == [CompanyDays(days[0].number)]:
+            names[days[0].number] = owner
+        else:
+            unions[-place], names[-place] = days, owner
+    return unions, names
+
+
+def hits_by_company(
+    session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
+) -> dict[int, Hits]:
+    """Return the hits of each company, and of each union in place of those of its companies."""
+    tables = [companies_table(session, scope)]
+    if unions:
+        tables.append(union_table(session, scope, unions, outside=True))
+    members = {one.number for days in unions.values() for one in days}
+    hits: dict[int, Hits] = {}
+    for rollup in tables:
+        key = rollup.table.company_id
+        rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+        hits = {number: one for number, one in hits.items() if number not in members}
+        hits |= {number: hits_of(sums) for number, *sums in rows}
+    return hits
+
+
+def hits_by_name(
+    session: Session, names: Sequence[str], scope: Scope, *, stories: bool = False
+) -> dict[str, Hits | None]:
+    """Return the hits of each of the companies or groups, None where it has none."""
+    rollup = companies_table(session, scope, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    query = (
+        rollup.select(Company.name, *rollup.hits(), *extra)
+        .join(Company, Company.id == rollup.table.company_id)
+        .where(Company.name.in_(names))
+        .group_by(Company.name)
+    )
+    hits: dict[str, Hits | None] = dict.fromkeys(names)
+    for name, *sums in session.execute(query):
+        number = int(sums.pop()) if stories else None
+        hits[name] = replace(hits_of(sums), stories=number)
+    for name in names:
+        if scope.tenures(name) != [Tenure(name)]:
+            hits[name] = _union_hits(session, name, scope, stories=stories)
+    return hits
+
+
+def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
+    """Return the hits of a company with its subsidiaries or of a group, None where it has none."""
+    rollup = rollup_table(session, scope, by=None, company=name, stories=stories)
+    extra = [rollup.stories()] if stories else []
+    sums = list(session.execute(rollup.select(*rollup.hits(), *extra)).one())
+    number = int(sums.pop()) if stories else None
+    hits = replace(hits_of(sums), stories=number)
+    return hits if hits.articles else None
+
+
+def sources_by_company(session: Session, companies: Sequence[int], scope: Scope) -> dict[int, int]:
+    """Return the number of sources that mention each company: one index lookup for each pair."""
+    rollup = companies_table(session, scope, by="source")
+    named = (
+        select(1)
+        .where(*rollup.conditions)
+        .where(rollup.table.company_id == Company.id, rollup.table.source_id == Source.id)
+        .correlate(Company, Source)
+    )
+    if rollup.table is models.DailyCompanySource:
+        named = named.where(rollup.table.articles > 0)
+    query = (
+        select(Company.id, func.count(Source.id))
+        .join(Source, named.exists())
+        .where(Company.id.in_(companies))
+        .group_by(Company.id)
+    )
+    return dict(session.execute(query).all())
+
+
+def sources_by_union(
+    session: Session, unions: Mapping[int, Sequence[CompanyDays]], scope: Scope
+) -> dict[int, int]:
+    """Return the number of sources that mention a company of each union."""
+    if not unions:
+        return {}
+    rollup = union_table(session, scope, unions)
+    key, source = rollup.table.company_id, rollup.table.source_id
+    query = rollup.select(key, func.count(source.distinct())).group_by(key)
+    return dict(session.execute(query).all())
+
+
+def stories_by_company(
+    session: Session,
+    companies: Sequence[int],
+    unions: Mapping[int, Sequence[CompanyDays]],
+    scope: Scope,
+) -> dict[int, int]:
+    tables = [companies_table(session, scope, stories=True)]
+    if unions:
+        tables.append(union_table(session, scope, unions))
+    counted: dict[int, int] = {}
+    for rollup in tables:
+        key = rollup.table.company_id
+        query = rollup.select(key, rollup.stories()).where(key.in_(companies)).group_by(key)
+        counted |= dict(session.execute(query).all())
+    return counted
