@@ -2,8 +2,8 @@
 
 A parser in C can't be interrupted, and a process without memory takes everything in it along:
 whatever was fetched is therefore read in a process that can be killed. `WorkerProcess` does one
-piece of hostile work after the other; `WorkerPool` processes the parts of a large task on all
-cores.
+piece of hostile work after the other; `LocalPool` processes the parts of a large task on all cores,
+`newscrawl.cluster` on a cluster.
 """
 
 import gc
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -209,11 +210,23 @@ def _outcome(work: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str,
 
 
 # Parts enqueued per worker, so that no worker waits while results are stored.
-_QUEUED_PER_WORKER: Final = 4
+QUEUED_PER_WORKER: Final = 4
 
 
-class WorkerPool(Generic[Part, Result]):
-    """Processes that call `work` (a function that can be pickled) on parts.
+class WorkerPool(ABC, Generic[Part, Result]):
+    """Workers that call `work` (a function that can be pickled) on the parts of a large task."""
+
+    @abstractmethod
+    def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
+        """Yield each part with its result, in the order of the parts; None if it has none."""
+
+    @abstractmethod
+    def run_alone(self, part: Part) -> Result | None:
+        """Return the result of a part that is not one of those of `results`."""
+
+
+class LocalPool(WorkerPool[Part, Result]):
+    """Processes of this machine.
 
     If a process crashes on a part (a page crashes a parser, or memory runs out), the part is
     retried alone; its result is None if this fails too. The results of other parts are not lost.
@@ -239,7 +252,7 @@ class WorkerPool(Generic[Part, Result]):
         pool = self._pool(self._number)
         try:
             while True:
-                for part in _next_parts(todo, self._number * _QUEUED_PER_WORKER - len(waiting)):
+                for part in next_parts(todo, self._number * QUEUED_PER_WORKER - len(waiting)):
                     waiting.append((part, _submit(pool, part)))
                 if not waiting:
                     return
@@ -292,6 +305,11 @@ _SECONDS: Final = 600
 _WORK: Final[list[Callable[[Any], Any]]] = []
 
 
+def part_limits(*, clock_seconds: float) -> Limits:
+    """Return the limits of a part for a `WorkerProcess`."""
+    return Limits(seconds=_SECONDS, megabytes=_MEGABYTES, clock_seconds=clock_seconds)
+
+
 def _context(preload: str | None) -> BaseContext:
     if "forkserver" not in get_all_start_methods():
         return get_context("spawn")
@@ -329,7 +347,8 @@ def _submit(pool: ProcessPoolExecutor, part: Any) -> Future[Any]:
         return broken
 
 
-def _next_parts(parts: Iterator[Part], number: int) -> Iterator[Part]:
+def next_parts(parts: Iterator[Part], number: int) -> Iterator[Part]:
+    """Yield a number of further parts, or all that are left."""
     for _ in range(number):
         try:
             yield next(parts)

@@ -1,15 +1,27 @@
 """WARC files for tests."""
 
 import gzip
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newscrawl.archive.lookup import warc_files
 from newscrawl.archive.warc import ArchiveWriter, Capture
+from newscrawl.items import Document, Page
+from newscrawl.reading import PageReader
 from tests.site.faults import story
 
 THEN = datetime(2026, 11, 20, 12, 30, 15, 123456, tzinfo=UTC)
 HOSTS = ("news.example", "www.daily.example", "www.ft.com")
+
+
+class DeadlyReader(PageReader):
+    """A reader whose process ends at a page that contains "deadly"."""
+
+    def read(self, page: Page) -> Document:
+        if b"deadly" in page.html:
+            os._exit(1)
+        return super().read(page)
 
 
 def capture(

@@ -1,5 +1,6 @@
 """Tasks for worker processes, which import this module."""
 
+import os
 import sys
 
 
@@ -11,3 +12,10 @@ def is_imported(module: str) -> bool:
 def allocate(number: int) -> int:
     """Allocate and free a number of bytes; return it."""
     return len(bytearray(number))
+
+
+def allocate_or_exit(number: int) -> int:
+    """Allocate and free a number of bytes; 7 ends the process."""
+    if number == 7:
+        os._exit(1)
+    return allocate(number)

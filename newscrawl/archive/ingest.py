@@ -17,14 +17,16 @@ from typing import Final
 from newscrawl.archive import ArchiveError
 from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingConfig, process_part
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
+from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import templates
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
 from newscrawl.storage.saved_state import Step, load_progress, memories
-from newscrawl.workers import WorkerPool
 
 # Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
+# Ours: bytes around a page that crashes its worker, which are not read.
+_MIN_PART_BYTES: Final = 128 * 1024
 _IDENTIFYING_BYTES: Final = 64 * 1024
 
 
@@ -52,7 +54,7 @@ class FileProgress:
 
 
 class Ingestion:
-    """Ingest files with a number of worker processes, up to `limit` stored articles.
+    """Ingest files with a number of local processes or on a cluster, up to `limit` stored articles.
 
     `on_progress` is called with the bytes and articles done since its last call.
     """
@@ -62,13 +64,14 @@ class Ingestion:
         database: Database,
         config: ReadingConfig,
         *,
-        workers: int,
+        workers: Workers,
         limit: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
         self._database = database
         self._config = with_template_memories(config, database)
-        self._workers = WorkerPool(partial(process_part, self._config), workers, preload=PRELOAD)
+        work = partial(process_part, self._config)
+        self._workers = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         self._left = limit
         self._on_progress = on_progress
 
@@ -131,6 +134,10 @@ class Ingestion:
         if isinstance(batch, ArchiveError):
             state.problem = str(batch)
             return
+        if batch is None and part.stop - part.start > _MIN_PART_BYTES:
+            for half in _halves(part):
+                self._take(state, half, self._workers.run_alone(half), intake)
+            return
         if batch is None:
             batch = PartResult(
                 counts=Counter(parts_lost=1), first=state.position, position=part.stop
@@ -162,6 +169,11 @@ class Ingestion:
             state.position = batch.position
         if self._left is not None:
             self._left -= len(records)
+
+
+def _halves(part: Part) -> tuple[Part, Part]:
+    middle = (part.start + part.stop) // 2
+    return Part(part.path, part.start, middle), Part(part.path, middle, part.stop)
 
 
 def task_of(path: ArchiveFile, config: ReadingConfig) -> str:

@@ -172,6 +172,11 @@ class ReadingConfig:
     sources: Path | None = None
     max_bytes: int = MAX_BYTES
 
+    @property
+    def files(self) -> list[Path]:
+        """Return the files of the user's own, which each worker reads."""
+        return [file for file in (self.companies, self.sources) if file]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -20,6 +20,7 @@ from newscrawl.archive.page_processor import (
     processor_for,
 )
 from newscrawl.archive.warc import ContentError, read_at
+from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Document, Hints, Origin
 from newscrawl.reading import NoArticleError
 from newscrawl.sources import UrlError, canonical_url
@@ -28,7 +29,6 @@ from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.mentions import apply_corrections
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.storage.saved_state import Step, delete_progress, load_progress
-from newscrawl.workers import WorkerPool
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]
 
@@ -78,7 +78,7 @@ Read = list[tuple[Document, Origin] | None]
 
 
 class Reextraction:
-    """Extract the newest capture of each article again, with a number of worker processes.
+    """Extract the newest capture of each article again, in local processes or on a cluster.
 
     Skipped are pages that neither belong to a stored article nor were listed by a feed or sitemap,
     captures older than the stored version, and articles of which only the feed may be read. With
@@ -114,7 +114,7 @@ class Reextraction:
     def run(
         self,
         *,
-        workers: int = 1,
+        workers: Workers = 1,
         dry_run: bool = False,
         on_progress: Callable[[int], None] = lambda _pages: None,
     ) -> Iterator[Change]:
@@ -126,7 +126,8 @@ class Reextraction:
         done = 0 if dry_run else self.done_before
         on_progress(done)
         intake = IngestionWriter(self._database, "reextracted")
-        pool = WorkerPool(partial(_read, self._config), workers, preload=PRELOAD)
+        work = partial(_read, self._config)
+        pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         try:
             for part, read in pool.results(self._parts(done)):
                 changes, documents = _compare_part(part, read)

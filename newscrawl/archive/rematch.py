@@ -11,6 +11,7 @@ from typing import Literal
 
 import newscrawl
 from newscrawl.archive.page_processor import PRELOAD, companies_from
+from newscrawl.cluster import Workers, open_pool
 from newscrawl.items import Mention
 from newscrawl.mentions import sentence_span
 from newscrawl.mentions.registry import BUNDLED
@@ -26,7 +27,6 @@ from newscrawl.storage.mentions import (
 )
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_state import Step, TaskProgress, delete_progress, load_progress
-from newscrawl.workers import WorkerPool
 
 Found = list[list[Mention]]
 
@@ -63,7 +63,7 @@ class RematchResult:
 
 
 class Rematch:
-    """Find mentions again with a number of worker processes.
+    """Find mentions again with a number of local processes or on a cluster.
 
     An interrupted run continues with the next batch if registry and scope are the same. With
     `dry_run` nothing is written. `examples` is the number of sentences returned for each company
@@ -76,7 +76,7 @@ class Rematch:
         companies: Path | None,
         scope: Scope,
         *,
-        workers: int = 1,
+        workers: Workers = 1,
         dry_run: bool = False,
         examples: int = 0,
     ) -> None:
@@ -86,7 +86,8 @@ class Rematch:
         self._scope = scope
         self._dry_run = dry_run
         self._task = _task(companies, scope)
-        self._workers = WorkerPool(partial(_find, companies), workers, preload=PRELOAD)
+        find, files = partial(_find, companies), [companies] if companies else []
+        self._workers = open_pool(find, workers, preload=PRELOAD, files=files)
 
     @property
     def done_before(self) -> int:

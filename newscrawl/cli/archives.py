@@ -2,7 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from newscrawl.archive.reextract import Change
     from newscrawl.archive.rematch import RematchResult
     from newscrawl.archive.remote import ArchiveFile
+    from newscrawl.cluster import Workers
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
 REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
@@ -95,6 +97,37 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Work on a Dask cluster: its scheduler (tcp://HOST:8786), or local:N.",
+        metavar="ADDRESS",
+    ),
+]
+
+
+@contextmanager
+def _open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]":
+    """Yield local processes or a cluster, of which a line for each worker is printed at the end."""
+    from newscrawl.cli.output import write_note
+    from newscrawl.cluster import Cluster
+
+    if number and cluster:
+        raise InputError("give --workers or --cluster, not both")
+    address = cluster or ("" if number else config.NEWSCRAWL_CLUSTER)
+    if not address:
+        yield number or cores()
+        return
+    with Cluster(address) as opened:
+        write_note(f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}")
+        try:
+            yield opened
+        finally:
+            for line in opened.report():
+                write_note(line)
+
+
 WarcsArgument = Annotated[
     list[str],
     typer.Argument(
@@ -124,6 +157,7 @@ def ingest(
     until: UntilOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of articles.")] = None,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
@@ -153,11 +187,11 @@ def ingest(
     reading = reading_config(selection, companies, sources)
     began = monotonic()
     with (
+        _open_workers(workers, cluster) as pool,
         open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
-        number = workers or cores()
-        ingestion = Ingestion(store, reading, workers=number, limit=limit, on_progress=on_progress)
+        ingestion = Ingestion(store, reading, workers=pool, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _show_files(states, output_format, monotonic() - began)
 
@@ -246,6 +280,7 @@ def reextract(
     dry_run: DryRunOption = False,
     every: EveryOption = False,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
     companies: CompaniesOption = None,
@@ -269,7 +304,7 @@ def reextract(
     if not folder:
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
     reading = reading_config(PageFilter(), companies, sources)
-    with open_for_reading(database) as store:
+    with _open_workers(workers, cluster) as pool, open_for_reading(database) as store:
         scope = scope_of(store, since=since, source=source)
         task = Reextraction(
             store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
@@ -277,8 +312,7 @@ def reextract(
         if not dry_run and task.done_before:
             write_note(f"Continuing where the last run stopped, after {task.done_before:,} pages.")
         with counting_bar("pages", len(task)) as advance:
-            number = workers or cores()
-            changes = list(task.run(workers=number, dry_run=dry_run, on_progress=advance))
+            changes = list(task.run(workers=pool, dry_run=dry_run, on_progress=advance))
     _show_changes(changes, output_format, every=every)
     if not changes:
         write_note("There was no article to read.")
@@ -343,6 +377,7 @@ def rematch(
     examples: _ExamplesOption = 0,
     companies: CompaniesOption = None,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,
 ) -> None:
@@ -360,13 +395,13 @@ def rematch(
 
     companies_from(companies)
     registry = companies or config.NEWSCRAWL_COMPANIES
-    with open_for_reading(database) as store:
+    with _open_workers(workers, cluster) as pool, open_for_reading(database) as store:
         scope = scope_of(store, since=since, source=source)
         task = Rematch(
             store,
             Path(registry) if registry else None,
             scope,
-            workers=workers or cores(),
+            workers=pool,
             dry_run=dry_run,
             examples=examples,
         )

@@ -27,9 +27,9 @@ from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
 from newscrawl.sources.urls import is_slug
-from newscrawl.storage import Database, queries
-from newscrawl.workers import WorkerPool
-from tests.archives import answer, capture, page, record, warc
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.workers import LocalPool
+from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
 from tests.dying import square_or_die
 from tests.site.faults import story
@@ -296,12 +296,27 @@ def test_source_is_registered_as_its_first_page_shows_it(
     assert homes == ["https://www.town.example/"]
 
 
+def test_part_with_a_deadly_page_is_read_in_halves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.archive.ingest._MIN_PART_BYTES", 1_500)
+    deadly = record("https://news.example/deadly", answer(story("A deadly page", "Siemens")))
+    pages = [page(number) for number in range(20)]
+    path = warc(tmp_path / "cc.warc.gz", *pages[:9], deadly, *pages[9:])
+    config = ReadingConfig(reader=DeadlyReader(method="combined", min_characters=120))
+    with open_database(f"sqlite:///{tmp_path}/news.sqlite") as database:
+        (state,) = Ingestion(database, config, workers=2).run([path])
+        articles = queries.facts(database).rows["articles"]
+    assert (state.counts["parts_lost"], state.problem, state.is_open) == (1, "", False)
+    assert 17 <= articles <= 20, "the page and at most its neighbours are lost"
+
+
 # Worker pool --------------------------------------------------------------------------------------
 
 
 def test_workers_preload_shared_modules() -> None:
     warm = "newscrawl.archive.worker_preload"
-    assert dict(WorkerPool(is_imported, 2).results([warm, "newscrawl.cli"])) == {
+    assert dict(LocalPool(is_imported, 2).results([warm, "newscrawl.cli"])) == {
         warm: True,
         "newscrawl.cli": False,
     }
@@ -309,14 +324,14 @@ def test_workers_preload_shared_modules() -> None:
 
 
 def test_part_that_crashes_its_worker_loses_no_other_part() -> None:
-    results = dict(WorkerPool(square_or_die, 2).results(range(20)))
+    results = dict(LocalPool(square_or_die, 2).results(range(20)))
     assert results.pop(7) is None
     assert results == {number: number * number for number in range(20) if number != 7}
 
 
 def test_results_come_in_order() -> None:
     numbers = [number for number in range(40) if number != 7]
-    assert list(WorkerPool(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
+    assert list(LocalPool(square_or_die, 2).results(numbers)) == [(n, n * n) for n in numbers]
 
 
 def test_archived_and_crawled_pages_give_equal_documents() -> None:

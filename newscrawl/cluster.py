@@ -1,0 +1,532 @@
+"""Run work on a Dask cluster, with the interface and the limits of local worker processes.
+
+Each thread of a Dask worker has a process of its own that does the work (`WorkerProcess`), so that
+a page that crashes it, or takes too much memory or time, costs its part and not the Dask worker.
+Parts and results travel as bytes; the client stores results, so that a part that was read twice,
+because a worker died, is stored once.
+"""
+
+import logging
+import os
+import pickle
+import platform
+import re
+import threading
+import time
+import warnings
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, wait
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+from newscrawl.workers import (
+    QUEUED_PER_WORKER,
+    LocalPool,
+    Part,
+    Result,
+    WorkerPool,
+    WorkerProcess,
+    WorkExceededError,
+    WorkStoppedError,
+    next_parts,
+    part_limits,
+    reduce_garbage_collection,
+)
+
+Answer = TypeVar("Answer")
+
+_LOCAL = re.compile(r"local:([1-9][0-9]{0,3})", re.ASCII)
+_CONNECT_SECONDS = 10
+_CHECK_SECONDS = 60
+# Ours: a worker that a service manager starts again is back within this time.
+_MAX_SECONDS_WITHOUT_WORKER = 120.0
+_POLL_SECONDS = 5.0
+# Ours: tasks of which a worker keeps processes; more than one where several commands share it.
+_MAX_TASKS = 3
+# Ours: a part may wait for a store that is busy, and other work may use the processors.
+_CLOCK_SECONDS = 3600.0
+# What makes a difference to results, in the folder of the package.
+_SUFFIXES: Final = {".py", ".json", ".jsonl", ".toml", ".csv", ".npz", ".txt"}
+
+
+class ClusterError(ValueError):
+    """A cluster can't be used; the message is one line with address, reason and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Work for a cluster: a pickled function, the module to import before, the folder of relative
+    paths, and the environment that workers must have."""
+
+    key: str
+    work: bytes
+    preload: str | None
+    folder: str
+    environment: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The pickled result of a part, or why there is none: a `problem` of the part, a `difference`
+    of the worker's environment, or that the worker `lacks` the task."""
+
+    worker: str
+    seconds: float = 0.0
+    result: bytes | None = None
+    problem: str = ""
+    difference: str = ""
+    lacks: bool = False
+
+
+@dataclass(slots=True)
+class WorkerStats:
+    """What a worker did: parts, seconds of work, and parts without result."""
+
+    parts: int = 0
+    seconds: float = 0.0
+    failures: int = 0
+
+
+# On the workers -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Host:
+    """The tasks of a Dask worker, and their processes, one for each thread."""
+
+    tasks: OrderedDict[str, Task] = field(default_factory=OrderedDict)
+    processes: dict[tuple[str, int], WorkerProcess] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, task: Task) -> None:
+        with self.lock:
+            self.tasks[task.key] = task
+            self.tasks.move_to_end(task.key)
+            old = list(self.tasks)[:-_MAX_TASKS]
+        for key in old:
+            self.remove(key)
+
+    def remove(self, key: str) -> None:
+        with self.lock:
+            self.tasks.pop(key, None)
+            mine = [place for place in self.processes if place[0] == key]
+            processes = [self.processes.pop(place) for place in mine]
+        for process in processes:
+            process.stop()
+
+    def process(self, key: str) -> WorkerProcess:
+        with self.lock:
+            place = (key, threading.get_ident())
+            if place not in self.processes:
+                limits = part_limits(clock_seconds=_CLOCK_SECONDS)
+                self.processes[place] = WorkerProcess(limits)
+            return self.processes[place]
+
+
+# One for each Dask worker, whose functions have no other place that outlasts them.
+_HOST: Final = _Host()
+
+
+def receive_task(task: Task) -> str:
+    """Keep a task for the parts to come; return how this worker's environment differs."""
+    difference = _difference(task.environment, environment(task.environment))
+    if not difference:
+        _HOST.add(task)
+    return difference
+
+
+def remove_task(key: str) -> None:
+    """End the processes of a task."""
+    _HOST.remove(key)
+
+
+def do_part(key: str, part: bytes, task: Task | None = None) -> Outcome:
+    """Do a part in a process of its own; `task` is sent to a worker that lacks it."""
+    worker = _worker_address()
+    if task is not None and (difference := receive_task(task)):
+        return Outcome(worker=worker, difference=difference)
+    known = _HOST.tasks.get(key)
+    if known is None:
+        return Outcome(worker=worker, lacks=True)
+    began = time.monotonic()
+    try:
+        result = _result_of(_HOST.process(key), known, part)
+    except WorkExceededError as error:
+        return Outcome(worker=worker, seconds=time.monotonic() - began, problem=str(error))
+    except WorkStoppedError:
+        return Outcome(worker=worker, lacks=True)
+    return Outcome(worker=worker, seconds=time.monotonic() - began, result=result)
+
+
+def _result_of(process: WorkerProcess, task: Task, part: bytes) -> bytes:
+    try:
+        return process.run(_call_work, task.key, part)
+    except _NoWorkError:
+        process.run(_load_work, task)
+        return process.run(_call_work, task.key, part)
+
+
+def _worker_address() -> str:
+    from distributed import get_worker  # noqa: PLC0415 - an extra
+
+    return str(get_worker().address)
+
+
+# In the processes of the workers ------------------------------------------------------------------
+
+
+class _NoWorkError(Exception):
+    """The process is new and has no work yet."""
+
+
+# Of a process that does one task: its function, by the task's key.
+_WORK: Final[dict[str, Callable[[Any], Any]]] = {}
+
+
+def _load_work(task: Task) -> None:
+    if Path(task.folder).is_dir():
+        os.chdir(task.folder)
+    if task.preload is not None:
+        import_module(task.preload)
+    _WORK[task.key] = pickle.loads(task.work)  # noqa: S301 - from the client
+    reduce_garbage_collection()
+
+
+def _call_work(key: str, part: bytes) -> bytes:
+    if key not in _WORK:
+        raise _NoWorkError
+    return pickle.dumps(_WORK[key](pickle.loads(part)))  # noqa: S301 - from the client
+
+
+# Environments -------------------------------------------------------------------------------------
+
+
+def environment(files: Iterable[str] = ()) -> dict[str, str]:
+    """Return versions, a digest of newscrawl's code and data, and digests of files by their path.
+
+    Names without a slash are not paths and are ignored.
+    """
+    own = {name: _digest_of(Path(name)) for name in files if os.sep in name}
+    return {
+        "Python": platform.python_version(),
+        "newscrawl": _version_of("newscrawl"),
+        "distributed": _version_of("distributed"),
+        "newscrawl's code and data": _package_digest(),
+        **own,
+    }
+
+
+def _difference(wanted: dict[str, str], found: dict[str, str]) -> str:
+    """Return the first difference of two environments in words, or an empty string."""
+    for name, value in wanted.items():
+        if found[name] == value:
+            continue
+        if os.sep in name:
+            return f"{'has no' if not found[name] else 'has another'} {name}"
+        if "'s " in name:
+            return f"has other versions of {name}"
+        return f"has {name} {found[name]}, not {value}"
+    return ""
+
+
+def _version_of(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return ""
+
+
+@cache
+def _package_digest() -> str:
+    """Return a digest of the files that decide about results."""
+    digest = sha256()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _SUFFIXES:
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# On the client ------------------------------------------------------------------------------------
+
+
+class Cluster:
+    """A connection to the scheduler of a Dask cluster, or to a cluster of `local:N` processes.
+
+    Raises ClusterError.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import dask  # noqa: PLC0415 - an extra
+            import distributed  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise ClusterError(
+                f"--cluster {address} needs Dask: pip install 'newscrawl[cluster]'"
+            ) from error
+        # Its warnings and reports of lost connections take several lines each; ours take one.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        dask.config.set({"distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s"})
+        self.address = address
+        self.stats: dict[str, WorkerStats] = {}
+        self._local: Any = None
+        local = _LOCAL.fullmatch(address)
+        if local:
+            options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
+            cluster_class: Any = distributed.LocalCluster  # has no types
+            self._local = cluster_class(n_workers=int(local[1]), **options)
+        self._began = time.monotonic()
+        self.client = self._connect(distributed)
+
+    def _connect(self, distributed: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                client = distributed.Client(
+                    self._local or self.address, timeout=_CONNECT_SECONDS, set_as_default=False
+                )
+            except (OSError, ValueError, TypeError, RuntimeError) as error:
+                raise ClusterError(
+                    f"no scheduler answers at {self.address} ({_first_line(error)}): start one "
+                    "with dask scheduler, of the same version, and workers with dask worker"
+                ) from error
+        with self._named_errors():
+            found = client.get_versions()["scheduler"]["packages"]["distributed"]
+        if found != distributed.__version__:
+            client.close()
+            raise ClusterError(
+                f"the scheduler at {self.address} has distributed {found}, this machine "
+                f"{distributed.__version__}: install the same version on both"
+            )
+        return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close(timeout=_POLL_SECONDS)
+        if self._local is not None:
+            self._local.close(timeout=_POLL_SECONDS)
+
+    @property
+    def dashboard(self) -> str:
+        """Return the address of Dask's dashboard."""
+        return str(self.client.dashboard_link)
+
+    def threads(self) -> int:
+        """Return the number of threads of all workers."""
+        self.check()
+        with self._named_errors():
+            return sum(self.client.nthreads().values())
+
+    def check(self) -> None:
+        """Raise ClusterError if the connection is lost; a request would wait for its timeout."""
+        if self.client.status != "running":
+            raise self.lost()
+
+    def ask_workers(
+        self, function: Callable[..., Answer], *arguments: object
+    ) -> dict[str, Answer | Exception]:
+        """Return the answer of each worker, or its error."""
+        with self._named_errors():
+            answers: dict[str, Answer | Exception] = self.client.run(
+                function, *arguments, on_error="return"
+            )
+        return answers
+
+    def report(self) -> list[str]:
+        """Return a line for each worker: parts, speed and failures."""
+        try:
+            self.check()
+            with self._named_errors():
+                present = set(self.client.nthreads())
+        except ClusterError:
+            present = set(self.stats)
+        took = max(time.monotonic() - self._began, 0.001)
+        return [
+            f"{worker}: {stats.parts:,} parts, {stats.parts / took:,.1f} a second, "
+            f"{stats.failures:,} failed{'' if worker in present else ', lost'}"
+            for worker, stats in sorted(self.stats.items())
+        ]
+
+    def lost(self, cause: str = "") -> ClusterError:
+        """Return the error for a scheduler that is gone."""
+        return ClusterError(
+            f"lost the scheduler at {self.address}{cause and f' ({cause})'}: start it again; the "
+            "same command then continues where it stopped"
+        )
+
+    def _named_errors(self) -> "_NamedErrors":
+        return _NamedErrors(self)
+
+
+class _NamedErrors:
+    """A context in which errors of the connection become ClusterErrors."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, OSError | CancelledError | RuntimeError):
+            raise self._cluster.lost(_first_line(error)) from error
+
+
+Workers = int | Cluster
+
+
+def open_pool(
+    work: Callable[[Part], Result],
+    workers: Workers,
+    *,
+    preload: str | None = None,
+    files: Sequence[Path] = (),
+) -> WorkerPool[Part, Result]:
+    """Return a pool of local processes or of a cluster, which must have the same `files`."""
+    if isinstance(workers, int):
+        return LocalPool(work, workers, preload=preload)
+    return ClusterPool(work, workers, preload=preload, files=files)
+
+
+class ClusterPool(WorkerPool[Part, Result]):
+    """Do the parts of a task on a cluster.
+
+    The result of a part is None if it exceeds the limits of a worker's process, or if it ends
+    several Dask workers one after the other. A part of which the worker is lost is done by another.
+    Workers must have the client's versions of newscrawl, Python, Dask and of `files`.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Part], Result],
+        cluster: Cluster,
+        *,
+        preload: str | None,
+        files: Sequence[Path],
+    ) -> None:
+        self._cluster = cluster
+        pickled = pickle.dumps(work)
+        self._task = Task(
+            key=sha256(pickled).hexdigest()[:16],
+            work=pickled,
+            preload=preload,
+            folder=str(Path.cwd()),
+            environment=environment(str(file.absolute()) for file in files),
+        )
+        self._executor = cluster.client.get_executor(pure=False)
+
+    def results(self, parts: Iterable[Part]) -> Iterator[tuple[Part, Result | None]]:
+        """Yield each part with its result, in the order of the parts. Raises ClusterError."""
+        todo = iter(parts)
+        waiting: deque[tuple[Part, Future[Outcome]]] = deque()
+        self._check_workers()
+        try:
+            while True:
+                room = self._cluster.threads() * QUEUED_PER_WORKER - len(waiting)
+                for part in next_parts(todo, max(room, 1 - len(waiting))):
+                    waiting.append((part, self._submit(part)))
+                if not waiting:
+                    break
+                part, future = waiting.popleft()
+                yield part, self._result(part, future)
+        finally:
+            for _, future in waiting:
+                future.cancel()
+            if self._cluster.client.status == "running":
+                self._cluster.ask_workers(remove_task, self._task.key)
+
+    def run_alone(self, part: Part) -> Result | None:
+        """Return the result of a part; None if it exceeds its limits. Raises ClusterError."""
+        return self._result(part, self._submit(part))
+
+    def _check_workers(self) -> None:
+        """Send the task to the workers, and raise ClusterError if their environment differs."""
+        self._wait_for_worker()
+        for worker, answer in self._cluster.ask_workers(receive_task, self._task).items():
+            if isinstance(answer, Exception):
+                raise ClusterError(
+                    f"the worker {worker} can't run newscrawl ({_first_line(answer)}): install "
+                    "newscrawl there"
+                )
+            if answer:
+                raise self._differs(worker, answer)
+
+    def _differs(self, worker: str, difference: str) -> ClusterError:
+        return ClusterError(
+            f"the worker {worker} {difference}: workers need the same versions and files as the "
+            "machine of the command"
+        )
+
+    def _submit(self, part: Part, *, with_task: bool = False) -> "Future[Outcome]":
+        task = self._task if with_task else None
+        future: Future[Outcome] = self._executor.submit(
+            do_part, self._task.key, pickle.dumps(part), task
+        )
+        return future
+
+    def _result(self, part: Part, future: "Future[Outcome]") -> Result | None:
+        from distributed import KilledWorker  # noqa: PLC0415 - an extra
+
+        while True:
+            self._wait(future)
+            try:
+                outcome = future.result()
+            except CancelledError as error:
+                raise self._cluster.lost() from error
+            except KilledWorker as error:
+                worker = str(getattr(error.last_worker, "address", error.last_worker))
+                self._stats(worker).failures += 1
+                return None
+            if outcome.difference:
+                raise self._differs(outcome.worker, outcome.difference)
+            if not outcome.lacks:
+                break
+            future = self._submit(part, with_task=True)  # the worker is new
+        stats = self._stats(outcome.worker)
+        stats.parts += 1
+        stats.seconds += outcome.seconds
+        if outcome.result is None:
+            stats.failures += 1
+            return None
+        result: Result = pickle.loads(outcome.result)  # noqa: S301 - from a worker of the user
+        return result
+
+    def _stats(self, worker: str) -> WorkerStats:
+        return self._cluster.stats.setdefault(worker, WorkerStats())
+
+    def _wait(self, future: "Future[Outcome]") -> None:
+        while not wait([future], timeout=_POLL_SECONDS).done:
+            self._wait_for_worker()
+
+    def _wait_for_worker(self) -> None:
+        """Wait until the cluster has a worker. Raises ClusterError."""
+        end = time.monotonic() + _MAX_SECONDS_WITHOUT_WORKER
+        while not self._cluster.threads():
+            if time.monotonic() > end:
+                raise ClusterError(
+                    f"the scheduler at {self._cluster.address} has had no worker for "
+                    f"{_MAX_SECONDS_WITHOUT_WORKER:g} seconds: start one with dask worker "
+                    f"{self._cluster.address}; the same command then continues"
+                )
+            time.sleep(0.2)
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:200]

@@ -1,0 +1,127 @@
+"""Work on a Dask cluster of processes that are killed, differ, or are not there."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+if importlib.util.find_spec("distributed") is None:
+    pytest.skip("needs the extra cluster; make dev installs it", allow_module_level=True)
+
+import distributed
+
+from newscrawl import cluster as module
+from newscrawl.cluster import Cluster, ClusterError, ClusterPool, open_pool
+from tests.archives import page, warc
+from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
+from tests.conftest import Newscrawl
+from tests.working import allocate_or_exit
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[DaskProcesses]:
+    processes = DaskProcesses()
+    processes.start_scheduler()
+    yield processes
+    processes.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(dask: DaskProcesses) -> Iterator[Cluster]:
+    with Cluster(dask.address) as opened:
+        yield opened
+
+
+def test_cluster_without_worker_is_one_line(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MAX_SECONDS_WITHOUT_WORKER", 0.3)
+    pool = open_pool(allocate_or_exit, cluster)
+    with pytest.raises(ClusterError, match=r"no worker for 0\.3 seconds: start one with dask"):
+        next(pool.results([1]))
+
+
+def test_part_over_its_limits_costs_no_other_part(dask: DaskProcesses, cluster: Cluster) -> None:
+    dask.start_worker("worker 0")
+    sizes = [1, 2, 7, 8 << 30, 3]
+    pool = open_pool(allocate_or_exit, cluster)
+    assert list(pool.results(sizes)) == [(1, 1), (2, 2), (7, None), (8 << 30, None), (3, 3)]
+    (stats,) = cluster.stats.values()
+    assert (stats.parts, stats.failures) == (5, 2)
+    (line,) = cluster.report()
+    assert line.startswith("tcp://127.0.0.1:")
+    assert "5 parts" in line
+    assert line.endswith("2 failed")
+
+
+@pytest.mark.parametrize("name", ["Python", "newscrawl", "newscrawl's code and data"])
+def test_worker_of_another_version_is_named(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    here = module.environment() | {name: "0.0.1"}
+    monkeypatch.setattr(module, "environment", lambda _files: here)
+    pool = open_pool(allocate_or_exit, cluster)
+    with pytest.raises(ClusterError, match=rf"worker tcp://.* has .*{name}.* need the same ver"):
+        next(pool.results([1]))
+
+
+def test_worker_with_another_companies_file_is_named(cluster: Cluster, tmp_path: Path) -> None:
+    file = tmp_path / "companies.toml"
+    file.write_text("# one")
+    pool = open_pool(allocate_or_exit, cluster, files=[file])
+    assert isinstance(pool, ClusterPool)
+    file.write_text("# another")
+    with pytest.raises(ClusterError, match=r"worker tcp://.* has another .*companies\.toml"):
+        next(pool.results([1]))
+
+
+def test_scheduler_of_another_version_is_one_line(
+    dask: DaskProcesses, monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    path = warc(tmp_path / "a.warc.gz", page(1))
+    monkeypatch.setattr(distributed, "__version__", "1999.1.0")
+    done = newscrawl("ingest", path, "--cluster", dask.address)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "this machine 1999.1.0: install the same version on both" in done.err
+
+
+def test_unreachable_scheduler_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(module, "_CONNECT_SECONDS", 1)
+    path = warc(tmp_path / "a.warc.gz", page(1))
+    for address in (f"tcp://127.0.0.1:{free_port()}", "nothing://127.0.0.1", "elsewhere"):
+        done = newscrawl("ingest", path, "--cluster", address)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert f"no scheduler answers at {address}" in done.err
+    both = newscrawl("ingest", path, "--cluster", "local:2", "--workers", 2)
+    assert "give --workers or --cluster, not both" in both.err
+
+
+def test_missing_package_is_named(
+    monkeypatch: pytest.MonkeyPatch, newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    path = warc(tmp_path / "a.warc.gz", page(1))
+    done = newscrawl("ingest", path, "--cluster", "local:2")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "pip install 'newscrawl[cluster]'" in done.err
+
+
+def test_killed_workers_client_and_scheduler_cost_no_article_and_repeat_none(
+    tmp_path: Path,
+) -> None:
+    """`python -m tests.clusters` does the same with more pages and kills."""
+    archive = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(60)))
+    ordeal = Ordeal(DaskProcesses(), archive, tmp_path / "cluster.sqlite", part_bytes=3_000)
+    try:
+        code = ordeal.run(["worker 0", "client", "scheduler"], [5, 20, 35])
+    finally:
+        ordeal.dask.close()
+    assert ordeal.problems == {"client ended with 1": 1, "client ended with 0": 1}
+    assert code == 0
+    ingest_with(1, archive, tmp_path / "local.sqlite", 3_000)
+    expected = rows(tmp_path / "local.sqlite")
+    assert len(expected) == 60
+    assert rows(tmp_path / "cluster.sqlite") == expected
