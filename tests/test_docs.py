@@ -12,6 +12,7 @@ from typer.main import get_command
 
 import newscrawl
 from newscrawl.cli import app
+from newscrawl.extraction.metadata import publication_date
 from newscrawl.extraction.methods import METHODS
 from newscrawl.sources import load_sources
 from newscrawl.storage import open_database
@@ -70,6 +71,19 @@ def test_index_lists_every_document() -> None:
     index = (PROJECT / "docs" / "README.md").read_text("utf-8")
     documents = {path.name for path in (PROJECT / "docs").glob("*.md")} - {"README.md"}
     assert {name for name in documents if f"]({name})" not in index} == set()
+
+
+# Dates -------------------------------------------------------------------------------------------
+
+
+def test_metadata_page_lists_the_places_of_dates_in_their_order() -> None:
+    text = (PROJECT / "docs" / "metadata.md").read_text("utf-8")
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (`[a-z_]+`(?:, `[a-z_]+`)*) \|$", text, re.MULTILINE)
+    listed = {name: re.findall(r"\w+", places) for name, places in rows}
+    assert listed == {
+        name: [place.__name__ for place in getattr(publication_date, name)]
+        for name in ("STATED_IN", "SHOWN_IN", "MODIFIED_IN", "LAST_RESORTS")
+    }
 
 
 # Settings ----------------------------------------------------------------------------------------
