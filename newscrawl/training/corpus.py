@@ -53,6 +53,11 @@ def part_of(site: str) -> str:
     return SEALED if int(digest[:8], 16) % SEALED_SITES == 0 else DEVELOPMENT
 
 
+def without_json_ld(html: bytes) -> bytes:
+    """Return a page without its JSON-LD, which may hold the text that is its label."""
+    return _JSON_LD.sub(b"", html)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldPage:
     """A page and what a careful reader took out of it.
@@ -92,7 +97,7 @@ class GoldPage:
                 data = gzip.decompress(data)
             except (OSError, EOFError) as error:
                 raise CorpusError(f"{self.path}: not a readable gzip file ({error})") from error
-        return _JSON_LD.sub(b"", data) if self.gold == FROM_PUBLISHER else data
+        return without_json_ld(data) if self.gold == FROM_PUBLISHER else data
 
     @property
     def length(self) -> str:

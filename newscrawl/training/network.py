@@ -22,6 +22,7 @@ from torch.nn import functional
 import newscrawl.extraction
 from newscrawl.extraction.block_features import ANCESTORS_NAMED, MAX_HINTS, OPENERS, OPENING_WORDS
 from newscrawl.extraction.classifier import (
+    BALANCED,
     DILATIONS,
     STANDARDISED_LIMIT,
     NameVectors,
@@ -267,6 +268,7 @@ class Fitted:
 
     members: tuple[BlockNetwork, ...]
     vocabulary: Vocabulary
+    provenance: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,6 +461,101 @@ def write(
     }
     text = json.dumps(about, ensure_ascii=False, indent=0)
     (folder / "combined.json").write_text(text + "\n", encoding="utf-8")
+
+
+def read(folder: Path = DATA_FOLDER) -> Fitted:
+    """Return the networks that `write` wrote into a folder, to be trained further."""
+    about = json.loads((folder / "combined.json").read_text(encoding="utf-8"))
+    with np.load(folder / "combined.npz") as stored:
+        weights = {name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored.files}
+    vocabulary = Vocabulary(tuple(about["hints"]), tuple(about["words"]))
+    count = len(weights["own"])
+    members = tuple(_member(weights, number, count) for number in range(count))
+    return Fitted(members, vocabulary, about["provenance"])
+
+
+def _member(weights: dict[str, Tensor], number: int, count: int) -> BlockNetwork:
+    """Return one of the networks of a file, of which `_weights` are the inverse."""
+    state = {f"{name}.weight": weights[name].chunk(count, dim=1)[number] for name in _TABLES}
+    contexts = (f"context_{step}" for step in range(len(DILATIONS)))
+    for name in (*_LINEAR, *contexts):
+        place = name.replace("_", ".") if name.startswith("context") else name
+        state[f"{place}.weight"] = weights[name][number].T
+        state[f"{place}.bias"] = weights[f"{name}_bias"][number][0]
+    hint, word, tag, opener = (state[f"{name}.weight"].shape[1] for name in _TABLES)
+    width = len(state["out_hidden.bias"])
+    network = BlockNetwork(
+        weights["mean"].numpy(),
+        1 / weights["scale"].numpy(),
+        Sizes(*(len(weights[name]) for name in _TABLES[:3])),
+        Shape(width=width, hint=hint, word=word, tag=tag, opener=opener),
+    )
+    network.load_state_dict(
+        state | {name: getattr(network, name) for name in ("mean", "deviation")}
+    )
+    return network
+
+
+def settings_of_archives(seed: int = 0, epochs: int | None = None) -> NetworkSettings:
+    """Return how networks are trained further: few small steps, so that they keep what they know
+    (ours, fitted on the pages of the development corpus that state their text)."""
+    return NetworkSettings(seed=seed, epochs=epochs or 3, learning_rate=3e-4, set_weights={})
+
+
+def fit_further(
+    fitted: Fitted,
+    examples: Sequence[Example],
+    settings: NetworkSettings,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> Fitted:
+    """Train networks further on other pages, with the words that they know."""
+    torch.set_num_threads(1)
+    encoder = Encoder(fitted.vocabulary)
+    pages = [encoder.encode(example) for example in examples]
+    members = []
+    for number, member in enumerate(fitted.members):
+        own = replace(settings, seed=settings.seed + number)
+        torch.manual_seed(own.seed)
+        members.append(_fit_member(copy.deepcopy(member), examples, pages, own, on_epoch))
+    return Fitted(tuple(members), fitted.vocabulary)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Scores of the same pages, of sites not trained on, before and after more training; `fitted`
+    is the last of the networks that were trained further."""
+
+    before: list[Scored]
+    after: list[Scored]
+    fitted: Fitted
+
+    @property
+    def gain(self) -> float:
+        """The difference of the mean word F1."""
+        before, after = (
+            sum(each.values["word.f1"] for each in scored) for scored in (self.before, self.after)
+        )
+        return (after - before) / len(self.before)
+
+
+def compare_further(
+    fitted: Fitted,
+    examples: Sequence[Example],
+    splits: Sequence[Split],
+    settings: NetworkSettings,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> Compared:
+    """Train networks further on each split's training sites, and score its other pages."""
+    before: list[Scored] = []
+    after: list[Scored] = []
+    old, new = as_runtime(fitted), fitted
+    for split in splits:
+        train, test = sides(examples, split)
+        new = fit_further(fitted, train, settings, on_epoch)
+        runtime = as_runtime(new)
+        before += [score(example, old, BALANCED) for example in test]
+        after += [score(example, runtime, BALANCED) for example in test]
+    return Compared(before, after, new)
 
 
 def cross_validate(

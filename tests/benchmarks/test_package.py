@@ -14,13 +14,14 @@ from benchmarks.extraction.floors import check_floors
 from benchmarks.figures.command import draw_figures
 from benchmarks.metadata import compare_metadata
 from benchmarks.paper_tables import paper_tables
+from benchmarks.publisher_labels import publisher_labels
 from benchmarks.template_memory import template_memory
 from tests.benchmarks.conftest import RunBenchmark
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     *(ablation, benchmark, check_floors, compare_metadata, cost, draw_figures),
-    *(paper_tables, template_memory),
+    *(paper_tables, publisher_labels, template_memory),
 )
 
 
