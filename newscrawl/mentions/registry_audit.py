@@ -2,15 +2,18 @@
 companies of a list it has."""
 
 import csv
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from newscrawl.mentions.company import KINDS, CompaniesError, Company
 from newscrawl.mentions.forms import script
 from newscrawl.mentions.registry import Companies
-from newscrawl.mentions.registry_file import refusal
+from newscrawl.mentions.registry_file import companies_by_name, refusal
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
 # Why a form is one, as far as the data tell: by comparison with the entry's name.
@@ -51,7 +54,8 @@ class ListedCompany:
 
 
 def audit(companies: Sequence[Company]) -> list[AuditRow]:
-    """Return the numbers of entries by country and kind, and of forms by reason."""
+    """Return the numbers of entries by country and kind, of forms by reason, and of the members of
+    stock indices that have an entry."""
     words = load_vocabulary()
     countries = Counter(company.facts.get("country") or "none given" for company in companies)
     kinds = Counter(company.facts.get("kind", KINDS[0]) for company in companies)
@@ -71,11 +75,47 @@ def audit(companies: Sequence[Company]) -> list[AuditRow]:
             ("of names and aliases: ambiguous, so only with support", doubtful),
         ],
     }
-    return [
+    rows = [
         AuditRow(table=table, key=key, number=number)
         for table, rows in tables.items()
         for key, number in rows
     ]
+    return rows + _index_coverage(companies)
+
+
+def missing_members(companies: Sequence[Company]) -> dict[str, list[str]]:
+    """Return the members of each stock index that are not the name or a certain alias of a
+    company."""
+    known = companies_by_name(companies)
+    return {
+        index["name"]: [name for name in _members(index) if name.casefold() not in known]
+        for index in _indices()
+    }
+
+
+def _index_coverage(companies: Sequence[Company]) -> list[AuditRow]:
+    missing = missing_members(companies)
+    rows = []
+    for index in _indices():
+        members = _members(index)
+        whole = f"{len(members)}"
+        if len(members) < index["size"]:
+            whole += f" that we know of {index['size']}"
+        key = f"{index['name']}, {index['as_of']}: with an entry of {whole}"
+        number = len(members) - len(missing[index["name"]])
+        rows.append(AuditRow(table="members of stock indices", key=key, number=number))
+    return rows
+
+
+def _indices() -> list[dict[str, Any]]:
+    """Return the stock indices of indices.toml."""
+    text = files(__package__).joinpath("indices.toml").read_text(encoding="utf-8")
+    indices: list[dict[str, Any]] = tomllib.loads(text)["index"]
+    return indices
+
+
+def _members(index: Mapping[str, str]) -> list[str]:
+    return [" ".join(name.split()) for name in index["members"].split(";")]
 
 
 def listed_companies(companies: Companies, file: Path) -> Iterator[ListedCompany]:

@@ -9,7 +9,13 @@ import pytest
 
 from newscrawl.mentions import load_companies
 from newscrawl.mentions.registry import BUNDLED
-from newscrawl.mentions.registry_audit import as_markdown, audit, coverage, listed_companies
+from newscrawl.mentions.registry_audit import (
+    as_markdown,
+    audit,
+    coverage,
+    listed_companies,
+    missing_members,
+)
 from newscrawl.training.mention_score import read_labelled, score_mentions
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -69,6 +75,13 @@ def test_audit_of_the_registry_is_as_documented():
     page = (DOCS / "registry.md").read_text(encoding="utf-8")
     for table in as_markdown(audit(load_companies())).split("\n\n"):
         assert table.strip() in page, "write it anew: newscrawl companies audit --markdown"
+
+
+def test_large_companies_of_indices_have_entries():
+    missing = missing_members(load_companies())
+    assert len(missing) >= 15
+    # A name of an everyday thing.
+    assert {name for names in missing.values() for name in names} <= {"Airport City"}
 
 
 def test_listed_companies_are_found_by_isin_and_registrars_name(tmp_path):
