@@ -110,7 +110,7 @@ def leave_out(example: Example, source: str) -> Example:
     if source == "names of elements":
         bare = replace(
             features,
-            hints=[()] * len(features.hints),
+            named=[None] * len(features.named),
             tags=np.zeros_like(features.tags),
             openers=np.full_like(features.openers, len(OPENERS)),
         )

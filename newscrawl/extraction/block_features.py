@@ -82,8 +82,8 @@ class BlockFeatures:
 
     `values[i, k]` is feature `names[k]` of block i; `openers[i]` indexes `OPENERS`.
     `paths[i]` are the `ANCESTORS_NAMED` elements around block i, its own first, as rows of
-    `hints` and `tags`; row 0 means none. `hints[e]` are the words that name element e
-    (class, id, itemprop, role, hidden), `tags[e]` its tag number plus 1. `words` are the numbers
+    `named` and `tags`; row 0 means none. `named[e]` is what names element e, `tags[e]` its tag
+    number plus 1. `words` are the numbers
     of the words that the blocks open with and of a word for each block's length, one block's
     after the other's; `word_counts[i]` are block i's.
     """
@@ -92,10 +92,15 @@ class BlockFeatures:
     values: NDArray[np.float32]
     openers: NDArray[np.int64]
     paths: NDArray[np.int64]
-    hints: list[tuple[str, ...]]
+    named: Sequence[ElementNames]
     tags: NDArray[np.int64]
     words: WordNumbers
     word_counts: NDArray[np.int64]
+
+    @property
+    def hints(self) -> list[tuple[str, ...]]:
+        """The words that name each element (class, id, itemprop, role, hidden)."""
+        return list(map(hints_of, self.named))
 
     @property
     def is_title(self) -> NDArray[np.bool_]:
@@ -121,7 +126,7 @@ def block_features(candidates: Candidates, features: Features, metadata: Metadat
         values=_as_columns(columns, len(page)),
         openers=_positions(OPENERS)[page.elements.tags[page.owners]],
         paths=paths,
-        hints=[(), *[_hints(names(element)) for element in named.tolist()]],
+        named=[None, *map(names, named.tolist())],
         tags=np.concatenate(([0], page.elements.tags[named] + 1)),
         words=words,
         word_counts=word_counts,
@@ -186,7 +191,7 @@ def _paths(page: BlockPage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return row_of[around], np.concatenate(([0], np.flatnonzero(named)))
 
 
-def _hints(names: ElementNames) -> tuple[str, ...]:
+def hints_of(names: ElementNames) -> tuple[str, ...]:
     """Return the words of an element's names: "articleBody--main_2" gives article, body, main."""
     if not names:
         return ()

@@ -8,13 +8,20 @@ from functools import cache
 from importlib.resources import as_file, files
 from itertools import chain
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import LibController, ThreadpoolController
 
-from newscrawl.extraction.block_features import ANCESTORS_NAMED, BlockFeatures
+from newscrawl.extraction import compiled
+from newscrawl.extraction.block_features import (
+    ANCESTORS_NAMED,
+    MAX_HINTS,
+    BlockFeatures,
+    hints_of,
+)
+from newscrawl.extraction.blocks import ElementNames
 from newscrawl.extraction.tokens import WordTable, number_words
 
 FloatArray = NDArray[np.float32]
@@ -73,7 +80,7 @@ class Network:
             dtype=np.float32,
         )
         tags = weights["tag"][np.minimum(features.tags, len(weights["tag"]) - 1)]
-        names = self.names.vectors(features.hints)
+        names = self.names.vectors_of(features.named)
         elements = np.concatenate((self._apart(names), self._apart(tags)), axis=2)
         around = elements.take(features.paths, axis=1).reshape(
             self.members, len(standard), ANCESTORS_NAMED * elements.shape[2]
@@ -160,8 +167,24 @@ class NameVectors:
         self._numbers = rows_of_words(words)
         self._table = table
         self._rows: dict[tuple[str, ...], int] = {}
+        self._compiled: Any = None
         self._lock = Lock()  # pages may be read in several threads
         self._cached = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
+
+    def vectors_of(self, named: Sequence[ElementNames]) -> FloatArray:
+        """Return a row for each element, by what names it."""
+        if compiled.kernel is None:
+            return self.vectors(list(map(hints_of, named)))
+        with self._lock:
+            if self._compiled is None:
+                self._compiled = compiled.kernel.NameVectors(
+                    words=list(self._numbers),
+                    table=np.ascontiguousarray(self._table, dtype=np.float32).tobytes(),
+                    width=self._table.shape[1],
+                    max_hints=MAX_HINTS,
+                )
+            rows = self._compiled.vectors(named)
+        return np.frombuffer(rows, dtype=np.float32).reshape(len(named), -1)
 
     def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
         """Return a row for each element, by the words of its names."""

@@ -262,7 +262,7 @@ def _without(network: Network, block_features: BlockFeatures, kind: str) -> Bloc
     if kind == NAMES:
         return replace(
             block_features,
-            hints=[()] * len(block_features.hints),
+            named=[None] * len(block_features.named),
             tags=np.zeros_like(block_features.tags),
             openers=np.full_like(block_features.openers, len(OPENERS)),
         )

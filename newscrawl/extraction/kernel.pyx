@@ -11,6 +11,7 @@ returning None, and Python reads the page.
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.math cimport sqrtf
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy
@@ -510,7 +511,16 @@ cdef bint has_text_of_table(const uint8_t *place, const uint8_t *end) noexcept:
     return place < end and place[0] != c"<"
 
 
-def survey(bytes html, tuple formats, size_t max_tag, size_t max_closed):
+cdef size_t signs_of(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return how many brackets and equals signs there are, whose numbers follow each other."""
+    cdef size_t count = 0
+    while place < end:
+        count += <uint8_t> (place[0] - c"<") <= 2
+        place += 1
+    return count
+
+
+def survey(bytes html, tuple formats, size_t max_tag, size_t max_closed, size_t max_signs):
     """Return what decides whether a page is within the limits, or None where that takes longer.
 
     These are the numbers of "<", of start tags, of end tags and of texts that may stand in a table;
@@ -528,6 +538,8 @@ def survey(bytes html, tuple formats, size_t max_tag, size_t max_closed):
     cdef list doubtful = [], unclear = []
     cdef bint has_table = False
     if end - start < 3:
+        return None
+    if <size_t> (end - start) > max_signs and signs_of(start, end) > max_signs:
         return None
     while True:
         place = <const uint8_t *> memchr(place, c"<", end - place)
@@ -1040,3 +1052,208 @@ cdef class Counter:
             flags = <const uint8_t *> PyBytes_AS_STRING(self.flags) + members * self.languages
             for language in range(self.languages):
                 of_block[4][language] += flags[language]
+
+
+# --- Names of elements ---------------------------------------------------------------------------
+
+cdef enum:
+    MAX_WORDS = 32
+    MAX_LETTERS = 512
+
+
+cdef struct Word:
+    uint8_t letters[MAX_LETTERS]
+    size_t length
+
+
+cdef uint64_t hash_of(const uint8_t *data, size_t length) noexcept:
+    cdef uint64_t number = 0xCBF29CE484222325ULL  # FNV-1a
+    cdef size_t place
+    for place in range(length):
+        number = (number ^ data[place]) * 0x100000001B3ULL
+    return number
+
+
+cdef class NameVectors:
+    """Sums the vectors of the words that name elements, as `classifier.NameVectors` does."""
+
+    cdef bytes letters, table
+    cdef dict rows
+    cdef int64_t *cells  # a row of the table, 0 for none
+    cdef int64_t *starts  # where the word of a row begins among the letters
+    cdef size_t mask, width, words, max_hints
+    cdef Word found[MAX_WORDS]
+    cdef size_t count
+
+    def __cinit__(self, *, list words, bytes table, size_t width, size_t max_hints):
+        """Take the words, and a vector for each behind that of unknown words; words of classes and
+        ids begin with "c:"."""
+        cdef size_t row, cell
+        cdef list encoded = [word[2:].encode() if word.startswith("c:") else b"" for word in words]
+        if not 0 < max_hints <= MAX_WORDS or not width:
+            raise ValueError("there may be up to 32 words")
+        if PyBytes_GET_SIZE(table) != <Py_ssize_t> (4 * width * (len(words) + 1)):
+            raise ValueError("words and vectors are of other numbers")
+        self.rows = {word: row for row, word in enumerate(words, start=1)}
+        self.letters, self.table = b"".join(encoded), table
+        self.words, self.width, self.max_hints = len(words), width, max_hints
+        self.mask = (1 << (4 * self.words + 16).bit_length()) - 1
+        self.cells = <int64_t *> malloc((self.mask + 1) * sizeof(int64_t))
+        self.starts = <int64_t *> malloc((self.words + 2) * sizeof(int64_t))
+        if self.cells == NULL or self.starts == NULL:
+            raise MemoryError
+        for cell in range(self.mask + 1):
+            self.cells[cell] = 0
+        self.starts[0] = self.starts[1] = 0
+        for row in range(self.words):
+            self.starts[row + 2] = self.starts[row + 1] + <int64_t> len(encoded[row])
+        for row in range(1, self.words + 1):
+            cell = self.hash_of_row(row) & self.mask
+            while self.cells[cell]:
+                cell = (cell + 1) & self.mask
+            if self.starts[row + 1] > self.starts[row]:
+                self.cells[cell] = <int64_t> row
+
+    def __dealloc__(self):
+        free(self.cells)
+        free(self.starts)
+
+    cdef uint64_t hash_of_row(self, size_t row) noexcept:
+        cdef const uint8_t *letters = <const uint8_t *> PyBytes_AS_STRING(self.letters)
+        return hash_of(letters + self.starts[row], self.starts[row + 1] - self.starts[row])
+
+    cdef int64_t row_of(self, Word *word) noexcept:
+        cdef const uint8_t *letters = <const uint8_t *> PyBytes_AS_STRING(self.letters)
+        cdef size_t cell = hash_of(word.letters, word.length) & self.mask
+        cdef int64_t row
+        while self.cells[cell]:
+            row = self.cells[cell]
+            if (
+                self.starts[row + 1] - self.starts[row] == <int64_t> word.length
+                and memcmp(letters + self.starts[row], word.letters, word.length) == 0
+            ):
+                return row
+            cell = (cell + 1) & self.mask
+        return 0
+
+    cdef bint add(self, Word *word, size_t first) noexcept:
+        """Add a word unless it is there; return whether there may be more from `first` on."""
+        cdef size_t place
+        for place in range(first, self.count):
+            if (
+                self.found[place].length == word.length
+                and memcmp(self.found[place].letters, word.letters, word.length) == 0
+            ):
+                return True
+        self.found[self.count] = word[0]
+        self.count += 1
+        return self.count - first < self.max_hints
+
+    cdef int split(self, str name) except -1:
+        """Add the words of a class or id: "[a-z]{2,}|[A-Z][a-z]+", each once, in lower case."""
+        cdef int kind = PyUnicode_KIND(name)
+        cdef void *data = PyUnicode_DATA(name)
+        cdef Py_ssize_t length = PyUnicode_GET_LENGTH(name)
+        cdef Py_ssize_t place = 0, end
+        cdef size_t first = self.count
+        cdef uint32_t code
+        cdef Word word
+        while place < length:
+            code = PyUnicode_READ(kind, data, place)
+            if not (c"a" <= code <= c"z" or c"A" <= code <= c"Z"):
+                place += 1
+                continue
+            word.letters[0] = <uint8_t> (code | 0x20)
+            word.length = 1
+            end = place + 1
+            while end < length:
+                code = PyUnicode_READ(kind, data, end)
+                if not c"a" <= code <= c"z":
+                    break
+                if word.length < MAX_LETTERS:
+                    word.letters[word.length] = <uint8_t> code
+                    word.length += 1
+                end += 1
+            if end - place > 1 and not self.add(&word, first):
+                break
+            place = end
+        return 0
+
+    cdef int add_vector(self, int64_t row, float *to) noexcept:
+        cdef const float *vector = (
+            <const float *> PyBytes_AS_STRING(self.table) + row * <int64_t> self.width
+        )
+        cdef size_t place
+        for place in range(self.width):
+            to[place] += vector[place]
+        return 1
+
+    cdef int sum_names(self, object names, float *to) except -1:
+        """Add the vectors of the words of names, and return how many words are known."""
+        cdef size_t first, place, left = self.max_hints
+        cdef int64_t row
+        cdef int known = 0
+        cdef Word kept[MAX_WORDS]
+        self.count = 0
+        if isinstance(names, str):
+            self.split(names)
+            for place in range(self.count):
+                row = self.row_of(&self.found[place])
+                if row:
+                    known += self.add_vector(row, to)
+            return known
+        classes, identity, itemprop, role, hidden = names
+        self.split(classes)
+        first = self.count
+        for place in range(first):
+            kept[place] = self.found[place]
+        self.count = 0
+        self.split(identity)
+        # Those of the class first, then those of the id that the class doesn't have.
+        for place in range(self.count):
+            first = add_kept(kept, first, &self.found[place])
+        for place in range(min(first, left)):
+            row = self.row_of(&kept[place])
+            if row:
+                known += self.add_vector(row, to)
+        left -= min(first, left)
+        for prefix, value in (("p:", itemprop), ("r:", role), ("", "hidden" if hidden else "")):
+            if value and left:
+                left -= 1
+                row = self.rows.get(prefix + value.lower(), 0)
+                if row:
+                    known += self.add_vector(row, to)
+        return known
+
+    def vectors(self, names):
+        """Return a vector for each of the names that elements have."""
+        cdef size_t count = len(names), element, place
+        cdef bytearray result = bytearray(4 * count * self.width)
+        cdef float *to = <float *> PyByteArray_AS_STRING(result)
+        cdef int known
+        cdef float root
+        for element in range(count):
+            each = names[element]
+            if each:
+                known = self.sum_names(each, to)
+                if known > 1:
+                    root = sqrtf(<float> known)
+                    for place in range(self.width):
+                        to[place] /= root
+            to += self.width
+        return result
+
+
+cdef size_t add_kept(Word *kept, size_t count, Word *word) noexcept:
+    """Put a word behind others, of which there are fewer than `MAX_WORDS`, unless it is there."""
+    cdef size_t place
+    for place in range(count):
+        if (
+            kept[place].length == word.length
+            and memcmp(kept[place].letters, word.letters, word.length) == 0
+        ):
+            return count
+    if count < MAX_WORDS:
+        kept[count] = word[0]
+        count += 1
+    return count

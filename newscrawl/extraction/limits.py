@@ -157,7 +157,7 @@ _FORMAT_BEGINNINGS: Final = _format_beginnings()
 def within_limits(html: bytes) -> bytes:
     """Return the page as the parser can take it; a usual one is returned as it came."""
     html = html[:MAX_BYTES]
-    if compiled.kernel is not None and _is_usual(html):
+    if _is_usual(html):
         return html
     html, after = _cut(html)
     if len(after) * len(html) > MAX_COPIED and _texts_in_tables(html) * len(html) > MAX_COPIED:
@@ -180,9 +180,9 @@ def within_limits(html: bytes) -> bytes:
 
 def _is_usual(html: bytes) -> bool:
     """Return whether the kernel sees that a page is within all limits."""
-    if len(html) > MAX_MARKS or compiled.kernel is None:
+    if compiled.kernel is None:
         return False
-    survey = compiled.kernel.survey(html, _FORMATS, MAX_SHORT_TAG, MAX_CLOSED)
+    survey = compiled.kernel.survey(html, _FORMATS, MAX_SHORT_TAG, MAX_CLOSED, MAX_MARKS)
     if survey is None:
         return False
     marks, opening, ending, in_table, formats, attributes, unclear, doubtful = survey

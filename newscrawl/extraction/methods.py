@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction import cetr
-from newscrawl.extraction.block_features import BlockFeatures, block_features, text_of_json_ld
+from newscrawl.extraction.block_features import (
+    BlockFeatures,
+    block_features,
+    hints_of,
+    text_of_json_ld,
+)
 from newscrawl.extraction.blocks import (
     BlockPage,
     Candidates,
@@ -174,7 +179,7 @@ def _has_byline(page: ParsedPage, headline: int) -> bool:
     features = page.block_features
     start, end = max(headline - BESIDE_HEADLINE[0], 0), headline + BESIDE_HEADLINE[1]
     rows = features.paths[start:end, :2].ravel().tolist()
-    return any(not _BYLINE_NAMES.isdisjoint(features.hints[row]) for row in rows)
+    return any(not _BYLINE_NAMES.isdisjoint(hints_of(features.named[row])) for row in rows)
 
 
 def _fe(page: ParsedPage) -> Body:
