@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from newscrawl.extraction import cetr
+from newscrawl.extraction import cetr, compiled
 from newscrawl.extraction.blocks import (
     LAST_KNOWN_TAG,
     BlockPage,
@@ -70,7 +70,20 @@ _UNBOUNDED: Final = frozenset(
     )
 )  # fmt: skip
 _IN_LANDMARKS: Final = tuple(f"in_{name}" for name in LANDMARKS)
+# The columns of blocks and of the elements around them, in their order.
+_OF_BLOCK: Final = (
+    "words", "unlinked_words", "chars", "sentence_length", "sentences", "characters", "stop_words",
+    "stop_words_of_page", "anchors", "formats", "lists", "structure", "capitals", "digits",
+    "commas", "quotes", "separators", "others", "word_length", "ends_sentence", "ends_colon",
+    "after_break", "images",
+)  # fmt: skip
+_AROUND: Final = ("prose_share", "link_share", "prose_per_block", "blocks")
+_OF_TREE: Final = (
+    *(f"{name}_{step}" for name in _AROUND for step in range(ANCESTORS)),
+    *("depth", "same_place", "same_parent", *_IN_LANDMARKS),
+)
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
+_CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？;।")
 _COLONS: Final = frozenset(":：")
 _WORD: Final = re.compile(r"\w+")
@@ -218,12 +231,47 @@ def _words_of(name: str) -> tuple[str, ...]:
     return tuple(words)[:MAX_HINTS]
 
 
+@cache
+def _compiled_evidence() -> Any:
+    """Return the kernel's features over the tables of this module."""
+    kernel = compiled.kernel
+    assert kernel is not None  # noqa: S101 - its callers have asked for it
+    landmarks = bytearray(LAST_KNOWN_TAG + 2)
+    for number, name in enumerate(LANDMARKS, start=1):
+        landmarks[tag_id(name)] = number
+    return kernel.Evidence(
+        landmarks=bytes(landmarks),
+        chars={char.name: int(char) for char in Char},
+        signs={"closing": _CLOSING, "ends": "".join(_ENDS), "colons": "".join(_COLONS)},
+        limits={"landmarks": len(LANDMARKS), "tags": MAX_TAGS, "depths": MAX_DEPTHS},
+    )
+
+
+def _columns(names: tuple[str, ...], values: bytearray) -> dict[str, NDArray[Any]]:
+    """Return the columns of the kernel by name."""
+    rows = np.frombuffer(values, dtype=np.float64).reshape(len(names), -1)
+    return dict(zip(names, rows, strict=True))
+
+
 def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     tokens, values = features.tokens, features.values
+    if compiled.kernel is not None:
+        rows = _compiled_evidence().of_blocks(
+            page.raw,
+            tokens.words,
+            tokens.linked,
+            tokens.letters_in_words,
+            tokens.stop_words,
+            tokens.chars,
+            values,
+            page.images,
+            page.breaks.view(np.uint8),
+        )
+        return _columns(_OF_BLOCK, rows)
     chars = tokens.chars
     visible = np.maximum(chars.sum(axis=1) - chars[:, Char.MARK], 1)
     words = np.maximum(tokens.words, 1)
-    endings = [raw.rstrip("\x03\x02 \"'”»’)")[-1:] for raw in page.raw]
+    endings = [raw.rstrip(_CLOSING)[-1:] for raw in page.raw]
     main_language = int(tokens.stop_words.sum(axis=0).argmax()) if len(page) else 0
     return {
         "words": tokens.words,
@@ -274,6 +322,20 @@ def _of_tree(
     """Return the columns of the elements `around` each block: prose, links and blocks in them."""
     elements = page.elements
     tokens = features.tokens
+    if compiled.kernel is not None:
+        rows = _compiled_evidence().of_tree(
+            tokens.words,
+            tokens.linked,
+            tokens.chars,
+            features.values,
+            page.owners,
+            elements.parents,
+            elements.tags,
+            elements.depths,
+            elements.ends,
+            np.ascontiguousarray(around),
+        )
+        return _columns(_OF_TREE, rows)
     unlinked = tokens.words - tokens.linked
     prose = unlinked * (tokens.chars[:, Char.SENTENCE_END] > 0) * (features.values[:, 4] < 0.5)
     within = _sums_within(page, (tokens.words, tokens.linked, prose, np.ones(len(page))))

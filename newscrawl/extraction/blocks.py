@@ -346,14 +346,15 @@ class _Walk:
         if len(joined) > MAX_BLOCK:
             texts = _within_limits(texts)
             table = table[: len(texts)]
+        columns = np.ascontiguousarray(table.T)
         return BlockPage(
             raw=tuple([" ".join(text.split()) for text in texts]),
-            owners=table[:, 0],
+            owners=columns[0],
             removed=_tag_numbers(self.removed),
-            removed_from=np.concatenate(([0], table[:, 3])),
-            tags=np.diff(table[:, 1], prepend=0),
-            images=np.diff(table[:, 2], prepend=0),
-            breaks=table[:, 4].astype(bool),
+            removed_from=np.concatenate(([0], columns[3])),
+            tags=np.diff(columns[1], prepend=0),
+            images=np.diff(columns[2], prepend=0),
+            breaks=columns[4].astype(bool),
             elements=Elements(
                 parents=_numbers(self.parents),
                 tags=_tag_numbers(self.tags),
@@ -476,7 +477,11 @@ class Candidates:
 
 def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
-    links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
+    if compiled.kernel is None:
+        links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
+    else:
+        marks = ord(LINK_START), ord(LINK_END)
+        links = np.frombuffer(compiled.kernel.short_links(page.raw, *marks, MAX_LINK), dtype=bool)
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
     gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1

@@ -1257,3 +1257,279 @@ cdef size_t add_kept(Word *kept, size_t count, Word *word) noexcept:
         kept[count] = word[0]
         count += 1
     return count
+
+
+# --- Features ------------------------------------------------------------------------------------
+
+cdef enum:
+    FEATURES = 8
+    OF_BLOCK = 23
+    ENCLOSING = 5
+    MAX_LANDMARKS = 32
+
+
+def short_links(tuple raw, uint32_t link_start, uint32_t link_end, Py_ssize_t most):
+    """Return for each block whether it is one short link, as `blocks.find_candidates` has it."""
+    cdef size_t blocks = len(raw), block
+    cdef bytearray flags = bytearray(blocks)
+    cdef Py_ssize_t last, place
+    cdef int kind
+    cdef void *data
+    cdef str text
+    for block in range(blocks):
+        text = raw[block]
+        last = PyUnicode_GET_LENGTH(text) - 1
+        kind, data = PyUnicode_KIND(text), PyUnicode_DATA(text)
+        if last < 0 or last > most or PyUnicode_READ(kind, data, 0) != link_start:
+            continue
+        place = 0
+        while place < last and PyUnicode_READ(kind, data, place) != link_end:
+            place += 1
+        flags[block] = place == last and PyUnicode_READ(kind, data, last) == link_end
+    return flags
+
+
+cdef inline double share(int64_t part, int64_t whole) noexcept:
+    return <double> part / <double> (whole if whole > 1 else 1)
+
+
+cdef class Measure:
+    """Computes the eight features of blocks, as `features.measure` does."""
+
+    cdef bytes members
+    cdef int letter, capital, digit, blank, mark
+
+    def __cinit__(self, *, bytes members, dict chars):
+        """Take for each tag number the bits of formats, lists and structure, and the classes of
+        characters."""
+        if len(members) <= KNOWN:
+            raise ValueError("tables of tags are of another size")
+        self.members = members
+        self.letter, self.capital, self.digit = chars["LETTER"], chars["CAPITAL"], chars["DIGIT"]
+        self.blank, self.mark = chars["BLANK"], chars["MARK"]
+
+    def values(
+        self, const int64_t[::1] words, const int64_t[::1] linked, const int64_t[:, ::1] stop_words,
+        const int64_t[:, ::1] chars, const int64_t[::1] sentences, const int64_t[::1] owners,
+        const int64_t[::1] tags, const int64_t[::1] removed, const int64_t[::1] removed_from,
+        bint opens,
+    ):
+        """Return the eight features of each block, a row for each."""
+        cdef Py_ssize_t blocks = len(words), block, place, other
+        cdef bytearray result = bytearray(8 * FEATURES * blocks)
+        cdef double[:, ::1] rows
+        cdef int64_t visible, most, formats, lists, structure
+        cdef const uint8_t[::1] members = self.members
+        cdef uint8_t bits
+        if blocks == 0:
+            return result
+        rows = <double[:blocks, :FEATURES]> <double *> PyByteArray_AS_STRING(result)
+        for block in range(blocks):
+            visible = 0
+            for other in range(chars.shape[1]):
+                visible += chars[block, other]
+            visible -= chars[block, self.blank] + chars[block, self.mark]
+            most = 0
+            for other in range(stop_words.shape[1]):
+                if stop_words[block, other] > most:
+                    most = stop_words[block, other]
+            formats = lists = structure = 0
+            for place in range(removed_from[block], removed_from[block + 1]):
+                bits = members[removed[place]]
+                formats += bits & 1
+                lists += bits >> 1 & 1
+                structure += bits >> 2 & 1
+            if opens:
+                bits = members[tags[owners[block]]]
+                formats += bits & 1
+                lists += bits >> 1 & 1
+                structure += bits >> 2 & 1
+            rows[block, 0] = share(words[block], sentences[block])
+            rows[block, 1] = <double> sentences[block]
+            rows[block, 2] = share(
+                chars[block, self.letter] + chars[block, self.capital] + chars[block, self.digit],
+                visible,
+            )
+            rows[block, 3] = share(most, words[block])
+            rows[block, 4] = share(linked[block], words[block])
+            rows[block, 5] = share(formats, words[block])
+            rows[block, 6] = share(lists, words[block])
+            rows[block, 7] = share(structure, words[block])
+        return result
+
+
+cdef class Evidence:
+    """Computes features of blocks and of the elements around them, as `block_features` does."""
+
+    cdef bytes landmarks
+    cdef str closing, ends, colons
+    cdef int capital, digit, sentence_end, comma, quote, separator, other, mark
+    cdef int64_t max_tags, max_depths
+    cdef size_t count_of_landmarks
+
+    def __cinit__(self, *, bytes landmarks, dict chars, dict signs, dict limits):
+        """Take for each tag number that of a landmark, from 1 on; the classes of characters; and
+        the signs that close a text."""
+        if len(landmarks) <= KNOWN:
+            raise ValueError("tables of tags are of another size")
+        if max(landmarks) > MAX_LANDMARKS or limits["landmarks"] > MAX_LANDMARKS:
+            raise ValueError("there may be up to 32 landmarks")
+        if limits["tags"] < 1 or limits["depths"] < 1:
+            raise ValueError("there are no places")
+        self.landmarks = landmarks
+        self.count_of_landmarks = limits["landmarks"]
+        self.max_tags, self.max_depths = limits["tags"], limits["depths"]
+        self.closing, self.ends, self.colons = signs["closing"], signs["ends"], signs["colons"]
+        self.capital, self.digit, self.other = chars["CAPITAL"], chars["DIGIT"], chars["OTHER"]
+        self.sentence_end, self.comma = chars["SENTENCE_END"], chars["COMMA"]
+        self.quote, self.separator = chars["QUOTE"], chars["SEPARATOR"]
+        self.mark = chars["MARK"]
+
+    def of_blocks(
+        self, tuple raw, const int64_t[::1] words, const int64_t[::1] linked,
+        const int64_t[::1] letters, const int64_t[:, ::1] stop_words, const int64_t[:, ::1] chars,
+        const double[:, ::1] values, const int64_t[::1] images, const uint8_t[::1] breaks,
+    ):
+        """Return the columns of `block_features._of_block`, a row for each."""
+        cdef Py_ssize_t blocks = len(words), block, language, main = 0
+        cdef bytearray result = bytearray(8 * OF_BLOCK * blocks)
+        cdef double[:, ::1] rows
+        cdef int64_t visible, total, best = -1
+        cdef Py_ssize_t other
+        cdef str text
+        if blocks == 0:
+            return result
+        if <Py_ssize_t> len(raw) != blocks:
+            raise ValueError("blocks and words are of other numbers")
+        rows = <double[:OF_BLOCK, :blocks]> <double *> PyByteArray_AS_STRING(result)
+        for language in range(stop_words.shape[1]):
+            total = 0
+            for block in range(blocks):
+                total += stop_words[block, language]
+            if total > best:
+                best, main = total, language
+        for block in range(blocks):
+            visible = 0
+            for other in range(chars.shape[1]):
+                visible += chars[block, other]
+            visible = max(visible - chars[block, self.mark], 1)
+            rows[0, block] = <double> words[block]
+            rows[1, block] = <double> (words[block] - linked[block])
+            rows[2, block] = <double> visible
+            rows[3, block] = values[block, 0]
+            rows[4, block] = <double> chars[block, self.sentence_end]
+            rows[5, block] = values[block, 2]
+            rows[6, block] = values[block, 3]
+            rows[7, block] = share(stop_words[block, main], words[block])
+            rows[8, block] = values[block, 4]
+            rows[9, block] = min(values[block, 5], 2.0)
+            rows[10, block] = min(values[block, 6], 2.0)
+            rows[11, block] = min(values[block, 7], 2.0)
+            rows[12, block] = share(chars[block, self.capital], visible)
+            rows[13, block] = share(chars[block, self.digit], visible)
+            rows[14, block] = share(chars[block, self.comma], words[block])
+            rows[15, block] = share(chars[block, self.quote], words[block])
+            rows[16, block] = share(chars[block, self.separator], words[block])
+            rows[17, block] = share(chars[block, self.other], words[block])
+            rows[18, block] = share(letters[block], words[block])
+            text = raw[block]
+            self.read_end(text, &rows[19, block], &rows[20, block])
+            rows[21, block] = <double> (breaks[block] != 0)
+            rows[22, block] = <double> min(images[block], <int64_t> 3)
+        return result
+
+    cdef int read_end(self, str text, double *ends, double *colons) except -1:
+        """Say whether a text ends with the end of a sentence, and whether with a colon."""
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void *data = PyUnicode_DATA(text)
+        cdef Py_ssize_t last = PyUnicode_GET_LENGTH(text) - 1
+        cdef Py_UCS4 code
+        ends[0] = colons[0] = 0
+        while last >= 0:
+            code = <Py_UCS4> PyUnicode_READ(kind, data, last)
+            if code not in self.closing:
+                ends[0] = code in self.ends
+                colons[0] = code in self.colons
+                return 0
+            last -= 1
+        return 0
+
+    def of_tree(
+        self, const int64_t[::1] words, const int64_t[::1] linked, const int64_t[:, ::1] chars,
+        const double[:, ::1] values, const int64_t[::1] owners, const int64_t[::1] parents,
+        const int64_t[::1] tags, const int64_t[::1] depths, const int64_t[::1] ends,
+        const int64_t[:, ::1] around,
+    ):
+        """Return the columns of `block_features._of_tree`, a row for each."""
+        cdef Py_ssize_t blocks = len(words), elements = len(parents), block, element, step
+        cdef Py_ssize_t landmark, columns = 4 * ENCLOSING + 3 + self.count_of_landmarks
+        cdef bytearray result = bytearray(8 * columns * blocks)
+        cdef bytearray sums = bytearray(8 * 4 * (elements + 1))
+        cdef bytearray masks = bytearray(4 * elements)
+        cdef bytearray of_elements = bytearray(8 * elements)
+        cdef bytearray of_places = bytearray(8 * self.max_tags * self.max_depths)
+        cdef bytearray prose_of = bytearray(8 * blocks)
+        cdef double[:, ::1] rows
+        cdef double[:, ::1] up_to
+        cdef double[::1] at_place, at_parent, prose
+        cdef uint32_t[::1] mask
+        cdef const uint8_t[::1] landmarks = self.landmarks
+        cdef double total, mass
+        cdef int64_t owner, place
+        cdef Py_ssize_t first, last
+        if blocks == 0 or elements == 0:
+            return result
+        rows = <double[:columns, :blocks]> <double *> PyByteArray_AS_STRING(result)
+        up_to = <double[:elements + 1, :4]> <double *> PyByteArray_AS_STRING(sums)
+        at_place = <double[:self.max_tags * self.max_depths]> (
+            <double *> PyByteArray_AS_STRING(of_places)
+        )
+        at_parent = <double[:elements]> <double *> PyByteArray_AS_STRING(of_elements)
+        prose = <double[:blocks]> <double *> PyByteArray_AS_STRING(prose_of)
+        mask = <uint32_t[:elements]> <uint32_t *> PyByteArray_AS_STRING(masks)
+        for block in range(blocks):
+            owner = owners[block]
+            if chars[block, self.sentence_end] > 0 and values[block, 4] < 0.5:
+                prose[block] = <double> (words[block] - linked[block])
+            up_to[owner + 1, 0] += <double> words[block]
+            up_to[owner + 1, 1] += <double> linked[block]
+            up_to[owner + 1, 2] += prose[block]
+            up_to[owner + 1, 3] += 1
+            place = min(tags[owner], self.max_tags - 1) * self.max_depths + min(
+                depths[owner], self.max_depths - 1
+            )
+            at_place[place] += prose[block]
+            at_parent[max(parents[owner], <int64_t> 0)] += prose[block]
+        for element in range(elements):
+            for step in range(4):
+                up_to[element + 1, step] += up_to[element, step]
+            mask[element] = mask[parents[element]] if parents[element] >= 0 else 0
+            landmark = landmarks[tags[element]]
+            if landmark:
+                mask[element] |= <uint32_t> 1 << (landmark - 1)
+        total = max(up_to[ends[0], 2], 1.0)
+        for block in range(blocks):
+            owner = owners[block]
+            for step in range(ENCLOSING):
+                first = around[block, step]
+                last = ends[first]
+                mass = up_to[last, 2] - up_to[first, 2]
+                rows[step, block] = mass / total
+                rows[ENCLOSING + step, block] = (up_to[last, 1] - up_to[first, 1]) / max(
+                    up_to[last, 0] - up_to[first, 0], 1.0
+                )
+                rows[2 * ENCLOSING + step, block] = mass / max(
+                    up_to[last, 3] - up_to[first, 3], 1.0
+                )
+                rows[3 * ENCLOSING + step, block] = up_to[last, 3] - up_to[first, 3]
+            rows[4 * ENCLOSING, block] = <double> depths[owner]
+            place = min(tags[owner], self.max_tags - 1) * self.max_depths + min(
+                depths[owner], self.max_depths - 1
+            )
+            rows[4 * ENCLOSING + 1, block] = at_place[place] / total
+            rows[4 * ENCLOSING + 2, block] = at_parent[max(parents[owner], <int64_t> 0)] / total
+            for landmark in range(<Py_ssize_t> self.count_of_landmarks):
+                rows[4 * ENCLOSING + 3 + landmark, block] = <double> (
+                    mask[owner] >> landmark & 1
+                )
+        return result
