@@ -58,6 +58,8 @@ class Entry(BaseModel):
     wikidata: Line = ""
     kind: Line = ""
     parent: Line = ""
+    since: Line = ""
+    until: Line = ""
 
     @property
     def definition(self) -> Definition:
