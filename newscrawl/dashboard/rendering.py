@@ -17,10 +17,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, registry_of
+from newscrawl.dashboard.companies_file import (
+    CompaniesFile,
+    CompaniesFileError,
+    RematchJob,
+    registry_of,
+)
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import Filters, read_filters
-from newscrawl.dashboard.rematch_job import RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.mentions import Companies
 from newscrawl.storage import Database, StorageError, open_database, queries

@@ -27,8 +27,8 @@ from sqlalchemy import (
 
 from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
-from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
+from newscrawl.storage.engine import BulkInsert, RowIds
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.mentions import with_corrections, write_occurrences
 from newscrawl.storage.models import (

@@ -28,9 +28,9 @@ from newscrawl.storage.articles import (
     save_records,
     stored_urls,
 )
-from newscrawl.storage.bulk import BulkInsert, RowIds
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
+from newscrawl.storage.engine import BulkInsert, RowIds
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.rollups import RollupUpdate

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
 from newscrawl.storage import models
-from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
+from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.models import Article, Base, Company
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step

@@ -13,7 +13,7 @@ from datetime import date
 
 from sqlalchemy import JSON, Connection, Executable, bindparam, delete, select, text
 
-from newscrawl.storage.bulk import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, RowIds
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.words import Sketch, same_story

@@ -26,8 +26,8 @@ from sqlalchemy import (
 )
 
 from newscrawl.storage import models, search_index
-from newscrawl.storage.bulk import BulkInsert
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
+from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
 from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
 from newscrawl.storage.search_index import Searchable

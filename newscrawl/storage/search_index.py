@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
-from newscrawl.storage.bulk import BulkInsert
+from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.words import Wording, lines
 
 # The positions of a tsvector end at 16,383; the headline needs some of them.

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.exc import IntegrityError
 
 from newscrawl.storage import Database
-from newscrawl.storage.bulk import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, RowIds
 from newscrawl.storage.models import Base, Company, Source
 
 TABLES = Base.metadata.tables

@@ -3,10 +3,9 @@
 from newscrawl.dashboard.pages import (
     access,
     article,
-    corrections,
     overview,
     registry,
     sources,
 )
 
-ROUTERS = tuple(page.router for page in (overview, article, corrections, sources, registry, access))
+ROUTERS = tuple(page.router for page in (overview, article, sources, registry, access))

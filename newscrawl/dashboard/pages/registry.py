@@ -18,11 +18,13 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
     Definition,
+    JobRunningError,
+    JobState,
+    RematchJob,
     registry_of,
     single_registry,
 )
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.rematch_job import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import Piece, app_state, check_seal, pieces, render
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
