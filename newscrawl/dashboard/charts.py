@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from newscrawl.dashboard.filters import Count, Filters
 from newscrawl.storage import Database, queries
-from newscrawl.storage.queries import CoverageDay, Hits, MentionCount, Standing
+from newscrawl.storage.queries import CoverageDay, Hits, MentionCount, OverviewRow
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
@@ -206,7 +206,7 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
     return _csv((filters.by, *chart.series), rows, name, filters)
 
 
-def ranking_csv(companies: Sequence[Standing], filters: Filters) -> Response:
+def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:
     """Return a row for each company; `before` and `change` are empty without earlier coverage."""
     rows = (
         (

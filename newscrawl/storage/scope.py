@@ -31,13 +31,13 @@ By = Literal[Period, Group]
 # What is counted: articles, occurrences in them, or stories (near copies count once).
 Measure = Literal["articles", "mentions", "stories"]
 
-# Years of which there may be news on the web, or a newspaper's archive of it.
+# Years of news on the web, or in newspapers' archives.
 FIRST_YEAR, LAST_YEAR = 1600, 2200
 # All zones of today are whole quarters of an hour away from UTC.
 QUARTER = 15  # minutes
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown|")
-_LISTED = 10  # names that a message can list
+_LISTED = 10  # names in a message
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 # A zone may move a time by a day, which must stay within the calendar.
 _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
@@ -52,8 +52,8 @@ class Scope:
 
     `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
-    article, `section` the publisher's own word. `now` is the moment of the question, which
-    decides what has begun by then; None is the moment at which the question is asked.
+    article, `section` the publisher's name of it. `now` is the moment of the question, which
+    decides which periods have begun; None is the present.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
@@ -122,7 +122,7 @@ class Scope:
         """Return the scope with names in their usual spelling, and with `now` set.
 
         With `database`, source and country must be known there; with `max_days`, the period from
-        `since` on is limited. Raise QuestionError for whatever can't be meant. The decorator
+        `since` on is limited. Raise QuestionError for invalid values. The decorator
         `question` calls this, so a question gets a validated scope.
         """
         now = self.now or datetime.now(UTC)
@@ -169,7 +169,7 @@ class Scope:
 
 
 def _known_zone(given: str) -> str:
-    """Return the name of the time zone that is meant; raise QuestionError."""
+    """Return the usual spelling of a time zone; raise QuestionError for an unknown one."""
     name = given.strip().replace(" ", "_")
     try:
         return ZoneInfo(name).key
@@ -182,7 +182,7 @@ def _known_zone(given: str) -> str:
 
 
 def _crawled(given: str, known: Sequence[str], what: str) -> str:
-    """Return the source or country that is meant; raise QuestionError."""
+    """Return the usual spelling of a source or country; raise QuestionError for an unknown one."""
     name, near = match_name(given, known)
     if name is not None:
         return name
@@ -213,7 +213,7 @@ def today(scope: Scope) -> date:
 
 
 def last_day(scope: Scope) -> date:
-    """Return the scope's last day that has begun: later ones can't have been crawled."""
+    """Return the last day of the scope that has begun: later ones were not crawled."""
     now = today(scope)
     return min(scope.until or now, now)
 
@@ -236,7 +236,7 @@ def first_minute(day: date) -> int:
 
 
 def minutes_of(scope: Scope) -> tuple[int | None, int | None]:
-    """Return the scope's first minute, and the first one after it; None where it is open."""
+    """Return the first minute of the scope, and the first one after it; None for an open end."""
     zone = zone_of(scope)
     since = minute_of(midnight(scope.since, zone)) if scope.since else None
     until = minute_of(midnight(scope.until + _ONE_DAY, zone)) if scope.until else None
@@ -387,7 +387,7 @@ def watched(scope: Scope) -> list[ColumnElement[bool]]:
 
 
 def source_ids(session: Session, scope: Scope) -> list[int] | None:
-    """Return the sources that a scope names; None where it names none, so that all are meant."""
+    """Return the sources that a scope is limited to; None for all."""
     if scope.source is None and scope.country is None:
         return None
     query = select(Source.id)

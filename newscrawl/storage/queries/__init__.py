@@ -42,7 +42,7 @@ from newscrawl.storage.queries.questions import *
 from newscrawl.storage.queries.text_search import *
 from newscrawl.storage.scope import *
 
-# Each module lists what is public of it.
+# Each module lists its public names.
 __all__: list[str] = []
 __all__ += _article_details.__all__
 __all__ += _article_lists.__all__

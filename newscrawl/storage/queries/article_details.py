@@ -139,7 +139,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantineRow:
-    """A revision that was not applied since it would make its article worse."""
+    """A revision that was not applied because it would make its article worse."""
 
     id: int
     day: date
@@ -158,7 +158,7 @@ class QuarantineRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldText:
-    """A quarantined revision in full, in plain text written by strangers."""
+    """A quarantined revision in full, as plain text; the text is untrusted."""
 
     row: QuarantineRow
     text: str
@@ -166,7 +166,7 @@ class HeldText:
 
 @question("/article", missing=MISSING)
 def article_page(database: Database, url: str) -> ArticlePage | None:
-    """Return the article with this URL, canonical or not; None where none is stored."""
+    """Return the article with this URL, canonical or not; None if it is not stored."""
     with database.reading() as session:
         article = session.scalar(_article_at(url))
         if article is None:
@@ -192,7 +192,7 @@ def article_page(database: Database, url: str) -> ArticlePage | None:
 
 @question("/article/history", missing=MISSING)
 def history(database: Database, url: str) -> list[Version]:
-    """Return the versions of the article with this URL, the first one first; none where it is not
+    """Return the versions of the article with this URL, the oldest first; none if it is not
     stored."""
     with database.reading() as session:
         article = session.scalar(_article_at(url))
@@ -398,7 +398,7 @@ def _mention_changes(session: Session, number: int) -> dict[int, tuple[tuple[str
 
 
 def _diff(old: tuple[str | None, str], new: tuple[str | None, str]) -> tuple[DiffLine, ...]:
-    """Return the new version's headline and sentences, with those of the old one that are gone."""
+    """Return headline and sentences of the new version, and those that only the old one has."""
     before, after = _lines(*old), _lines(*new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     return tuple(
@@ -417,7 +417,7 @@ def _changed(change: str, before: Sequence[str], after: Sequence[str]) -> Iterat
 
 
 def _lines(title: str | None, text: str) -> list[str]:
-    """Return headline and sentences; all that follow MAX_COMPARED of them as one."""
+    """Return headline and sentences; those after the first MAX_COMPARED are one."""
     lines = sentences(text)
     if len(lines) > MAX_COMPARED:
         lines = [*lines[:MAX_COMPARED], " ".join(lines[MAX_COMPARED:])]

@@ -33,10 +33,10 @@ __all__ = [
 # Ours: maximum number of a story's copies in a list.
 MAX_COPIES = 200
 
-# A sentence ends at a blank line, at a stop before a blank, or at a stop of Chinese and
-# Japanese, which needs none.
+# A sentence ends at a blank line, at a full stop before a blank, or at a Chinese or Japanese full
+# stop, which no blank follows.
 _END = re.compile(r"""\n\s*\n|[.!?…]["'”’»)\]]*\s+(?=["'“„«(\[¿¡]*[^\W\da-zà-öø-ÿ_])|[。！？]+""")
-# Ours: what fits three lines of a list; and so much stays before the first mark.
+# Ours, in characters: three lines of a list, and the part of them before the first mark.
 MAX_SNIPPET = 280
 _BEFORE = 80
 
@@ -47,8 +47,8 @@ _Mentions = dict[int, list[tuple[str, str, int]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleRow:
-    """An article as lists show it. `in_title` and `in_body` count occurrences of the company that
-    was asked for, else of all companies."""
+    """An article in a list. `in_title` and `in_body` count occurrences of the requested company, or
+    of all companies."""
 
     number: int = field(metadata=about("its key in this database", shown="nowhere", json=False))
     day: date
@@ -68,7 +68,7 @@ class ArticleRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snippet:
-    """A piece of an article: plain text of strangers, to be escaped where it is shown."""
+    """A piece of an article: untrusted plain text, which must be escaped in HTML."""
 
     section: Section
     text: str
@@ -101,7 +101,7 @@ class StoryRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredText:
-    """A stored text, with the number of stored mentions of the company that was asked for."""
+    """A stored text, with the number of stored mentions of the requested company."""
 
     url: str
     title: str
@@ -142,7 +142,7 @@ def company_articles(
     each: int = 3,
 ) -> list[FoundArticle]:
     """Return the articles that mention a company, the newest first, each with up to `each` of the
-    sentences that mention it; the marks are the mentions that were counted."""
+    sentences that mention it; the marks are the counted mentions."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
         members = scope.tenures(company)
@@ -314,7 +314,7 @@ def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
 def _places_of(
     session: Session, days: Mapping[int, date], companies: Sequence[Tenure]
 ) -> dict[int, dict[Section, list[Span]]]:
-    """Return where the companies stand in each of the articles, given with their days."""
+    """Return the places of the companies in each of these articles, whose days are given."""
     place = Mention.article_id, Mention.section, Mention.start_offset, Mention.end_offset
     names = {one.company for one in companies}
     query = (
@@ -376,7 +376,7 @@ def _row(
 def _firsts(
     session: Session, firsts: Sequence[tuple[int, int]]
 ) -> dict[int, tuple[str | None, str]]:
-    """Return headline and URL of the articles with which stories begin."""
+    """Return headline and URL of the first article of each story."""
     query = (
         select(CountedArticle.story_id, Article.title, Article.url)
         .join(Article, Article.id == CountedArticle.article_id)
@@ -396,7 +396,7 @@ def _firsts(
 def snippets(
     title: str | None, text: str, spans: dict[Section, list[Span]], limit: int
 ) -> tuple[Snippet, ...]:
-    """Return the headline if it is marked, then the first sentences that are, `limit` in all."""
+    """Return the headline, if it has a mark, and the first sentences with one: at most `limit`."""
     chosen = []
     if title and spans.get("title"):
         chosen.append(_snippet("title", title, (0, len(title)), spans["title"]))
@@ -405,7 +405,7 @@ def snippets(
         if len(chosen) >= limit:
             break
         if span[0] < last_end:
-            continue  # in a sentence that stands there already
+            continue  # its sentence is a snippet already
         start, last_end = sentence_around(text, span)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
         chosen.append(_snippet("body", text, (start, last_end), inside))
@@ -413,7 +413,7 @@ def snippets(
 
 
 def sentences(text: str) -> list[str]:
-    """Return a text's sentences, without the blanks around them."""
+    """Return the sentences of a text, stripped of blanks."""
     ends = [match.end() for match in _END.finditer(text)]
     parts = [text[a:b].strip() for a, b in zip([0, *ends], [*ends, len(text)], strict=True)]
     return [part for part in parts if part]
@@ -434,7 +434,8 @@ def sentence_around(text: str, span: Span) -> Span:
 
 
 def _snippet(section: Section, text: str, part: Span, marks: Sequence[Span]) -> Snippet:
-    """Return the part, cut to MAX_SNIPPET around its first mark, with an ellipsis for each cut."""
+    """Return the part as a snippet: at most MAX_SNIPPET characters around its first mark, with an
+    ellipsis at each cut."""
     start, end = part
     if end - start > MAX_SNIPPET:
         first = min(mark[0] for mark in marks)
@@ -452,7 +453,7 @@ def _snippet(section: Section, text: str, part: Span, marks: Sequence[Span]) -> 
 
 
 def _joined(marks: Sequence[Span]) -> tuple[Span, ...]:
-    """Return the marks in order, with overlapping ones joined."""
+    """Return the marks in order; overlapping ones become one."""
     joined: list[Span] = []
     for start, end in marks:
         if joined and start < joined[-1][1]:

@@ -64,8 +64,8 @@ __all__ = [
 
 CompletenessLevel = Literal["full", "partial", "none"]
 
-# The states in which a source was read. A stale feed was reached, but what it left out is not
-# known.
+# The states of a day on which a source was read. A stale feed could be fetched, but may lack
+# articles.
 COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
 
 # The key of articles whose language or section is not known.
@@ -76,8 +76,8 @@ UNKNOWN = "unknown"
 class Completeness:
     """How complete counts are, by articles read and source-days (one source on one day).
 
-    A source is expected from the first day for which a crawl of it was recorded. With level
-    "none" nothing was read, and a count of zero says nothing.
+    A source is expected from the first day with a recorded crawl of it. With level "none" nothing
+    was read, and a count of zero means nothing.
     """
 
     read: int = field(default=0, metadata=about("articles that count"))
@@ -121,7 +121,7 @@ class CoverageDay:
 
 @question("/completeness")
 def completeness(database: Database, *, scope: Scope = ANY) -> Completeness:
-    """Return how complete all counts of this scope are."""
+    """Return how complete the counts of the scope are."""
     with database.reading() as session:
         return completeness_within(session, scope)
 
@@ -164,7 +164,7 @@ def completeness_within(session: Session, scope: Scope) -> Completeness:
 
 
 def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Completeness]:
-    """Return the completeness of each period, in order and without holes, or of each group by
+    """Return the completeness of each period, in order and without gaps, or of each group by
     its name."""
     if is_period(by):
         return _over_time(session, cast("Period", by), scope)
@@ -172,7 +172,7 @@ def completeness_by(session: Session, by: By, scope: Scope) -> dict[str, Complet
 
 
 def is_period(by: By) -> bool:
-    """Return whether `by` is a period, and not a group; raise QuestionError if it is neither."""
+    """Return whether `by` is a period; it may also be a group. Raise QuestionError for others."""
     periods, groups = get_args(Period), get_args(Group)
     if by not in periods and by not in groups:
         raise QuestionError(f"can't count by {by!r}: choose among {', '.join(periods + groups)}")
@@ -189,8 +189,8 @@ def period_key(rollup: RollupTable, moment: Any, by: Period, scope: Scope) -> st
 
 
 def _over_time(session: Session, by: Period, scope: Scope) -> dict[str, Completeness]:
-    """Return each period from the first that is known or asked for to the last that has begun,
-    and later ones of which something is known."""
+    """Return each period from the first known or requested one to the last that has begun, and
+    later ones with data."""
     if by == "hour":
         return _by_hour(session, scope)
     periods: dict[str, Completeness] = {}
@@ -210,7 +210,7 @@ def _by_hour(session: Session, scope: Scope) -> dict[str, Completeness]:
     for day, known in _by_day(session, scope, read_on):
         for hour in hours_of(day, zone_of(scope)):
             key = period_of(hour, "hour")
-            # An hour to come is not yet known to be without news.
+            # A future hour may still get news.
             if key in read or datetime.fromisoformat(key) <= now:
                 hours[key] = replace(known, read=read.get(key, 0))
     return hours
@@ -236,7 +236,7 @@ def _by_day(
             expected=expected if day <= last else covered.get(day, 0),
             unwatched=0 if expected else 1,
         )
-        # A day to come can't have been crawled; an article may bear its date all the same.
+        # A future day was not crawled, but an article may be dated to it.
         if day <= last or complete.level != "none":
             yield day, complete
 
@@ -291,8 +291,8 @@ def _grouped_read(session: Session, by: Group, scope: Scope) -> dict[str, int]:
 
 
 def _sources_by(session: Session, by: Group, scope: Scope) -> Mapping[str, Set[str]]:
-    """Return for each group the sources that are watched for it. A source is watched for its own
-    language, and for the languages and sections that it had articles in."""
+    """Return for each group the sources that are watched for it: a language or section is watched
+    through the sources that are written in it or had articles in it."""
     sources: dict[str, set[str]] = defaultdict(set)
     if by in {"source", "country"}:
         key: Any = Source.slug if by == "source" else Source.country
@@ -343,7 +343,7 @@ def _expected(firsts: Sequence[date], scope: Scope) -> Completeness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseFacts:
-    """How much is in the database, of which days, and how fresh it is."""
+    """The size of the database, its first and last day, and its last crawl."""
 
     version: str
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -370,7 +370,7 @@ def source_slugs(database: Database) -> list[str]:
 def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatus]:
     """Return the present health of the scope's sources, the worst first.
 
-    The days of the scope don't matter.
+    The days of the scope are ignored.
     """
     query = select(Source.slug).where(*watched(scope)).order_by(Source.slug)
     with database.reading() as session:
@@ -410,7 +410,7 @@ def sections(database: Database, *, limit: int = 100) -> list[str]:
 
 @question("/facts")
 def facts(database: Database) -> DatabaseFacts:
-    """Return how much is in the database, and how fresh it is."""
+    """Return the size of the database, its first and last day, and its last crawl."""
     tables = {
         "sources": Source,
         "runs": Run,

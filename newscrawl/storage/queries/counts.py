@@ -59,8 +59,8 @@ __all__ = [
     "Hits",
     "MentionCount",
     "Overview",
+    "OverviewRow",
     "Share",
-    "Standing",
     "UnmentionedCompany",
     "boilerplate",
     "co_mentions",
@@ -71,7 +71,7 @@ __all__ = [
     "unmentioned_companies",
 ]
 
-# Ours: the days of an overview for which no period is asked.
+# Ours: the days of an overview without a period.
 OVERVIEW_DAYS = 30
 
 
@@ -118,7 +118,7 @@ class CoMention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class OverviewRow:
     """A company's row in the overview."""
 
     company: str
@@ -137,7 +137,7 @@ class Overview:
     days: tuple[date, ...]
     completeness: Completeness
     before: Completeness
-    companies: tuple[Standing, ...]
+    companies: tuple[OverviewRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +172,11 @@ def mention_counts(
 ) -> list[MentionCount]:
     """Return how often the company, or any, was mentioned, by period or group.
 
-    Periods come without holes from `since`, or the first day known, to `until`, or today if that
-    is earlier, and are those of the scope's zone. Sources, countries and languages come with all
-    that are watched, mentioned there or not; sections with those that had an article. Coverage is
-    kept by UTC days: an hour has that of its day, and a day of another zone that of the UTC day it
-    shares most hours with. Raise QuestionError for a `by` that is none of these.
+    Periods are those of the scope's zone and have no gaps: from `since`, or the first known day, to
+    `until`, or today if that is earlier. All watched sources, countries and languages are returned,
+    also those without a mention; of sections, those with an article. Coverage is stored by UTC
+    days: an hour has the coverage of its day, a day of another zone that of the UTC day with which
+    it shares most hours. Raise QuestionError for any other `by`.
     """
     with database.reading() as session:
         completeness = completeness_by(session, by, scope)
@@ -200,13 +200,13 @@ def company_ranking(
     database: Database, *, scope: Scope = ANY, limit: int | None = None, stories: bool = False
 ) -> list[CompanyCount]:
     """Return the companies by the number of articles that mention them, most first; with
-    `subsidiaries`, their owners."""
+    `subsidiaries`, only owners."""
     with database.reading() as session:
         names = dict(session.execute(select(Company.id, Company.name)).all())
         unions, owners = unions_of(session, scope)
         names |= owners
         hits = hits_by_company(session, scope, unions)
-        # Sorted here, since the databases differ in the order of names.
+        # Sorted here because the databases sort names differently.
         order = sorted(
             (number for number in hits if hits[number].articles),
             key=lambda number: (-hits[number].articles, -hits[number].mentions, names[number]),
@@ -231,7 +231,7 @@ def boilerplate(
 ) -> Boilerplate:
     """Return the mentions of the company, or of any, outside the articles of the pages.
 
-    They are known by day, source, country and language: section and zone are ignored.
+    They are stored by day, source, country and language; section and zone are ignored.
     """
     scope = replace(scope, section=None, zone="UTC")
     with database.reading() as session:
@@ -262,7 +262,7 @@ def unmentioned_companies(
 ) -> list[UnmentionedCompany]:
     """Return the registered companies that no article of the scope mentions, by name.
 
-    Nothing is returned where nothing was crawled: no company is known to be unmentioned there.
+    If nothing was crawled, nothing is returned: a missing mention then means nothing.
     """
     with database.reading() as session:
         if completeness_within(session, scope).level == "none":
@@ -307,11 +307,11 @@ def share_of_voice(
     measure: Measure = "articles",
     scope: Scope = ANY,
 ) -> list[Share]:
-    """Return each company's share of what all of them together got, in the order given.
+    """Return each company's share of the sum of all of them, in the order given.
 
-    With `by` there is a share for each period or group, else one over the whole scope. An
-    article that mentions two of the companies counts for both. Raise QuestionError where
-    fewer than two are given.
+    With `by` there is a share for each period or group, otherwise one for the whole scope. An
+    article that mentions two of the companies counts for both. Raise QuestionError for fewer than
+    two companies.
     """
     chosen = list(dict.fromkeys(companies))
     if len(chosen) < 2:
@@ -383,7 +383,7 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     for row in ranked:
         before = None if known_before.level == "none" else past[row.company] or Hits()
         standings.append(
-            Standing(
+            OverviewRow(
                 company=row.company,
                 hits=row.hits,
                 before=before,
@@ -412,13 +412,13 @@ def _spark(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> tuple
     )
 
 
-# --- Hits out of the rollup tables ---
+# --- Hits from the rollup tables ---
 
 
 def _hits_by(
     session: Session, by: By, company: str | None, scope: Scope, *, stories: bool = False
 ) -> dict[str, Hits]:
-    """Return the hits of each period or group that has any."""
+    """Return the hits of each period or group with hits."""
     if not is_period(by):
         return _grouped_hits(session, cast("Group", by), company, scope, stories=stories)
     period = cast("Period", by)
@@ -433,8 +433,8 @@ def _hits_by(
 
 
 def _stories_in(session: Session, rollup: RollupTable, key: str, by: Period, scope: Scope) -> int:
-    """Return the number of stories in a period: no sum of its days, since a story may last for
-    days."""
+    """Return the number of stories in a period. It is not the sum of its days: a story may last
+    several days."""
     start, end = bounds_of(key, by, zone_of(scope))
     minute = rollup.table.minute
     query = rollup.select(rollup.stories()).where(minute >= start, minute < end)

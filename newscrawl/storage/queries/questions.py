@@ -67,16 +67,16 @@ class Question:
 
     @property
     def answer(self) -> Any:
-        """The annotation of what is returned."""
+        """Return the annotation of the answer."""
         return signature(self.ask).return_annotation
 
     @property
     def row(self) -> Any:
-        """The dataclass of the rows."""
+        """Return the dataclass of the rows."""
         return next(iter(get_args(self.answer)), self.answer)
 
 
-# Filled in by the decorator while the modules of this package are imported.
+# The decorator fills it while the modules of this package are imported.
 QUESTIONS: dict[str, Question] = {}
 
 
@@ -121,7 +121,7 @@ def about(
     the API's JSON leaves the field out.
     """
     metadata: dict[str, Any] = {"column": column, "shown": shown}
-    # These names are pydantic's, which makes the schema and the JSON of the API.
+    # pydantic, which makes the schema and the JSON of the API, knows these names.
     if description:
         metadata["description"] = description
     if not json:

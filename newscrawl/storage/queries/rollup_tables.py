@@ -103,7 +103,7 @@ class RollupTable:
 
     @property
     def moment(self) -> Any:
-        """The column that periods are made of: a UTC day, or a quarter of an hour."""
+        """Return the column of which periods are made: a UTC day, or a quarter of an hour."""
         return self.table.minute // QUARTER if self.grain == "article" else self.table.day
 
     def hits(self) -> list[ColumnElement[int]]:
@@ -116,7 +116,7 @@ class RollupTable:
             ]
         named = table.in_title + table.in_body
         occurrences = [_sum(table.in_title), _sum(table.in_body)]
-        if table is models.CountedArticle:  # which has articles that name no company, too
+        if table is models.CountedArticle:  # which also has articles without a company
             return [_sum(_if(named > 0, 1)), _sum(_if(named > 0, table.limited)), *occurrences]
         return [func.count(), _sum(table.limited), *occurrences]
 
@@ -139,8 +139,8 @@ class RollupTable:
 def rollup_table(
     session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
 ) -> RollupTable:
-    """Return the table of the counts of one company or group, or without one that of all
-    articles.
+    """Return the table with the counts of a company or group, or of all articles if there is
+    none.
 
     Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
@@ -173,7 +173,7 @@ def union_table(
     summed = {"company_id", "in_title", "in_body"}
     same = [column for column in table.__table__.c if column.name not in summed]
     union = union_of(table, unions).label("company_id")
-    # A query within the query, since PostgreSQL can't group by an expression with parameters.
+    # A subquery, because PostgreSQL can't group by an expression with parameters.
     rows = select(union, table.in_title, table.in_body, *same)
     days = [one for each in unions.values() for one in each]
     conditions = _conditions(session, table, "article", scope)
@@ -269,7 +269,7 @@ def companies_table(
 
 
 def grouped(rollup: RollupTable, by: Group, *columns: Any) -> Any:
-    """Return a query with a row for each group; sources and countries bear their names."""
+    """Return a query with a row for each group; sources and countries have their names."""
     if by in {"source", "country"}:
         key: Any = Source.slug if by == "source" else Source.country
         join = Source.id == rollup.table.source_id

@@ -45,13 +45,13 @@ MAX_WORDS = 32
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words that stand beside each other; with `prefix` the last is only a beginning."""
+    """Consecutive words; with `prefix` the last one is the beginning of a word."""
 
     words: tuple[str, ...]
     prefix: bool = False
 
     def spans(self, words: list[Word]) -> list[tuple[int, int]]:
-        """Return where the term stands in the text of these words, as start and end."""
+        """Return the places of the term in the text of these words, as start and end."""
         length = len(self.words)
         return [
             (words[first].start, words[first + length - 1].end)
@@ -68,7 +68,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """One of each group of `wanted` terms must stand in the article, none of the `unwanted`."""
+    """An article matches if it has a term of each group in `wanted`, and none of `unwanted`."""
 
     wanted: tuple[tuple[Term, ...], ...]
     unwanted: tuple[Term, ...]
@@ -93,7 +93,7 @@ def parse_search(text: str) -> SearchText:
     """Parse words, "phrases", begin*, -unwanted and OR between two of them.
 
     A word of several tokens ("Coca-Cola", all of Chinese) becomes a phrase. Raise
-    QuestionError where no wanted word is left, or there are more than MAX_WORDS.
+    QuestionError for a query without a wanted word, or with more than MAX_WORDS.
     """
     wanted: list[list[Term]] = []
     unwanted: list[Term] = []
@@ -150,11 +150,10 @@ def search(
 ) -> list[FoundArticle]:
     """Return the articles with these words in headline or text, the newest first.
 
-    All words must be there, in any order, whatever their case and accents; "several words"
-    are a phrase, -word must not be there, begin* is the beginning of a word, and OR stands
-    between words of which one is enough. Chinese and Japanese are found as they are written.
-    Each has up to `each` snippets with the words marked. Raise QuestionError for a query without
-    words.
+    All words must occur, in any order; case and accents don't matter. "Several words" are a
+    phrase, -word must not occur, begin* is the beginning of a word, and of words with OR between
+    them one is enough. Chinese and Japanese text is found as it is written. Each article has up to
+    `each` snippets with the words marked. Raise QuestionError for a query without words.
     """
     asked = parse_search(query)
     with database.reading() as session:
@@ -188,7 +187,7 @@ def _matching(
 
 
 def _stretches(session: Session, scope: Scope) -> list[int]:
-    """Return the minutes at which longer and longer stretches of the newest articles begin."""
+    """Return the first minutes of growing ranges of the newest articles."""
     minute = POSTGRES_SEARCH.c.minute
     newest = select(minute).where(*_minutes(scope)).order_by(minute.desc()).limit(1)
     last, first = session.scalar(newest), session.scalar(newest.offset(NEWEST))
@@ -198,8 +197,8 @@ def _stretches(session: Session, scope: Scope) -> list[int]:
 
 
 def _in_sqlite(session: Session, asked: SearchText, scope: Scope) -> Select[int]:
-    """Return a query of keys. They are in the order of time, so that nothing has to be sorted, and
-    a period is a range of them."""
+    """Return a query of keys. Their order is that of time, so nothing is sorted, and a period is
+    a range of them."""
     key = SQLITE_SEARCH.c.rowid
     matches = literal_column("article_search").op("MATCH")(asked.for_sqlite())
     query = select(key).where(matches)
@@ -228,7 +227,7 @@ def _in_postgres(session: Session, asked: SearchText, scope: Scope) -> Select[in
             CountedArticle.minute == search.minute, CountedArticle.article_id == search.article_id
         )
         query = query.join(CountedArticle, same).where(*counted.conditions)
-    # The sum keeps the planner from walking through all articles by time, looking for a word
+    # The sum keeps the planner from scanning all articles by time for a word
     # that it takes for more frequent than it is.
     return query.order_by(search.minute.op("+")(0).desc(), search.article_id.desc())
 
@@ -241,7 +240,7 @@ def _minutes(scope: Scope) -> list[ColumnElement[bool]]:
 
 
 def _narrows(scope: Scope) -> bool:
-    """Return whether a scope limits more than time."""
+    """Return whether a scope is limited by more than time."""
     parts = (scope.source, scope.country, scope.language, scope.section)
     return any(part is not None for part in parts)
 
