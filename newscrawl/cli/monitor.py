@@ -372,7 +372,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
         columns = (
             Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
             Column(key="source", heading="source", wide=True),
-            Column(key="kind", heading="what is wrong", wide=True),
+            Column(key="kind", heading="incident", wide=True),
             Column(key="note", heading="", wide=True),
         )
         rows = [
@@ -392,11 +392,11 @@ def _workers(current: "WatchStatus") -> str:
     alive = [one for one in current.workers if not one.silent]
     silent = len(current.workers) - len(alive)
     if not current.workers:
-        return "No worker is up: newscrawl monitor starts one."
+        return "No worker is running: newscrawl monitor starts one."
     busy, slots = sum(one.running for one in alive), sum(one.slots for one in alive)
     hosts = len({one.host for one in alive})
-    text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: {busy} of {slots} "
-    text += f"crawls at a time, {current.queued} in the queue"
+    text = f"{_number(len(alive), 'worker')} on {_number(hosts, 'machine')}: "
+    text += f"{busy} of {_number(slots, 'slot')} busy, {_number(current.queued, 'source')} queued"
     return text + (f"; {_number(silent, 'worker')} not responding." if silent else ".")
 
 

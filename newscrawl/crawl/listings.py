@@ -406,7 +406,7 @@ class Listings:
             # If the registry names sections, the home page need not link to them.
             nesting = 1 if sections else 0
             requests.append(self._request(one, archive=False, nesting=nesting, is_section=True))
-        logger.info("No feed or sitemap works: reading %d pages for links", len(known))
+        logger.info("No feed or sitemap has recent articles: reading links of %d pages", len(known))
         return requests
 
     async def _read_section(

@@ -68,7 +68,7 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     ran = newscrawl("status")
     assert ran.code == 0
     lines = ran.out.splitlines()
-    assert "1 worker on 1 machine: 0 of 4 crawls at a time, 0 in the queue." in ran.out
+    assert "1 worker on 1 machine: 0 of 4 slots busy, 0 sources queued." in ran.out
     assert "New articles: 15 in 1 h, 15 in 24 h. Sources: 1 failing, 1 late, 1 never" in ran.out
     (failing,) = (line for line in lines if line.lstrip().startswith("c "))
     assert "failing" in failing
@@ -125,7 +125,7 @@ def test_database_without_a_crawl_is_exit_code_1(tmp_path: Path, newscrawl: News
     open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite").close()
     ran = newscrawl("status")
     assert ran.code == 1
-    assert "No worker is up: newscrawl monitor starts one." in ran.out
+    assert "No worker is running: newscrawl monitor starts one." in ran.out
 
 
 def test_check_fails_when_no_monitor_runs(store: Database, newscrawl: Newscrawl) -> None:
