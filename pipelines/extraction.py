@@ -12,6 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 
+from newscrawl.crawl.addon import own_setting, reader_of
+from newscrawl.crawl.conversion import DocumentPipeline
 from newscrawl.crawl.extraction_pool import (
     BACKLOG,
     ExtractionPool,
@@ -19,7 +21,6 @@ from newscrawl.crawl.extraction_pool import (
     WorkerDiedError,
     process_count,
 )
-from newscrawl.crawl.pipelines import DocumentPipeline, own_setting, reader_of
 from newscrawl.crawl.session import CrawlSession
 from newscrawl.extraction.template_memory import templates
 from newscrawl.items import Document, Page

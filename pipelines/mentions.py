@@ -5,7 +5,8 @@ from typing import Any, Self
 
 from scrapy.crawler import Crawler
 
-from newscrawl.crawl.pipelines import DocumentPipeline, companies_of
+from newscrawl.crawl.addon import companies_of
+from newscrawl.crawl.conversion import DocumentPipeline
 from newscrawl.mentions import Companies, with_mentions
 from pipelines.extraction import ExtractionPipeline
 

@@ -16,8 +16,9 @@ from twisted.python.failure import Failure
 
 from newscrawl.archive.page_processor import OriginFinder
 from newscrawl.config import SettingError
+from newscrawl.crawl.addon import own_setting
 from newscrawl.crawl.commandline import STORE_NOTHING
-from newscrawl.crawl.pipelines import DocumentPipeline, own_setting
+from newscrawl.crawl.conversion import DocumentPipeline
 from newscrawl.crawl.session import SQLITE_CACHE, CrawlRun, CrawlSession, SourceSpider
 from newscrawl.extraction.template_memory import with_pages
 from newscrawl.items import Document, Page

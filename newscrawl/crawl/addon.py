@@ -1,5 +1,7 @@
-"""An add-on that extracts articles in another Scrapy project."""
+"""An add-on that extracts articles in another Scrapy project, and what our pipelines read from the
+settings of this project or another."""
 
+from pathlib import Path
 from typing import Any, Final
 
 from scrapy.extensions.feedexport import FeedExporter
@@ -8,7 +10,11 @@ from scrapy.utils.misc import load_object
 
 from newscrawl import config
 from newscrawl import settings as ours
+from newscrawl.config import SettingError, whole_number
 from newscrawl.crawl.exports import FeedExports
+from newscrawl.extraction.methods import METHODS
+from newscrawl.mentions import Companies, load_companies
+from newscrawl.reading import PageReader
 
 # Those of our pipelines that are useful in a project without our spiders.
 _PIPELINES: Final = (
@@ -45,3 +51,30 @@ class NewscrawlAddon:
         settings.setdefault_in_component_priority_dict("EXTENSIONS", FeedExports, 0)
         exporters = {**ours.FEED_EXPORTERS, **settings.getdict("FEED_EXPORTERS")}
         settings.set("FEED_EXPORTERS", exporters, settings.getpriority("FEED_EXPORTERS") or 0)
+
+
+def own_setting(settings: BaseSettings, name: str) -> Any:
+    """Return one of our settings, or its default in a project that doesn't set it."""
+    value = settings.get(name)
+    return getattr(config, name) if value is None else value
+
+
+def reader_of(settings: BaseSettings) -> PageReader:
+    """Return the reader of pages; raise SettingError for an invalid setting."""
+    method: str = own_setting(settings, "NEWSCRAWL_METHOD")
+    if method not in METHODS:
+        raise SettingError(f"NEWSCRAWL_METHOD={method}: use one of {', '.join(METHODS)}")
+    name = "NEWSCRAWL_MIN_CHARACTERS"
+    return PageReader(method=method, min_characters=whole_number(name, own_setting(settings, name)))
+
+
+def companies_of(settings: BaseSettings) -> tuple[Path | None, Companies]:
+    """Return the own companies file, if one is set, and all companies; SettingError for a
+    NEWSCRAWL_COMPANIES that can't be used."""
+    path: str = own_setting(settings, "NEWSCRAWL_COMPANIES")
+    registry = Path(path) if path else None
+    try:
+        return registry, load_companies(registry)
+    except (OSError, ValueError) as error:
+        setting = "NEWSCRAWL_COMPANIES: " if path else ""
+        raise SettingError(f"{setting}{error}") from error

@@ -12,9 +12,9 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import JsonResponse, Response, XmlResponse
 
-from newscrawl.crawl.items import REFUSALS, article_item, page_from
+from newscrawl.crawl.addon import companies_of, reader_of
+from newscrawl.crawl.conversion import REFUSALS, article_item, page_from
 from newscrawl.crawl.listings import ListingProcess, header, newest_first
-from newscrawl.crawl.pipelines import companies_of, reader_of
 from newscrawl.crawl.session import CrawlSession, SourceSpider
 from newscrawl.items import Access, ArticleItem, Hints, Page
 from newscrawl.mentions import with_mentions

@@ -12,8 +12,8 @@ from twisted.python.failure import Failure
 
 from newscrawl.archive.page_processor import OriginFinder
 from newscrawl.crawl.commandline import argument_error, disable_storage, print_error, reduce_logging
+from newscrawl.crawl.conversion import REFUSALS
 from newscrawl.crawl.errors import cause_of
-from newscrawl.crawl.items import REFUSALS
 
 
 class Command(parse.Command):

@@ -1,7 +1,12 @@
-"""Convert a response to a page, and a document to the item of feed exports."""
+"""Convert responses to pages, documents to the items of feed exports, and items to documents; and the
+base class of our pipelines, which does so between them."""
 
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final
 
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
 from scrapy.http import Response
 from w3lib.encoding import http_content_type_encoding
 
@@ -131,3 +136,52 @@ def _mention(item: MentionItem) -> Mention:
         section=_SECTIONS[item.place],
         rule=item.rule,
     )
+
+
+class UnreadPage(DropItem):
+    """A page without an article reached a pipeline that needs the article."""
+
+    # The outcome for the queue: the page is retried.
+    outcome: Final = "failed"
+
+    def __init__(self, pipeline: object) -> None:
+        super().__init__(
+            f"{type(pipeline).__name__} needs an article: put "
+            "pipelines.extraction.ExtractionPipeline before it in ITEM_PIPELINES"
+        )
+
+
+class DocumentPipeline:
+    """Processes documents and items; other values are passed on unchanged.
+
+    Our pipelines pass documents on to each other; the last of them passes an ArticleItem to other
+    pipelines and to feed exports.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    def document(self, item: Any) -> Document | None:
+        """Return the document that an item is or describes; None for an item of other projects.
+
+        Raise UnreadPage for a page without its article.
+        """
+        if isinstance(item, Page):
+            raise UnreadPage(self)
+        if isinstance(item, ArticleItem):
+            return document_from(item)
+        return item if isinstance(item, Document) else None
+
+    def pass_on(
+        self, document: Document, *, run: int | None = None, outcome: Outcome | None = None
+    ) -> Document | ArticleItem:
+        """Return the document, or its item after the last of our pipelines."""
+        if self._is_followed:
+            return document
+        return article_item(document, run=run, outcome=outcome)
+
+    @cached_property
+    def _is_followed(self) -> bool:
+        scraper: Any = self._crawler.engine.scraper
+        ours = [one for one in scraper.itemproc.middlewares if isinstance(one, DocumentPipeline)]
+        return ours[-1] is not self
