@@ -1,5 +1,5 @@
-"""Convert responses to pages, documents to the items of feed exports, and items to documents; and the
-base class of our pipelines, which does so between them."""
+"""Convert responses to pages, documents to the items of feed exports, and items to documents; and
+the base class of our pipelines, which does so between them."""
 
 from datetime import UTC, datetime
 from functools import cached_property
