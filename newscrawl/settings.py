@@ -89,7 +89,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "newscrawl.crawl.middlewares.SourceOffsiteMiddleware": 50,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "newscrawl.crawl.robots.RobotsMiddleware": 100,
+    "newscrawl.crawl.middlewares.RobotsMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     "newscrawl.crawl.middlewares.RetryAfterMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,

@@ -44,7 +44,7 @@ class CrawlDelayThrottle(AutoThrottle):
     def _robots_parsed(self, robotparser: RobotParser, request: Request) -> None:
         delay = robotparser.crawl_delay(self._agent)
         if not delay or not 0 < delay <= self._longest:
-            return  # none, invalid, or so long that newscrawl.crawl.robots forbids all requests
+            return  # none, invalid, or so long that the middleware forbids all requests
         key = urlparse_cached(request).hostname or ""
         delay = self._crawl_delays[key] = max(delay, self._min_delay())
         downloader = self.crawler.engine.downloader

@@ -1,27 +1,60 @@
-"""Downloader middlewares: offsite requests, Retry-After, compressed bodies, private addresses."""
+"""Downloader middlewares: robots.txt, offsite requests, Retry-After, compressed bodies, private
+addresses.
 
+No page of a host is requested before its robots.txt was read.
+"""
+
+import asyncio
 import ipaddress
+import logging
 import socket
+from collections.abc import Coroutine
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from time import monotonic
-from urllib.parse import urlsplit
+from typing import Any, Final, Self
+from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    NotConfigured,
+    ResponseDataLossError,
+)
 from scrapy.http import Response, TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 from twisted.internet.error import DNSLookupError
 
 from newscrawl.config import seconds
-from newscrawl.crawl.errors import PrivateAddressError, UnfitUrlError
-from newscrawl.crawl.session import CrawlSession
+from newscrawl.crawl.errors import (
+    DisallowedByRobotsError,
+    PrivateAddressError,
+    RobotsUnreachableError,
+    UnfitAddressError,
+    UnfitUrlError,
+)
+from newscrawl.crawl.session import CLOSING_CHECK_SECONDS, CrawlSession
+from newscrawl.items import RobotsPolicy
+from newscrawl.sources import robots
+from newscrawl.sources.robots import UnreachableRobotsError
 from newscrawl.sources.urls import AllowedAddresses, IpAddress, address_of, is_public
+from newscrawl.storage import StorageError
+from newscrawl.storage.saved_state import keep_robots_policy, robots_policy
 
 _OVERLOADED = frozenset({429, 503})
 # Ours: characters of a Retry-After (a date has 29), and seconds of a year, more than any
@@ -212,3 +245,225 @@ def retry_after(response: Response) -> float | None:
     # Not as two aware moments, since the year 9999 in another zone may be the year 10000 in ours.
     rest = moment.replace(tzinfo=UTC) - datetime.now(UTC) - (moment.utcoffset() or timedelta())
     return min(max(0.0, rest.total_seconds()), _MAX_REST)
+
+
+logger = logging.getLogger(__name__)
+
+# As Scrapy's own: a host's robots.txt comes before its pages.
+_PRIORITY: Final = 1000
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+# Ours: how long a crawl requests no page of a host before it requests robots.txt again.
+_UNREACHABLE_FOR: Final = timedelta(hours=1)
+_CAUSES: Final[dict[type[BaseException], str]] = {
+    CannotResolveHostError: "the host has no address",
+    DownloadCancelledError: f"larger than {robots.MAX_ANSWER_BYTES // 1024} KiB",
+    DownloadConnectionRefusedError: "the server refuses connections",
+    DownloadFailedError: "the connection broke",
+    DownloadTimeoutError: "no complete response within DOWNLOAD_TIMEOUT",
+    ResponseDataLossError: "the connection broke before the file was complete",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _HostRules:
+    """Which requests a host allows until a moment: those that the parser allows, or none, for the
+    reason `refusal`."""
+
+    until: datetime
+    parser: RobotParser | None = None
+    refusal: IgnoreRequest | None = None
+
+
+class RobotsMiddleware:
+    """Obeys robots.txt (RFC 9309), in the place of Scrapy's RobotsTxtMiddleware.
+
+    All requests to a host wait for the same download of its robots.txt. A robots.txt that can't be
+    read forbids all URLs (2.3.1.4), unless the database has a copy that is at most a day old. A
+    Crawl-delay longer than NEWSCRAWL_CRAWL_DELAY_MAX forbids all URLs, too.
+
+    The copies are in the database of the crawl's run; without a run none are kept.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        if not settings.getbool("ROBOTSTXT_OBEY"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._session = CrawlSession.of(crawler)
+        self._max_delay = seconds(
+            "NEWSCRAWL_CRAWL_DELAY_MAX", settings.get("NEWSCRAWL_CRAWL_DELAY_MAX", 120)
+        )
+        self._agent: str | None = settings["ROBOTSTXT_USER_AGENT"]
+        self._parser_class = load_object(settings["ROBOTSTXT_PARSER"])
+        # A replay sends no requests: the pages of its archive were allowed when it was written.
+        self._is_replay = bool(settings.get("NEWSCRAWL_REPLAY"))
+        self._rules_by_host: dict[str, asyncio.Future[_HostRules]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build it; raise NotConfigured without ROBOTSTXT_OBEY."""
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Let the request pass, or raise DisallowedByRobotsError or RobotsUnreachableError."""
+        if request.meta.get("dont_obey_robotstxt"):
+            return
+        if not request.url.startswith(("http://", "https://")):
+            return
+        rules = await self._rules_for(request)
+        if rules.refusal is not None:
+            raise type(rules.refusal)(*rules.refusal.args) from rules.refusal
+        if rules.parser is not None:
+            self._check(rules.parser, request)
+
+    def _check(self, parser: RobotParser, request: Request) -> None:
+        agent = self._agent_of(request)
+        if not parser.allowed(request.url, agent):
+            self._count("robotstxt/forbidden")
+            raise DisallowedByRobotsError("robots.txt doesn't allow it")
+        delay = parser.crawl_delay(agent) or 0.0
+        if delay > self._max_delay:
+            self._count("robotstxt/forbidden")
+            raise DisallowedByRobotsError(
+                f"robots.txt asks for {delay:g} seconds between pages, "
+                "more than NEWSCRAWL_CRAWL_DELAY_MAX"
+            )
+
+    async def _rules_for(self, request: Request) -> _HostRules:
+        """Return the rules of the request's host; the first request starts the download.
+
+        Each request waits for the task and not for a Deferred, which would give its result to the
+        first one and None to all others (docs/upstream/robots-race.md).
+        """
+        origin = robots.origin_of(request.url)
+        task = self._rules_by_host.get(origin)
+        if task is None or (task.done() and task.result().until <= self._now()):
+            task = asyncio.ensure_future(self._fetch_rules(origin, request))
+            self._rules_by_host[origin] = task
+        return await asyncio.shield(task)
+
+    async def _fetch_rules(self, origin: str, request: Request) -> _HostRules:
+        self._count("robotstxt/request_count")
+        try:
+            response = await self._download(origin)
+            self._count("robotstxt/response_count")
+            self._count(f"robotstxt/response_status_count/{response.status}")
+            policy = robots.policy_of(origin, response.status, response.body, self._now())
+        except UnfitAddressError as error:
+            return _HostRules(until=self._now() + _UNREACHABLE_FOR, refusal=error)
+        except Exception as error:  # noqa: BLE001 - with any error, the file was not read
+            return await self._without_file(origin, request, error)
+        self._keep(policy)
+        return await self._parse(policy, request)
+
+    async def _parse(self, policy: RobotsPolicy, request: Request) -> _HostRules:
+        rules = robots.rules_for(policy, self._agent_of(request)).encode()
+        parser: RobotParser = build_from_crawler(self._parser_class, self._crawler, rules)
+        await self._crawler.signals.send_catch_log_async(
+            signal=signals.robots_parsed, robotparser=parser, request=request
+        )
+        return _HostRules(until=policy.fetched_at + robots.MAX_COPY_AGE, parser=parser)
+
+    async def _without_file(self, origin: str, request: Request, error: Exception) -> _HostRules:
+        """Return the rules where robots.txt can't be read: those of the last good copy, or none."""
+        now = self._now()
+        if self._is_replay:
+            return _HostRules(until=now + robots.MAX_COPY_AGE)
+        if self._session.is_closing:
+            # No request may continue with the rules of a copy: it would delay the end.
+            refusal = RobotsUnreachableError("the crawl ended before its robots.txt was read")
+            return _HostRules(until=now, refusal=refusal)
+        if not isinstance(error, UnreachableRobotsError):
+            self._count(f"robotstxt/exception_count/{type(error)}")
+        cause = _cause_of(error)
+        copy = await self._last_good_copy(origin)
+        if copy is not None and robots.is_usable_copy(copy, now):
+            self._count("newscrawl/robots_copies_obeyed")
+            logger.warning(
+                "Can't read %s/robots.txt: %s; its copy of %s is obeyed",
+                origin,
+                cause,
+                f"{copy.fetched_at:%Y-%m-%d %H:%M} UTC",
+            )
+            return await self._parse(copy, request)
+        self._count("newscrawl/robots_unreachable")
+        logger.warning("Can't read %s/robots.txt: %s; no page is requested there", origin, cause)
+        refusal = RobotsUnreachableError(f"its robots.txt can't be read: {cause}")
+        return _HostRules(until=now + _UNREACHABLE_FOR, refusal=refusal)
+
+    async def _download(self, origin: str) -> Response:
+        """Return the last response, after at most five redirects, also to other hosts.
+
+        Raise UnfitAddressError for a host that must not be requested, UnreachableRobotsError for
+        redirects that don't end at a file, and each error of a download.
+        """
+        url = f"{origin}/robots.txt"
+        for hop in range(robots.MAX_REDIRECTS + 1):
+            meta = {
+                "dont_obey_robotstxt": True,
+                "dont_redirect": True,  # RedirectMiddleware has limits of its own
+                "allow_offsite": True,
+                "download_maxsize": robots.MAX_ANSWER_BYTES,
+            }
+            request = Request(url, priority=_PRIORITY, meta=meta, callback=NO_CALLBACK)
+            try:
+                response = await self._unless_closing(self._crawler.engine.download_async(request))
+            except UnfitAddressError as error:
+                if hop == 0:
+                    raise
+                raise UnreachableRobotsError(f"it redirects to {url}: {error}") from error
+            target = response.headers.get("Location")
+            if response.status not in _REDIRECTS or not target:
+                return response
+            url = urljoin(url, target.decode("latin-1"))
+        raise UnreachableRobotsError(f"more than {robots.MAX_REDIRECTS} redirects")
+
+    async def _unless_closing(self, download: "Coroutine[Any, Any, Response]") -> Response:
+        """Return the response of a download; cancel the download when the crawl is closing.
+
+        A server that doesn't respond would delay the end by DOWNLOAD_TIMEOUT for each attempt.
+        """
+        task = asyncio.ensure_future(download)
+        while not (await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS))[0]:
+            if self._session.is_closing:
+                task.cancel()
+                await asyncio.wait({task}, timeout=CLOSING_CHECK_SECONDS)
+                raise UnreachableRobotsError("the crawl is closing")
+        return task.result()
+
+    # The copies in the database ------------------------------------------------------------------
+
+    def _keep(self, policy: RobotsPolicy) -> None:
+        if self._session.run is not None and not self._is_replay:
+            database = self._session.run.database
+            self._session.writer.later(keep_robots_policy, database, policy)
+
+    async def _last_good_copy(self, origin: str) -> RobotsPolicy | None:
+        if self._session.run is None or self._is_replay:
+            return None
+        try:
+            database = self._session.run.database
+            return await self._session.writer.do(robots_policy, database, origin)
+        except StorageError:
+            return None  # the crawl is closing
+
+    # State of the crawl ------------------------------------------------------------------------
+
+    def _agent_of(self, request: Request) -> str:
+        if self._agent:
+            return self._agent
+        agent = request.headers.get("User-Agent")
+        return agent.decode("latin-1") if agent else str(self._crawler.settings["USER_AGENT"])
+
+    def _now(self) -> datetime:
+        return self._session.clock()
+
+    def _count(self, name: str) -> None:
+        self._crawler.stats.inc_value(name)
+
+
+def _cause_of(error: Exception) -> str:
+    if isinstance(error, (UnreachableRobotsError, IgnoreRequest)):
+        return str(error)
+    cause = _CAUSES.get(type(error))
+    return cause or f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]

@@ -1,16 +1,27 @@
 """The tables, a module for each group of them; all must be imported here to be known."""
 
 from newscrawl.storage.models.articles import (
+    Appearance,
     Article,
     ArticleUrl,
+    Boilerplate,
     Company,
     Correction,
+    CountedArticle,
     Coverage,
+    DailyCompany,
+    DailyCompanySource,
+    DailySource,
+    DailyTotal,
     Mention,
+    MentionChange,
     QuarantinedRevision,
     Revision,
     Run,
+    Sketch,
+    SketchValue,
     Source,
+    Story,
 )
 from newscrawl.storage.models.base import Base
 from newscrawl.storage.models.crawls import (
@@ -27,19 +38,6 @@ from newscrawl.storage.models.crawls import (
     TemplateMemory,
     WatchedCompany,
     Worker,
-)
-from newscrawl.storage.models.rollups import (
-    Appearance,
-    Boilerplate,
-    CountedArticle,
-    DailyCompany,
-    DailyCompanySource,
-    DailySource,
-    DailyTotal,
-    MentionChange,
-    Sketch,
-    SketchValue,
-    Story,
 )
 
 __all__ = [
