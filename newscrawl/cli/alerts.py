@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from newscrawl import config
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -16,6 +17,7 @@ from newscrawl.cli.arguments import (
     open_for_reading,
     parse_day,
 )
+from newscrawl.items import CompanyStructure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +33,9 @@ app = typer.Typer(
 
 DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
-NameArgument = Annotated[str, typer.Argument(help="The company, by name or alias.")]
+NameArgument = Annotated[
+    str, typer.Argument(help="The company, by name or alias, or a group of your file.")
+]
 PairOption = Annotated[
     str | None,
     typer.Option(
@@ -49,7 +53,8 @@ def watch(
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Watch a company for its first article and its spikes, or a pair for its first article.
+    """Watch a company or group for its first article and its spikes, or a pair for its first
+    article.
 
     There is one alert for a pair, for the first article that mentions both.
     """
@@ -120,6 +125,7 @@ def run(
     day: Annotated[
         str | None, typer.Option(help="Evaluate as of this day, as in 2026-11-20.", metavar="DAY")
     ] = None,
+    companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Find new alerts, and deliver them by log, e-mail and webhook (NEWSCRAWL_SMTP_URL,
@@ -137,8 +143,9 @@ def run(
     with open_for_reading(database) as store:
         if not everyone and not company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
-        fresh = find_alerts(store, today=today, everyone=everyone)
-        report = deliver_pending(pending_alerts(store), channels)
+        structure = _structure(companies)
+        fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
+        report = deliver_pending(pending_alerts(store, structure), channels)
     write_note(f"{len(fresh)} new, {report.delivered} delivered.")
     for failure in report.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")
@@ -226,11 +233,19 @@ def _names(
     from newscrawl.storage import queries
 
     registry, stored = companies_from(companies), queries.company_names(store)
-    name = company_of(company, registry, stored)
-    beside = company_of(other, registry, stored) if other else ""
+    groups = registry.structure.groups
+    name = company_of(company, registry, stored, groups)
+    beside = company_of(other, registry, stored, groups) if other else ""
     if name == beside:
         raise InputError(f"{company} and {other} are one company: name two different ones")
     return name, beside
+
+
+def _structure(companies: "Path | None") -> CompanyStructure:
+    """Return the groups of the companies file in use; without one there are none."""
+    if companies is None and not config.NEWSCRAWL_COMPANIES:
+        return CompanyStructure()
+    return companies_from(companies).structure
 
 
 def _row(stored: "StoredAlert") -> dict[str, object]:
@@ -286,6 +301,7 @@ def digest(
     output_format: DigestFormatOption = "markdown",
     send: SendOption = False,
     again: AgainOption = False,
+    companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Summarise which companies were in the news, with alerts, articles and stories.
@@ -310,7 +326,7 @@ def digest(
     span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
     with open_for_reading(database) as store:
-        made = make_digest(store, span, last)
+        made = make_digest(store, span, last, _structure(companies))
         if made.completeness.level == "none":
             write_note(f"No source was crawled from {made.first} to {made.last}.")
             raise typer.Exit(1)

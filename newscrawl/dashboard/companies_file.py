@@ -10,7 +10,7 @@ folder, an invalid file) is only shown, with the reason.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -127,6 +127,33 @@ class CompaniesFile:
                 rest.pop(0)
             self._write([*lines[: span.start], *rest])
 
+    def save_group(
+        self, name: str, members: Sequence[str], *, instead_of: str | None, mark: str
+    ) -> None:
+        """Save a group, new or instead of another one; raise CompaniesFileError."""
+        if not name or not members:
+            raise CompaniesFileError("Give the group a name and a company.")
+        with self._lock:
+            document = tomlkit.parse("\n".join(self._lines(mark)))
+            groups = document.get("groups", {})
+            if instead_of != name and name in groups:
+                raise CompaniesFileError(f"The file has a group {name!r} already.")
+            _rename(groups, instead_of, name)
+            if "groups" not in document:
+                document["groups"] = groups = tomlkit.table()
+            groups[name] = _list(tuple(members))
+            self._write(tomlkit.dumps(document).splitlines())
+
+    def delete_group(self, name: str, *, mark: str) -> None:
+        """Delete a group; raise CompaniesFileError."""
+        with self._lock:
+            document = tomlkit.parse("\n".join(self._lines(mark)))
+            groups = document.get("groups", {})
+            _rename(groups, name, None)
+            if not groups:
+                document.remove("groups")
+            self._write(tomlkit.dumps(document).splitlines())
+
     def _lines(self, mark: str) -> list[str]:
         """Return the file's lines, unless it has changed since the form was made."""
         opened = self.open()
@@ -242,6 +269,14 @@ def _entry(text: str, definition: Definition) -> list[str]:
         elif entry.get(key) != value:
             entry[key] = value
     return tomlkit.dumps(document).splitlines()
+
+
+def _rename(groups: MutableMapping[str, object], former: str | None, name: str | None) -> None:
+    """Remove the group that gets another name, or none."""
+    if former is not None and former not in groups:
+        raise CompaniesFileError(f"The group {former!r} is not in the file any more.")
+    if former is not None and former != name:
+        del groups[former]
 
 
 def _table(text: str) -> Mapping[str, object]:

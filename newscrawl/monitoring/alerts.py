@@ -2,7 +2,7 @@
 one or a pair, and summaries of a day or week."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Literal
 
 from jinja2 import Environment
 
+from newscrawl.items import CompanyStructure
 from newscrawl.monitoring.delivery import (
     Channel,
     Delivery,
@@ -36,6 +37,7 @@ from newscrawl.storage.queries import (
     Snippet,
     StoryRow,
 )
+from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
 
 # All ours. A burst is one alert: within these days another spike must be higher by this factor.
@@ -51,30 +53,41 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def find_alerts(
-    database: Database, *, today: date | None = None, everyone: bool = False
+    database: Database,
+    *,
+    today: date | None = None,
+    everyone: bool = False,
+    structure: CompanyStructure = NO_STRUCTURE,
 ) -> list[CompanyAlert]:
-    """Record and return the new alerts about watched companies, or with `everyone` about all.
+    """Record and return the new alerts about watched companies and groups of `structure`, or with
+    `everyone` about all companies.
 
     Spikes are searched for on the UTC day before `today`, and on `today` as far as it is read.
     """
     today = today or datetime.now(UTC).date()
     watched = company_alerts.watched_companies(database)
     single = [one.company for one in watched if not one.other]
-    names = _often_named(database, today) if everyone else single
-    alerts = [*_first_mentions(database, watched)]
+    names = single
+    if everyone:
+        groups = [name for name in single if name in structure.groups]
+        names = [*_often_named(database, today), *groups]
+    alerts = [*_first_mentions(database, watched, structure)]
     for company in names:
-        alerts += _spikes(database, company, (today - timedelta(days=1), today))
+        scope = Scope(until=today, structure=structure)
+        alerts += _spikes(database, company, scope)
     return company_alerts.record_alerts(database, alerts)
 
 
-def pending_alerts(database: Database) -> Iterator[PendingNotice]:
+def pending_alerts(
+    database: Database, structure: CompanyStructure = NO_STRUCTURE
+) -> Iterator[PendingNotice]:
     """Yield the notices of alerts that are not delivered yet, for `company_alerts.STALE` at most.
 
     A channel that fails gets the alert again at the next call, the others do not.
     """
     for stored in company_alerts.claim_alerts(database):
         yield PendingNotice(
-            notice=alert_notice(stored.alert, alert_articles(database, stored.alert)),
+            notice=alert_notice(stored.alert, alert_articles(database, stored.alert, structure)),
             acknowledge=partial(mark_delivered, database, stored),
             delivered_by=stored.delivered_by,
         )
@@ -95,13 +108,16 @@ class AlertArticles:
     number: int
 
 
-def alert_articles(database: Database, alert: CompanyAlert) -> AlertArticles:
+def alert_articles(
+    database: Database, alert: CompanyAlert, structure: CompanyStructure = NO_STRUCTURE
+) -> AlertArticles:
     """Return the articles of an alert's day, the newest first; for a pair, those with both."""
-    scope = Scope(since=alert.day, until=alert.day)
+    scope = Scope(since=alert.day, until=alert.day, structure=structure)
     limit = _SEARCHED_ARTICLES if alert.other else _SHOWN_ARTICLES
     articles = queries.company_articles(database, alert.company, scope=scope, limit=limit, each=2)
     if alert.other:
-        articles = [one for one in articles if alert.other in one.article.companies]
+        other = {*scope.members(alert.other)}
+        articles = [one for one in articles if not other.isdisjoint(one.article.companies)]
         return AlertArticles(articles=tuple(articles[:_SHOWN_ARTICLES]), number=len(articles))
     rows = queries.mention_counts(database, "day", company=alert.company, scope=scope)
     number = sum(row.hits.articles for row in rows if row.hits)
@@ -188,11 +204,12 @@ def assess_day(
     *,
     without: Collection[date] = (),
     today: date | None = None,
+    structure: CompanyStructure = NO_STRUCTURE,
 ) -> Assessment | None:
     """Return how a company's count on a UTC day compares to the days before, except for those in
     `without`. None if it can't be compared, for instance while too few articles of `today` are
     read."""
-    counts = _counts(database, company, day)
+    counts = _counts(database, company, day, structure)
     history = [count for count in counts[:-1] if count.day not in without]
     count = counts[-1]
     is_running = day >= (today or datetime.now(UTC).date())
@@ -202,7 +219,7 @@ def assess_day(
 
 
 def _first_mentions(
-    database: Database, watched: Sequence[WatchedCompany]
+    database: Database, watched: Sequence[WatchedCompany], structure: CompanyStructure
 ) -> Iterator[CompanyAlert]:
     stored = company_alerts.list_alerts(database, kinds=_FIRSTS)
     known = {one.alert.cause for one in stored}
@@ -212,7 +229,7 @@ def _first_mentions(
         cause += f"/{one.added_at:%Y-%m-%dT%H:%M:%S.%f}"
         if cause in known:
             continue
-        day = company_alerts.first_mention_day(database, one)
+        day = company_alerts.first_mention_day(database, one, structure.groups)
         if day is not None:
             kind: AlertKind = "first pair" if one.other else "first mention"
             yield CompanyAlert(
@@ -220,7 +237,10 @@ def _first_mentions(
             )
 
 
-def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[CompanyAlert]:
+def _spikes(database: Database, company: str, scope: Scope) -> Iterator[CompanyAlert]:
+    """Yield the spike of a company or group on the scope's last day, or on the day before."""
+    last = scope.until or datetime.now(UTC).date()
+    days = last - timedelta(days=1), last
     since = days[0] - timedelta(days=HISTORY_DAYS)
     past = company_alerts.list_alerts(database, kinds=("spike",), company=company, since=since)
     known = {stored.alert.day for stored in past}
@@ -229,7 +249,9 @@ def _spikes(database: Database, company: str, days: Sequence[date]) -> Iterator[
     for day in days:
         if day in known:
             continue
-        assessment = assess_day(database, company, day, without=bursts, today=days[-1])
+        assessment = assess_day(
+            database, company, day, without=bursts, today=last, structure=scope.structure
+        )
         if not assessment or not assessment.is_spike or _is_same_burst(assessment, day, past):
             continue
         facts = {
@@ -252,8 +274,11 @@ def _is_same_burst(assessment: Assessment, day: date, past: Sequence[StoredAlert
     )
 
 
-def _counts(database: Database, company: str, day: date) -> list[DayCount]:
-    scope = Scope(since=day - timedelta(days=HISTORY_DAYS), until=day)
+def _counts(
+    database: Database, company: str, day: date, structure: CompanyStructure
+) -> list[DayCount]:
+    since = day - timedelta(days=HISTORY_DAYS)
+    scope = Scope(since=since, until=day, structure=structure)
     rows = queries.mention_counts(database, "day", company=company, scope=scope)
     return [
         DayCount(
@@ -338,10 +363,13 @@ def last_full_day(span: Span, today: date) -> date:
     return today - timedelta(days=today.weekday() + 1)
 
 
-def make_digest(database: Database, span: Span, last: date) -> Digest:
-    """Return the digest of the day, or of the seven days, up to `last`."""
+def make_digest(
+    database: Database, span: Span, last: date, structure: CompanyStructure = NO_STRUCTURE
+) -> Digest:
+    """Return the digest of the day, or of the seven days, up to `last`; watched groups are those of
+    `structure`."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
-    scope = Scope(since=first, until=last)
+    scope = Scope(since=first, until=last, structure=structure)
     watched = {
         name
         for one in company_alerts.watched_companies(database)
@@ -375,7 +403,7 @@ def _company(database: Database, company: str, scope: Scope) -> CompanyDigest:
     first, last = scope.since or date.min, scope.until or date.max
     earliest = min(last - timedelta(days=SPARK_DAYS - 1), first - _WEEK)
     rows = queries.mention_counts(
-        database, "day", company=company, scope=Scope(since=earliest, until=last)
+        database, "day", company=company, scope=replace(scope, since=earliest)
     )
     by_day = {date.fromisoformat(row.key): row for row in rows}
     now = [row for day, row in by_day.items() if first <= day <= last]

@@ -18,6 +18,9 @@ from itertools import groupby
 from math import sqrt
 from statistics import median
 
+from newscrawl import config
+from newscrawl.items import CompanyStructure
+from newscrawl.mentions import load_companies
 from newscrawl.monitoring.alerts import find_alerts, pending_alerts
 from newscrawl.monitoring.delivery import (
     Channel,
@@ -461,8 +464,11 @@ class Inspector:
         self._record_incidents()
         self._deliver(pending_incidents(self._database))
         if watched_companies(self._database):
-            find_alerts(self._database)
-            self._deliver(pending_alerts(self._database))
+            structure = CompanyStructure()
+            if config.NEWSCRAWL_COMPANIES:
+                structure = load_companies(config.NEWSCRAWL_COMPANIES).structure
+            find_alerts(self._database, structure=structure)
+            self._deliver(pending_alerts(self._database, structure))
 
     def _record_incidents(self) -> None:
         now = self._clock()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, delete, or_, select, update
@@ -93,19 +94,24 @@ def watched_companies(database: Database) -> list[WatchedCompany]:
     return sorted(rows, key=lambda row: (row.company, row.other))
 
 
-def first_mention_day(database: Database, watch: WatchedCompany) -> date | None:
-    """Return the day of the first article that mentions the company, or the pair, if it was stored
-    since the company is watched; None without such an article, or with an earlier one."""
+def first_mention_day(
+    database: Database,
+    watch: WatchedCompany,
+    groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+) -> date | None:
+    """Return the day of the first article that mentions the company, or one of the group, or the
+    pair, if it was stored since the company is watched; None without such an article, or with an
+    earlier one."""
+    names = groups.get(watch.company, (watch.company,))
+    beside_names = groups.get(watch.other, (watch.other,))
     query = select(Article.day, Article.first_seen_at).join(
         Appearance, Appearance.article_id == Article.id
     )
-    query = query.join(Company, Company.id == Appearance.company_id).where(
-        Company.name == watch.company
-    )
+    query = query.join(Company, Company.id == Appearance.company_id).where(Company.name.in_(names))
     if watch.other:
         beside, other = aliased(Appearance), aliased(Company)
         query = query.join(beside, beside.article_id == Article.id)
-        query = query.join(other, other.id == beside.company_id).where(other.name == watch.other)
+        query = query.join(other, other.id == beside.company_id).where(other.name.in_(beside_names))
     with database.reading() as session:
         # Nearly all companies were mentioned before, which an unordered query finds at once.
         if session.execute(query.where(Article.first_seen_at < watch.added_at).limit(1)).first():

@@ -433,6 +433,31 @@ def test_saved_definition_is_applied_to_all_stored_articles(
         page.context.close()
 
 
+def test_group_is_made_changed_and_removed_in_the_editor(browser: Browser, tmp_path: Path) -> None:
+    with dashboard(tmp_path, days=20, hostile=False) as base:
+        watched = Watched(browser.new_page(), base)
+        watched.open("/registry")
+        page = watched.page
+        page.get_by_role("link", name="New group").click()
+        page.get_by_label("Name").fill("our suppliers")
+        page.get_by_label("Companies").fill("Siemens\nNobody at All")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("alert")).to_contain_text("no company of the registry")
+        page.get_by_label("Companies").fill("Siemens\nDanone")
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("status")).to_contain_text("Saved.")
+        page.get_by_label("Name").fill("peers")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("h1")).to_have_text("peers")
+        watched.open("/company/peers?days=90")
+        expect(page.locator("#members")).to_contain_text("Danone, Siemens")
+        watched.open("/registry/group?name=peers")
+        page.get_by_role("button", name="Remove from the file").click()
+        expect(page.get_by_role("link", name="New group")).to_be_visible()
+        expect(page.get_by_role("link", name="peers")).to_have_count(0)
+        page.context.close()
+
+
 def test_definition_is_not_tried_while_it_is_saved(look: Look) -> None:
     watched = look("/registry/edit")
     page = watched.page

@@ -8,7 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newscrawl.monitoring.alerts import alert_articles, assess_day, find_alerts, pending_alerts
+from newscrawl.items import CompanyStructure
+from newscrawl.monitoring.alerts import (
+    alert_articles,
+    assess_day,
+    find_alerts,
+    make_digest,
+    pending_alerts,
+)
 from newscrawl.monitoring.delivery import (
     Channel,
     DeliveryReport,
@@ -121,6 +128,33 @@ def test_spike_of_a_watched_company_is_delivered_once_with_its_articles(world):
     (told,) = hook.notices
     assert told["facts"]["articles_behind"][0]["url"] == "https://ft.example/burst-0-8"
     assert told["cause"] == f"spike/Siemens/{day(0)}"
+
+
+def test_group_has_alerts_and_a_digest_of_its_companies_together(world):
+    groups = CompanyStructure(groups={"our competitors": ("Alstom", "Siemens")})
+    company_alerts.watch_company(world, "our competitors")
+    burst(world)
+    assert find_alerts(world, today=TODAY) == []
+    (found,) = find_alerts(world, today=TODAY, structure=groups)
+    assert (found.kind, found.company) == ("spike", "our competitors")
+    articles = alert_articles(world, found, groups)
+    assert articles.number == found.facts["articles"] >= 9
+    assert "Siemens" in articles.articles[0].article.companies
+    (row,) = make_digest(world, "daily", day(0), groups).companies
+    assert (row.company, row.articles) == ("our competitors", articles.number)
+
+
+def test_first_article_about_a_company_of_a_watched_group_is_an_alert(database):
+    groups = CompanyStructure(groups={"our competitors": ("Alstom", "Siemens")})
+    run = register(database)
+    company_alerts.watch_company(database, "our competitors")
+    named = [body("Siemens")]
+    now = datetime.now(UTC)
+    page = document("first", text="Siemens is named.", mentions=named, fetched_at=now)
+    save_documents(database, [page], run)
+    assert find_alerts(database, today=TODAY) == []
+    (found,) = find_alerts(database, today=TODAY, structure=groups)
+    assert (found.kind, found.company) == ("first mention", "our competitors")
 
 
 def test_unwatched_company_has_alerts_only_with_everyone(world):

@@ -76,6 +76,16 @@ class Entry(BaseModel):
         return Definition(name=self.name.strip(), lists=lists, facts=facts)
 
 
+class GroupEntry(BaseModel):
+    """The form of a group; `members` has a line for each company."""
+
+    seal: str = Field("", max_length=200)
+    mark: str = Field("", max_length=200)
+    former: Line = ""
+    name: Line = ""
+    members: Lines = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What the form shows: `former` is the entry's name in the file, None for a new one."""
@@ -164,6 +174,47 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     return RedirectResponse("/registry", status_code=303)
 
 
+@router.get("/registry/group", response_class=HTMLResponse)
+def group(request: Request, name: str = "", saved: bool = False) -> Response:
+    """Show the form for a group of the file, or for a new one."""
+    opened = _writable(request).open()
+    if name and name not in opened.groups:
+        raise HTTPException(404, f"No group {name!r} is there to edit.")
+    form = GroupEntry(
+        seal="",
+        mark=opened.mark,
+        former=name,
+        name=name,
+        members="\n".join(opened.groups.get(name, ())),
+    )
+    return _group_form(request, form, opened.fault, saved=saved)
+
+
+@router.post("/registry/group/save", response_class=HTMLResponse)
+def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Response:
+    """Save the group, or show the form again with the error."""
+    check_seal(request, form.seal)
+    name = form.name.strip()
+    members = [line.strip() for line in form.members.splitlines() if line.strip()]
+    try:
+        _writable(request).save_group(name, members, instead_of=form.former or None, mark=form.mark)
+    except CompaniesFileError as error:
+        return _group_form(request, form, str(error), status=422)
+    address = f"/registry/group?name={quote(name, safe='')}&saved=true"
+    return RedirectResponse(address, status_code=303)
+
+
+@router.post("/registry/group/drop", response_class=HTMLResponse)
+def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Response:
+    """Delete a group from the file."""
+    check_seal(request, form.seal)
+    try:
+        _writable(request).delete_group(form.former, mark=form.mark)
+    except CompaniesFileError as error:
+        return _group_form(request, form, str(error), status=422)
+    return RedirectResponse("/registry", status_code=303)
+
+
 @router.get("/registry/history", response_class=HTMLResponse)
 def history(request: Request) -> Response:
     """Return how far the search of all stored articles is, or what it found."""
@@ -219,6 +270,25 @@ def _job(request: Request) -> RematchJob:
 
 def _history(request: Request, fault: str | None = None) -> HTMLResponse:
     return render(request, "history.html", job=_job(request).state, fault=fault)
+
+
+def _group_form(
+    request: Request,
+    form: GroupEntry,
+    fault: str | None,
+    *,
+    saved: bool = False,
+    status: int = 200,
+) -> HTMLResponse:
+    return render(
+        request,
+        "registry_group.html",
+        status=status,
+        form=form,
+        fault=fault,
+        saved=saved,
+        file=_writable(request).path,
+    )
 
 
 def _form(request: Request, draft: Draft, *, saved: bool, status: int = 200) -> HTMLResponse:
