@@ -141,10 +141,10 @@ class Monitor:
         return len(placed)
 
     def _due(self) -> list[str]:
-        """Return the sources that are due; an interrupted crawl is resumed without a rest."""
+        """Return the sources that are due; an interrupted crawl is resumed without a pause."""
         now = datetime.now(UTC)
         interrupted = set(self._leases.interrupted()).intersection(self._slugs)
-        unfinished = due_sources(self._database, now, interrupted, rest=timedelta(0))
+        unfinished = due_sources(self._database, now, interrupted, pause=timedelta(0))
         due = (*unfinished, *due_sources(self._database, now, self._slugs))
         return list(dict.fromkeys(one.slug for one in due))
 
@@ -178,7 +178,7 @@ class Monitor:
             logger.error("Nothing is pruned: %s", error)  # noqa: TRY400
 
     def _crawl_leased(self, slug: str) -> None:
-        if not due_sources(self._database, datetime.now(UTC), [slug], rest=timedelta(0)):
+        if not due_sources(self._database, datetime.now(UTC), [slug], pause=timedelta(0)):
             self._leases.cancel(slug)
             return
         logger.info("%s: the crawl starts", slug)

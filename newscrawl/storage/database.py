@@ -199,9 +199,9 @@ class Database:
         """Record the state of a source on a UTC day.
 
         Of several runs in a day the best state is kept, with its note, in the order of
-        COVERAGE_STATES: a good run makes up for a failure before it, and a failure after it
-        changes nothing; of equal states the later note is kept. `found` counts the articles that
-        a run was offered, `stored` those of them that are in the database at its end (new,
+        COVERAGE_STATES: a good run replaces an earlier failure, and a later failure changes
+        nothing; of equal states the later note is kept. `found` counts the articles in the
+        listings of a run, `stored` those of them that are in the database at its end (new,
         revised, unchanged or known before); the day keeps the largest of each, so that a second
         crawl of the same pages adds nothing.
         """

@@ -42,18 +42,18 @@ class SourceFacts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
-    """`length` is the duration of a lease without renewal. After a crawl a source rests for
-    `first_rest`, twice as long after each failure, and `longest_rest` at most. A source that is
+    """`length` is the duration of a lease without renewal. After a crawl a source is paused for
+    `min_pause`, twice as long after each failure, and `max_pause` at most. A source that is
     still queued after `queue_timeout` is queued again."""
 
     length: timedelta
-    first_rest: timedelta = timedelta(minutes=1)
-    longest_rest: timedelta = timedelta(hours=6)
+    min_pause: timedelta = timedelta(minutes=1)
+    max_pause: timedelta = timedelta(hours=6)
     queue_timeout: timedelta = timedelta(minutes=10)
 
-    def rest(self, failures: int) -> timedelta:
-        """Return how long a source rests after this number of failed crawls in a row."""
-        return min(self.first_rest * float(2 ** min(failures, 30)), self.longest_rest)
+    def pause_after(self, failures: int) -> timedelta:
+        """Return how long a source is paused after this number of failed crawls in a row."""
+        return min(self.min_pause * float(2 ** min(failures, 30)), self.max_pause)
 
 
 class Leases:
@@ -122,7 +122,7 @@ class Leases:
 
     def take(self, slug: str) -> bool:
         """Take the lease of a source; return False if it or a source on its host is leased, or if
-        it rests."""
+        it is paused."""
 
         def work(session: Session) -> bool:
             now = clock(session)
@@ -167,7 +167,7 @@ class Leases:
             lease.ended_at, lease.code, lease.note = now, code, note
             if outcome != "stopped":
                 lease.failures = lease.failures + 1 if outcome == "failed" else 0
-                lease.retry_at = now + self.terms.rest(lease.failures)
+                lease.retry_at = now + self.terms.pause_after(lease.failures)
 
         self._database.write(work)
 
@@ -295,7 +295,7 @@ def process_of(holder: str) -> Process | None:
 
 
 class SourceLease:
-    """The lease of this process on a registered source. The rests of a monitor don't apply to
+    """The lease of this process on a registered source. The pauses of a monitor don't apply to
     it."""
 
     def __init__(self, database: Database, slug: str, length: timedelta) -> None:

@@ -171,7 +171,7 @@ def test_failure_is_shown_with_its_cause(
     newscrawl: Newscrawl, store: Database, note: str, remark: str
 ) -> None:
     leases = Leases(
-        store, "host:2:x", LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
+        store, "host:2:x", LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
     )
     leases.register([SourceFacts("d", "d", "gb", "en", "https://x.example/")])
     leases.take("d")

@@ -27,7 +27,7 @@ from tests.worlds import document, register, save_documents
 # All inspections are as of this moment, however late the tests get to them.
 NOW = datetime.now(UTC)
 TODAY = datetime.combine(NOW.date(), time(), UTC)
-TERMS = LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
+TERMS = LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
 COUNTS = {
     "newscrawl/articles_new": 40,
     "newscrawl/pages_fetched": 42,

@@ -169,7 +169,7 @@ def test_failing_source_is_reported_and_others_are_crawled(room: Newsroom) -> No
 
 def test_third_failure_in_a_row_is_reported(room: Newsroom) -> None:
     with open_database(f"sqlite:///{room.database}") as database:
-        terms = LeaseTerms(length=timedelta(minutes=2), first_rest=timedelta(0))
+        terms = LeaseTerms(length=timedelta(minutes=2), min_pause=timedelta(0))
         leases = Leases(database, "before", terms)
         leases.register([SourceFacts("broken", "Broken", "gb", "en", "http://127.0.0.1/")])
         for _ in range(2):

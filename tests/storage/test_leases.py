@@ -12,8 +12,8 @@ from newscrawl.storage import Database
 from newscrawl.storage.leases import Leases, LeaseTerms, Outcome, SourceFacts, clock
 from newscrawl.storage.models import Lease, Source
 
-SHORT = LeaseTerms(length=timedelta(seconds=0.3), first_rest=timedelta(0))
-LONG = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(0))
+SHORT = LeaseTerms(length=timedelta(seconds=0.3), min_pause=timedelta(0))
+LONG = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(0))
 
 
 def facts(*slugs: str) -> list[SourceFacts]:
@@ -108,13 +108,19 @@ def test_lease_of_another_worker_is_not_released(database: Database) -> None:
 
 
 def test_failed_source_rests_longer_each_time() -> None:
-    minute = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
-    assert [minute.rest(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [1, 2, 4, 8, 360]
+    minute = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(minutes=1))
+    assert [minute.pause_after(n).total_seconds() / 60 for n in (0, 1, 2, 3, 50)] == [
+        1,
+        2,
+        4,
+        8,
+        360,
+    ]
 
 
 def test_resting_source_is_neither_leased_nor_queued(database: Database) -> None:
-    resting = LeaseTerms(length=timedelta(minutes=5), first_rest=timedelta(minutes=1))
-    first = leases(database, "a", resting)
+    pausing = LeaseTerms(length=timedelta(minutes=5), min_pause=timedelta(minutes=1))
+    first = leases(database, "a", pausing)
     first.take("ft")
     first.release("ft", "failed", 1, "no feed")
     assert not first.take("ft")

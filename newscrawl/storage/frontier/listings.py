@@ -309,18 +309,18 @@ def due_sources(
     now: datetime,
     slugs: Collection[str],
     *,
-    rest: timedelta = timedelta(minutes=10),
+    pause: timedelta = timedelta(minutes=10),
 ) -> list[DueSource]:
     """Return the due sources: never crawled ones first, then the latest.
 
     A source is due when its poll is, or when a page is due for a retry or revisit, but not during
-    its `rest` after the last crawl. `slugs` may name sources that are not in the database yet.
+    its `pause` after the last crawl. `slugs` may name sources that are not in the database yet.
     """
     states = _states(database, now)
     due = [
         found
         for slug in dict.fromkeys(slugs)
-        if (found := _due(slug, states.get(slug), now, rest)) is not None
+        if (found := _due(slug, states.get(slug), now, pause)) is not None
     ]
     return sorted(due, key=lambda one: (one.due_at is not None, one.due_at or now, one.slug))
 
@@ -356,11 +356,11 @@ def _states(database: Database, now: datetime) -> dict[str, _State]:
         }
 
 
-def _due(slug: str, state: _State | None, now: datetime, rest: timedelta) -> DueSource | None:
+def _due(slug: str, state: _State | None, now: datetime, pause: timedelta) -> DueSource | None:
     if state is None:
         return DueSource(slug=slug, due_at=None, polled_at=None, waiting=0)
     wanted = min(filter(None, (state.poll_at, state.page_at)))
-    due_at = max(wanted, state.polled_at + rest)
+    due_at = max(wanted, state.polled_at + pause)
     if due_at > now:
         return None
     return DueSource(slug=slug, due_at=due_at, polled_at=state.polled_at, waiting=state.waiting)
