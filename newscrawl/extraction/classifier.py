@@ -245,6 +245,9 @@ def load_network() -> Network:
 BALANCED: Final = 0.5
 FOR_PRECISION: Final = 0.7
 FOR_RECALL: Final = 0.3
+# On fronts, lists and services the network, which learned from articles most of all, is less sure
+# (ours, fitted on pages of wcxb that aren't articles).
+FOR_OTHER_PAGES: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """A page becomes an article: the whole story on one screen."""
 
+from typing import Final
+
 from newscrawl.extraction.kinds import decide_kind
 from newscrawl.extraction.language import settle_language
-from newscrawl.extraction.methods import METHODS, ParsedPage, parse_page
+from newscrawl.extraction.methods import METHODS, ParsedPage, of_other_page, parse_page
 from newscrawl.extraction.template_memory import without_templates
-from newscrawl.items import Article, Memory
+from newscrawl.items import Article, Kind, Memory
+
+_OTHER_PAGES: Final[frozenset[Kind]] = frozenset({"front", "other"})
 
 
 def extract(
@@ -50,6 +54,10 @@ def extract_from(
     metadata = page.metadata
     body = METHODS[method](page)
     paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
+    kind = decide_kind(page, paragraphs, url)
+    if method == "combined" and kind in _OTHER_PAGES:
+        body = of_other_page(page)
+        paragraphs = without_templates(body.paragraphs, memory) if memory else body.paragraphs
     word_counts = body.word_counts if len(paragraphs) == len(body.paragraphs) else None
     text = "\n\n".join(paragraphs)
     return Article(
@@ -65,7 +73,7 @@ def extract_from(
         site_name=metadata.site_name,
         image=metadata.image,
         paywalled=metadata.paywalled,
-        kind=decide_kind(page, paragraphs, url),
+        kind=kind,
         method=method,
         confidence=body.confidence,
     )

@@ -28,6 +28,7 @@ from newscrawl.extraction.blocks import (
 )
 from newscrawl.extraction.classifier import (
     BALANCED,
+    FOR_OTHER_PAGES,
     FOR_PRECISION,
     FOR_RECALL,
     combine,
@@ -222,3 +223,6 @@ METHODS: Final[dict[str, Callable[[ParsedPage], Body]]] = {
     "tb": _tb,
     **{variant: _cetr(variant) for variant in get_args(cetr.Variant)},
 }
+
+# What "combined" takes from a page that isn't an article.
+of_other_page: Final = _combined(FOR_OTHER_PAGES)

@@ -8,6 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 from newscrawl import extract
 from newscrawl.extraction.kinds import kind_of_text
 from newscrawl.extraction.metadata import read_metadata
+from newscrawl.extraction.methods import METHODS, of_other_page, parse_page
 from tests.walls.pages import ARTICLES, WALLS, Page
 
 NOW = datetime(2026, 11, 10, tzinfo=UTC)
@@ -192,3 +193,15 @@ def test_page_is_an_article_unless_much_speaks_against_it(page: str, url: str | 
 
 def test_address_that_is_no_address_leaves_a_page_an_article() -> None:
     assert extract(MANUAL, "https://[pier/docs").kind == "article"
+
+
+def test_page_that_is_no_article_gives_more_of_its_text() -> None:
+    url = "https://pier.example/docs/mooring"
+    page = parse_page(MANUAL, url)
+    taken = extract(MANUAL, url)
+    assert list(taken.paragraphs) == of_other_page(page).paragraphs
+    assert set(taken.paragraphs) >= set(METHODS["combined-recall"](page).paragraphs)
+    assert (
+        list(extract(REPORT, STORY).paragraphs)
+        == METHODS["combined"](parse_page(REPORT, STORY)).paragraphs
+    )
