@@ -141,7 +141,9 @@ class Mention:
     """A company named in an article.
 
     `start` and `end` are character offsets into the article's title or text,
-    depending on `section`. `rule` is the rule that found it (docs/mentions.md).
+    depending on `section`. `rule` is the rule that found it, `score` the probability that it is
+    right (docs/mentions.md), by which mentions are not told apart: None where it was stored before
+    there were scores.
     """
 
     company: str
@@ -150,6 +152,7 @@ class Mention:
     end: int
     section: Section
     rule: str = ""
+    score: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +211,7 @@ class MentionItem:
     end: int
     place: Place
     rule: str = ""
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -135,7 +135,7 @@ class Rematch:
                 _compare(old, set(counted), counts)
                 if self._max_examples:
                     self._add_examples(text, old, set(counted))
-            if set(counted) != old or corrected:
+            if corrected or _with_scores(counted) != _with_scores(old):
                 written[text.number] = mentions
         if not self._dry_run:
             step = Step(task=self._task, position=texts[-1].number, counts=counts)
@@ -167,6 +167,10 @@ def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:
         registry.find(text.text, title=text.title, language=text.language, source=text.url)
         for text in texts
     ]
+
+
+def _with_scores(mentions: Iterable[Mention]) -> set[tuple[Mention, float | None]]:
+    return {(mention, mention.score) for mention in mentions}
 
 
 def _compare(old: set[Mention], new: set[Mention], counts: Counter[str]) -> None:

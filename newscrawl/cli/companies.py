@@ -82,6 +82,8 @@ def find(
         Column(key="start", heading="from", number=True),
         Column(key="end", heading="to", number=True),
         Column(key="surface", heading="surface", table=False),
+        Column(key="rule", heading="rule"),
+        Column(key="score", heading="score", number=True, show=lambda score: f"{score:.3f}"),
         *(
             (Column(key="context", heading="context", wide=True),)
             if output_format == "table"
@@ -95,6 +97,8 @@ def find(
             "start": mention.start,
             "end": mention.end,
             "surface": mention.surface,
+            "rule": mention.rule,
+            "score": mention.score,
             "context": _context(title if mention.section == "title" else body, mention),
         }
         for mention in mentions

@@ -48,6 +48,7 @@ _FormOption = Annotated[
 _NthOption = Annotated[
     int | None, typer.Option(min=1, help="Only this one of several places, counted from 1.")
 ]
+_UndoneOption = Annotated[bool, typer.Option("--undone", help="Those that were undone.")]
 _WhoOption = Annotated[
     str | None, typer.Option(help="Who says so; else the user's name.", metavar="NAME")
 ]
@@ -117,20 +118,22 @@ def _summary(judgement: "Judgement") -> str:
 
 @app.command("list", epilog="Example: newscrawl corrections list --source ft --since 30d")
 @takes_scope
-def list_corrections(query: QueryContext, limit: LimitOption = 50) -> None:
+def list_corrections(
+    query: QueryContext, limit: LimitOption = 50, undone: _UndoneOption = False
+) -> None:
     """List corrections with who made them, the newest first; --since and --until are days of
     articles.
 
     A correction is applied; or redundant, if the matcher agrees with it by now; or misplaced, if
     the article has changed and no longer has the sentence. A misplaced correction is applied again
-    to a later version that has the sentence.
+    to a later version that has the sentence. --undone lists those that were undone, and by whom.
 
     Exit code 1 if there are no corrections.
     """
     from newscrawl.cli.output import Column, columns_of, records_of, render, write_note
     from newscrawl.storage import queries
 
-    rows = queries.corrections(query.database, scope=query.scope, limit=limit)
+    rows = queries.corrections(query.database, scope=query.scope, undone=undone, limit=limit)
     headings = {"id": "number", "state": "state", "made_by": "by"}
     columns = [
         replace(one, heading=headings.get(one.key, ""), table=one.key in headings)
@@ -141,9 +144,13 @@ def list_corrections(query: QueryContext, limit: LimitOption = 50) -> None:
         columns.append(Column(key="what", heading="correction", wide=True))
         for record, row in zip(records, rows, strict=True):
             is_ = "is not" if row.kind == "wrong" else "is"
+            undoing = ""
+            if row.undone_at is not None:
+                record["state"] = "undone"
+                undoing = f"\nundone by {row.undone_by}, {row.undone_at:%Y-%m-%d}"
             record["what"] = (
                 f"{row.surface!r} {is_} {row.company}, {row.made_at:%Y-%m-%d}\n"
-                f"{' '.join(row.sentence.split())}\n{row.url}"
+                f"{' '.join(row.sentence.split())}\n{row.url}{undoing}"
             )
     render(records, columns, query.output_format, title="Corrections")
     if not rows:
@@ -154,21 +161,28 @@ def list_corrections(query: QueryContext, limit: LimitOption = 50) -> None:
 @app.command(epilog="Example: newscrawl corrections remove 12 13")
 def remove(
     numbers: Annotated[list[int], typer.Argument(help="Numbers, as corrections list has them.")],
+    who: _WhoOption = None,
     database: DatabaseOption = None,
 ) -> None:
     """Undo corrections: the mentions are again those that the matcher has found.
 
+    Who undid one is recorded: corrections list --undone.
+
     Exit code 1 if one of them could not be undone.
     """
     from newscrawl.cli.output import write_note
-    from newscrawl.storage.corrections import remove_correction
+    from newscrawl.storage.corrections import undo_correction
     from newscrawl.storage.errors import CorrectionError
 
+    undone_by = who or config.user_name()
+    if not undone_by:
+        raise InputError("who undoes the correction? give --who NAME")
     faults = 0
     with open_for_reading(database) as store:
         for number in dict.fromkeys(numbers):
             try:
-                write_note(f"Correction {number} of {remove_correction(store, number)} is undone.")
+                url = undo_correction(store, number, undone_by)
+                write_note(f"Correction {number} of {url} is undone.")
             except CorrectionError as error:
                 faults += 1
                 write_note(str(error))

@@ -24,6 +24,7 @@ from newscrawl.cli.arguments import (
     LangsOption,
     PrivateOption,
     SetsOption,
+    companies_from,
     corpus_from,
     refuse_options,
 )
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from newscrawl.training.trees import TreesName
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
-Model = Literal["limits", "network", "kinds", "tree", "boosted"]
+Model = Literal["limits", "network", "kinds", "mentions", "tree", "boosted"]
 # Options of one model only.
 _OF_LIMITS = (
     *("profile", "unspaced", "run", "tau", "phi", "omega", "largest_step", "particles"),
@@ -50,6 +51,9 @@ _OF_LIMITS = (
 _OF_NETWORK = ("epochs",)
 # Options that have no meaning for an archive, whose pages have no labels but their own.
 _OF_CORPUS = ("corpus", "sets", "langs", "page_types", "include_sealed")
+_OF_MENTIONS = ("cases",)
+_SCORE_FOLDS = 5  # ours: parts of the sites, each scored by a model of the others
+_OF_PAGES = ("sets", "langs", "page_types", "seed", "split_seed", "include_sealed")
 _THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 _OF_KINDS = (0.5, 0.6, 0.7, 0.8, 0.9)  # probabilities of not being an article
 _MEASURES = {
@@ -168,6 +172,15 @@ _OutputOption = Annotated[
         metavar="PATH",
     ),
 ]
+_CasesOption = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        help="Mentions: learn from these cases too, as `corrections export` writes them.",
+        metavar="FILE",
+    ),
+]
 _ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite better ones too.")]
 
 
@@ -196,6 +209,7 @@ def train(
     from_archive: _ArchiveOption = None,
     output: _OutputOption = None,
     force: _ForceOption = False,
+    cases: _CasesOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
@@ -212,6 +226,9 @@ def train(
     --from-archive trains our network further on your own pages (NEWSCRAWL_ARCHIVE): those whose
     JSON-LD holds their text, which is taken out. It is written where it beats ours on the 30 % of
     sites that it was not trained on.
+
+    --model mentions fits the score of a mention to bundled cases, labelled news of --corpus and
+    exported corrections (--cases), and says how well it fits mentions of unseen sites.
     """
     if from_archive:
         _refuse_options_of_corpora(context, model)
@@ -219,6 +236,9 @@ def train(
         _train_from_archive(plan, form)
         return
     _refuse_options_of_others(context, model)
+    if model == "mentions":
+        _train_mentions(corpus, cases, folds, output, form)
+        return
     from newscrawl.training.corpus import DEVELOPMENT
     from newscrawl.training.limits import FIGURE_3, Plan, learnable
     from newscrawl.training.pso import SwarmSettings
@@ -263,17 +283,58 @@ def _refuse_options_of_corpora(context: typer.Context, model: Model) -> None:
     if model != "network":
         refuse_options(context, ("model",), "is not for --from-archive, which trains the network")
     limits = tuple(name for name in _OF_LIMITS if name != "force")
-    refuse_options(context, (*_OF_CORPUS, *limits), "is not for --from-archive")
+    refuse_options(context, (*_OF_CORPUS, *_OF_MENTIONS, *limits), "is not for --from-archive")
 
 
 def _refuse_options_of_others(context: typer.Context, model: Model) -> None:
     """Raise InputError for an option that only another model has."""
+    if model == "mentions":
+        refuse_options(context, (*_OF_LIMITS, *_OF_PAGES), "is not for --model mentions")
+    else:
+        refuse_options(context, _OF_MENTIONS, f"is for mentions, not --model {model}")
     if model == "limits":
         refuse_options(context, ("include_sealed",), "is not for limits")
-    else:
+    elif model != "mentions":
         refuse_options(context, _OF_LIMITS, f"is for limits, not --model {model}")
     if model != "network":
         refuse_options(context, _OF_NETWORK, f"is for the network, not --model {model}")
+
+
+def _train_mentions(
+    corpus: Path | None, cases: Path | None, folds: int | None, output: Path | None, form: Format
+) -> None:
+    from newscrawl.cli.evaluate import show_calibration
+    from newscrawl.training.mention_calibration import (
+        SCORE_FILE,
+        cross_validate,
+        fit_score,
+        judged_mentions,
+        write_model,
+    )
+    from newscrawl.training.mention_score import LabelsError, read_labelled
+
+    pages = corpus_from(corpus) if corpus else None
+    try:
+        own = read_labelled(cases) if cases else []
+        judged = judged_mentions(companies_from(None), pages, own)
+        calibration = cross_validate(judged, folds or _SCORE_FOLDS)
+        model = fit_score(judged)
+    except LabelsError as error:
+        raise InputError(str(error)) from error
+    show_calibration(calibration, form)
+    if not folds:
+        provenance = {
+            "corpus": pages.name if pages else None,
+            "fingerprint": pages.fingerprint if pages else None,
+            "mentions": calibration.mentions,
+            "wrong": calibration.wrong,
+            "brier": round(calibration.brier, 5),
+            "brier_of_the_plain_share": round(calibration.constant, 5),
+            "command": _command(),
+            "date": datetime.now(UTC).date().isoformat(),
+        }
+        write_model(model, output or SCORE_FILE, provenance)
+        write_note(f"{output or SCORE_FILE} written")
 
 
 def _train_limits(task: _Task, plan: "Plan", *, force: bool) -> None:

@@ -96,6 +96,7 @@ def _mention_item(mention: Mention) -> MentionItem:
         end=mention.end,
         place=_PLACES[mention.section],
         rule=mention.rule,
+        score=mention.score,
     )
 
 
@@ -135,6 +136,7 @@ def _mention(item: MentionItem) -> Mention:
         end=item.end,
         section=_SECTIONS[item.place],
         rule=item.rule,
+        score=item.score,
     )
 
 

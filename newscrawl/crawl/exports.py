@@ -322,6 +322,7 @@ def _types() -> dict[str, Any]:
             ("end", arrow.int32()),
             ("place", text),
             ("rule", text),
+            ("score", arrow.float64()),
         ]
     )
     return {

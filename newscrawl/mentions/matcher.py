@@ -19,6 +19,7 @@ from newscrawl.mentions.disambiguation import (
 )
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
+from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model
 from newscrawl.mentions.tickers import TickerHit, Tickers
 from newscrawl.mentions.vocabulary import Vocabulary
 
@@ -72,6 +73,12 @@ class Matcher:
         self, text: str, title: str, language: str | None, source: str | None = None
     ) -> list[Mention]:
         """Return all mentions, those of the title first, each section in reading order."""
+        return [mention for mention, _ in self.find_with_evidence(text, title, language, source)]
+
+    def find_with_evidence(
+        self, text: str, title: str, language: str | None, source: str | None = None
+    ) -> list[tuple[Mention, Evidence]]:
+        """Return all mentions, each with what its score is computed from."""
         article = normalize(text, title)
         content = article.text
         candidates = _first(self._finder.find(content, language))
@@ -81,19 +88,19 @@ class Matcher:
         own = self._credits.publishers_of(source)
         places, persons = self._filter(content, candidates, own, language)
         certain, doubtful = self._split_by_certainty(places, persons, language)
-        found = [(c, "inflection" if c.inflected else "name") for c in certain]
+        by_rule = [(c, "inflection" if c.inflected else "name") for c in certain]
         if doubtful:
             context = self._article_context(content, certain, tickers, doubtful, language)
             context = replace(context, persons=frozenset(persons))
-            found += self._supported(content, doubtful, context)
-        mentions = [
-            self._mention(article, candidate.form.company, (candidate.start, candidate.end), rule)
-            for candidate, rule in found
+            by_rule += self._supported(content, doubtful, context)
+        found = [FoundName(c.form.company, c.start, c.end, rule, c) for c, rule in by_rule]
+        found += [FoundName(hit.company, hit.start, hit.end, "ticker") for hit in tickers]
+        evidence = evidence_of(article, found, language, self._words)
+        scored = [
+            (self._mention(article, one, load_model().score(known)), known)
+            for one, known in zip(found, evidence, strict=True)
         ]
-        mentions += [
-            self._mention(article, hit.company, (hit.start, hit.end), "ticker") for hit in tickers
-        ]
-        return sorted(mentions, key=lambda m: (m.section != "title", m.start, m.company))
+        return sorted(scored, key=lambda pair: _reading_order(pair[0]))
 
     def _filter(
         self,
@@ -230,18 +237,21 @@ class Matcher:
         doubtful = is_acronym(rival.form.text) or self._disambiguator.is_everyday(rival, context)
         return INHERITED_IN_DOUBT if doubtful else INHERITED
 
-    def _mention(
-        self, article: NormalizedText, company: int, span: tuple[int, int], rule: str
-    ) -> Mention:
-        section, start, end = article.origin(*span)
+    def _mention(self, article: NormalizedText, one: FoundName, score: float) -> Mention:
+        section, start, end = article.origin(one.start, one.end)
         return Mention(
-            company=self._companies[company].name,
+            company=self._companies[one.company].name,
             surface=article.surface(section, start, end),
             start=start,
             end=end,
             section=section,
-            rule=rule,
+            rule=one.rule,
+            score=score,
         )
+
+
+def _reading_order(mention: Mention) -> tuple[bool, int, str]:
+    return mention.section != "title", mention.start, mention.company
 
 
 def _first(found: list[Found]) -> list[Found]:

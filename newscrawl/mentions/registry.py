@@ -22,6 +22,7 @@ from newscrawl.mentions.registry_file import (
     no_company,
     read_file,
 )
+from newscrawl.mentions.score import Evidence
 from newscrawl.mentions.vocabulary import Vocabulary, load_vocabulary
 
 BUNDLED = Path(__file__).parent / "companies"
@@ -62,6 +63,17 @@ class Companies(Sequence[Company]):
         Never raises; an ambiguous name counts only with support in title or text.
         """
         return self._matcher.find(text, title, language, source)
+
+    def find_with_evidence(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        language: str | None = None,
+        source: str | None = None,
+    ) -> list[tuple[Mention, Evidence]]:
+        """Return the mentions as `find` does, each with what its score is computed from."""
+        return self._matcher.find_with_evidence(text, title, language, source)
 
     def named(self, name: str) -> Company | None:
         """Return the company of this name or unambiguous alias, in any case."""

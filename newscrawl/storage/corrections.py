@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
@@ -109,9 +109,7 @@ def add_corrections(
     What was said of a place before is not stored twice. Raise CorrectionError where there is no
     such article, text or mention, or the company is found there already.
     """
-    name = clean(" ".join(made_by.split()))[:MAX_NAME]
-    if not name:
-        raise CorrectionError("say who makes the correction: a name is missing")
+    name = _name(made_by)
     if not judgements:
         raise CorrectionError("no such words are in the article, or they are found already")
 
@@ -137,18 +135,21 @@ def add_corrections(
     return database.write(work)
 
 
-def remove_correction(database: Database, number: int) -> str:
-    """Undo a correction: its article has the mentions that it has without it. Return the URL of
-    the article; raise CorrectionError where there is no such correction."""
+def undo_correction(database: Database, number: int, undone_by: str) -> str:
+    """Undo a correction: its article has the mentions that it has without it. It stays, with who
+    undid it and when. Return the URL of the article; raise CorrectionError where no such correction
+    holds."""
+    name = _name(undone_by)
 
     def work(session: Session) -> str:
         connection = session.connection()
-        this = models.Correction.id == number
+        this = (models.Correction.id == number) & models.Correction.undone_at.is_(None)
         article_id = connection.execute(select(models.Correction.article_id).where(this)).scalar()
         if article_id is None:
             raise _unknown(number)
         text, before, mentions = _locked(connection, article_id)
-        if not connection.execute(delete(models.Correction).where(this)).rowcount:
+        record = {"undone_by": name, "undone_at": datetime.now(UTC), "replaced": []}
+        if not connection.execute(update(models.Correction).where(this).values(record)).rowcount:
             raise _unknown(number)
         _apply_anew(connection, text, without_corrections(before, mentions))
         return text.url
@@ -158,7 +159,9 @@ def remove_correction(database: Database, number: int) -> str:
 
 def corrected_texts(database: Database, scope: Scope) -> list[CorrectedText]:
     """Return the articles of the scope with a correction that has its place in them."""
-    with_place = select(models.Correction.article_id).where(models.Correction.state != "misplaced")
+    with_place = select(models.Correction.article_id).where(
+        models.Correction.state != "misplaced", models.Correction.undone_at.is_(None)
+    )
     query = articles_within(select(Article.id), scope, every_kind=True)
     with database.reading() as session:
         connection = session.connection()
@@ -266,6 +269,14 @@ def _values(judgement: Judgement, text: StoredText, made_by: str) -> dict[str, A
         "state": "applied",
         "replaced": [],
     }
+
+
+def _name(person: str) -> str:
+    """Return a person's name as it is stored; raise CorrectionError where it is missing."""
+    name = clean(" ".join(person.split()))[:MAX_NAME]
+    if not name:
+        raise CorrectionError("say who makes the correction: a name is missing")
+    return name
 
 
 def _unknown(number: int) -> CorrectionError:

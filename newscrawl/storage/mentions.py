@@ -35,6 +35,7 @@ _MENTIONS = BulkInsert(
         "end_offset",
         "surface",
         "rule",
+        "score",
     ),
 )
 _BOILERPLATE = BulkInsert(
@@ -80,6 +81,7 @@ class Correction:
             end=self.end,
             section=self.section,
             rule=CORRECTED,
+            score=1.0,
         )
 
 
@@ -88,20 +90,24 @@ def overlap(one: Mention, other: Mention) -> bool:
     return one.section == other.section and one.start < other.end and other.start < one.end
 
 
-_CORRECTIONS = select(
-    models.Correction.article_id,
-    models.Correction.id,
-    models.Correction.kind,
-    models.Correction.company,
-    models.Correction.section,
-    models.Correction.start_offset.label("start"),
-    models.Correction.end_offset.label("end"),
-    models.Correction.surface,
-    models.Correction.sentence,
-    models.Correction.sentence_offset,
-    models.Correction.state,
-    models.Correction.replaced,
-).order_by(models.Correction.id)
+_CORRECTIONS = (
+    select(
+        models.Correction.article_id,
+        models.Correction.id,
+        models.Correction.kind,
+        models.Correction.company,
+        models.Correction.section,
+        models.Correction.start_offset.label("start"),
+        models.Correction.end_offset.label("end"),
+        models.Correction.surface,
+        models.Correction.sentence,
+        models.Correction.sentence_offset,
+        models.Correction.state,
+        models.Correction.replaced,
+    )
+    .where(models.Correction.undone_at.is_(None))
+    .order_by(models.Correction.id)
+)
 
 
 def write_occurrences(
@@ -123,6 +129,7 @@ def write_occurrences(
             "end_offset": mention.end,
             "surface": clean(mention.surface),
             "rule": mention.rule,
+            "score": mention.score,
         }
         for article_id, found in mentions.items()
         for mention in found
@@ -283,17 +290,24 @@ def mentions_of(connection: Connection, numbers: Sequence[int]) -> dict[int, set
             table.end_offset,
             table.section,
             table.rule,
+            table.score,
         )
         .join(Company, Company.id == table.company_id)
         .where(table.article_id.in_(numbers))
     )
     found: dict[int, set[Mention]] = defaultdict(set)
-    for number, company, surface, start, end, section, rule in connection.execute(query):
-        where: Section = "title" if section == "title" else "body"
+    for row in connection.execute(query):
+        where: Section = "title" if row.section == "title" else "body"
         mention = Mention(
-            company=company, surface=surface, start=start, end=end, section=where, rule=rule
+            company=row.name,
+            surface=row.surface,
+            start=row.start_offset,
+            end=row.end_offset,
+            section=where,
+            rule=row.rule,
+            score=row.score,
         )
-        found[number].add(mention)
+        found[row.article_id].add(mention)
     return found
 
 

@@ -412,4 +412,5 @@ def _packed_mention(mention: Mention) -> dict[str, Any]:
         "end": mention.end,
         "section": mention.section,
         "rule": mention.rule,
+        "score": mention.score,
     }

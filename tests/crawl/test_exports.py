@@ -417,7 +417,15 @@ ITEM = ArticleItem(
     authors=("Ada", "Jule, Jr."),
     published=NOW,
     mentions=(
-        MentionItem(company="Siemens", form="Siemens", start=0, end=7, place="body", rule="name"),
+        MentionItem(
+            company="Siemens",
+            form="Siemens",
+            start=0,
+            end=7,
+            place="body",
+            rule="name",
+            score=0.99,
+        ),
     ),
 )
 
@@ -439,7 +447,7 @@ def test_csv_cells_are_not_formulas() -> None:
     assert (row["published"], row["modified"]) == ("2026-11-22T12:00:00+00:00", "")
     assert json.loads(row["mentions"]) == [
         {"company": "Siemens", "form": "Siemens", "start": 0, "end": 7, "place": "body"}
-        | {"rule": "name"}
+        | {"rule": "name", "score": 0.99}
     ]
 
 

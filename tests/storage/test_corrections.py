@@ -16,7 +16,7 @@ from newscrawl.storage.corrections import (
     add_corrections,
     corrected_texts,
     missed_mentions,
-    remove_correction,
+    undo_correction,
     wrong_mentions,
 )
 from newscrawl.storage.errors import CorrectionError
@@ -134,11 +134,15 @@ def test_undoing_restores_the_counts(
 ) -> None:
     numbers = drop_ford(database) + add_bmw(database)
     for number in numbers:
-        assert remove_correction(database, number) == URL
+        assert undo_correction(database, number, "Grace") == URL
     assert counts(database) == before
     assert queries.corrections(database) == []
+    undone = queries.corrections(database, undone=True)
+    assert sorted(row.id for row in undone) == sorted(numbers)
+    assert {(row.made_by, row.undone_by) for row in undone} == {("ada", "Grace")}
+    assert all(row.undone_at and row.undone_at >= row.made_at for row in undone)
     with pytest.raises(CorrectionError, match=f"no correction {numbers[0]}"):
-        remove_correction(database, numbers[0])
+        undo_correction(database, numbers[0], "Grace")
 
 
 @pytest.mark.usefixtures("before")
@@ -153,8 +157,24 @@ def test_one_place_can_be_given_to_another_company(database: Database) -> None:
     )
     (number,) = correct(database, [Judgement(kind="missed", mention=place)])
     assert counts(database) == {"Ford": (1, 2), "Siemens Energy": (0, 1)}
-    remove_correction(database, number)
+    undo_correction(database, number, "Grace")
     assert counts(database)["Siemens"] == (0, 1)
+
+
+@pytest.mark.usefixtures("before")
+def test_score_of_a_mention_is_stored_and_a_person_is_sure(database: Database) -> None:
+    assert all(0 < (one.score or 0) < 1 for one in page_of(database).mentions)
+    add_bmw(database)
+    assert {one.score for one in page_of(database).mentions if one.company == "BMW"} == {1.0}
+
+
+@pytest.mark.usefixtures("before")
+def test_undone_correction_can_be_made_again(database: Database) -> None:
+    (first,) = add_bmw(database)
+    undo_correction(database, first, "Grace")
+    (second,) = add_bmw(database)
+    assert second != first
+    assert [row.id for row in queries.corrections(database)] == [second]
 
 
 @pytest.mark.usefixtures("before")
@@ -184,7 +204,7 @@ def test_corrections_survive_rematch(database: Database, registry: Path) -> None
     assert [(one.company, one.articles) for one in result.companies] == [("Siemens", -1)]
     assert counts(database) == {"BMW": (0, 1)}
     assert states(database) == [("Ford", "redundant")] * 3 + [("BMW", "redundant")]
-    remove_correction(database, bmw)
+    undo_correction(database, bmw, "Grace")
     assert counts(database) == {"BMW": (0, 1)}
 
 
@@ -206,7 +226,7 @@ def test_undoing_after_rematch_gives_what_the_matcher_finds(
     smaller.write_text('bundled = false\n[[company]]\nname = "Siemens"\n', "utf-8")
     Rematch(database, smaller, Scope()).run()
     for number in numbers:
-        remove_correction(database, number)
+        undo_correction(database, number, "Grace")
     assert counts(database) == {"Siemens": before["Siemens"]}
 
 

@@ -35,7 +35,7 @@ from newscrawl.storage.corrections import (
     Judgement,
     add_corrections,
     missed_mentions,
-    remove_correction,
+    undo_correction,
     wrong_mentions,
 )
 from newscrawl.storage.errors import CorrectionError, RevisionError
@@ -278,7 +278,7 @@ def correct(request: Request, form: Annotated[CorrectionForm, Form()]) -> Respon
     try:
         with app_state(request).store.reading() as database:
             if form.undo is not None:
-                remove_correction(database, form.undo)
+                undo_correction(database, form.undo, name_of_person(request))
             else:
                 judgements = _judgements(request, database, form)
                 add_corrections(database, form.url, judgements, name_of_person(request))

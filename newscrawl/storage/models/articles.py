@@ -138,7 +138,8 @@ class Revision(Base):
 
 class Mention(Base):
     """One occurrence of a company; offsets count characters of the title or the text, `rule`
-    names the rule that found it."""
+    names the rule that found it, `score` the probability that it is right (null: stored without
+    one)."""
 
     __tablename__ = "mentions"
     __table_args__ = (Index(None, "company_id", "article_id"),)
@@ -153,6 +154,7 @@ class Mention(Base):
     end_offset: Mapped[int]
     surface: Mapped[str]
     rule: Mapped[str]
+    score: Mapped[float | None]
 
 
 class Correction(Base):
@@ -160,7 +162,8 @@ class Correction(Base):
 
     The offsets are those of its place in the present text, or in the last one that had it;
     `sentence` is the sentence around it when it was made, and begins `sentence_offset` characters
-    before it. `replaced` are the mentions found by the matcher that it has taken the place of.
+    before it. `replaced` are the mentions found by the matcher that it has taken the place of. One
+    that was undone stays, as a record of who undid it.
     """
 
     __tablename__ = "corrections"
@@ -181,6 +184,8 @@ class Correction(Base):
     made_at: Mapped[datetime]
     state: Mapped[str]
     replaced: Mapped[list[dict[str, Any]]]
+    undone_by: Mapped[str | None]
+    undone_at: Mapped[datetime | None]
 
 
 class Coverage(Base):

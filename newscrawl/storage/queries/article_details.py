@@ -62,6 +62,10 @@ class MarkedMention:
     end: int
     surface: str
     rule: str
+    score: float | None = field(
+        default=None,
+        metadata=about("the probability that it is right; null where it was stored without one"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +91,8 @@ class CorrectionRow:
     section: str = field(metadata=about(shown="files"))
     start: int = field(metadata=about("offset in title or text", shown="files"))
     end: int = field(metadata=about(shown="files"))
+    undone_by: str | None = field(metadata=about(shown="files"))
+    undone_at: datetime | None = field(metadata=about("null unless it was undone", shown="files"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +250,8 @@ _CORRECTIONS = (
         Correction.section,
         Correction.start_offset.label("start"),
         Correction.end_offset.label("end"),
+        Correction.undone_by,
+        Correction.undone_at,
     )
     .select_from(Correction)
     .join(Article, Article.id == Correction.article_id)
@@ -253,10 +261,18 @@ _CORRECTIONS = (
 
 @question("/corrections")
 def corrections(
-    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+    database: Database,
+    *,
+    scope: Scope = ANY,
+    undone: bool = False,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[CorrectionRow]:
-    """Return the corrections of mentions in the scope's articles, the newest first."""
-    query = articles_within(_CORRECTIONS, scope, every_kind=True).limit(limit).offset(offset)
+    """Return the corrections of mentions in the scope's articles, the newest first; `undone`: those
+    that were undone, instead of those that hold."""
+    was_undone = Correction.undone_at.is_not(None)
+    query = articles_within(_CORRECTIONS, scope, every_kind=True)
+    query = query.where(was_undone if undone else ~was_undone).limit(limit).offset(offset)
     with database.reading() as session:
         return [CorrectionRow(**row) for row in session.execute(query).mappings()]
 
@@ -353,6 +369,7 @@ def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
             end=mention.end_offset,
             surface=mention.surface,
             rule=mention.rule,
+            score=mention.score,
         )
         for mention, name in session.execute(query)
     ]
@@ -361,6 +378,7 @@ def _mentions(session: Session, number: int) -> tuple[MarkedMention, ...]:
 
 def _corrections(session: Session, number: int) -> tuple[CorrectionRow, ...]:
     query = _CORRECTIONS.join(Source, Source.id == Article.source_id).where(Article.id == number)
+    query = query.where(Correction.undone_at.is_(None))
     return tuple(CorrectionRow(**row) for row in session.execute(query).mappings())
 
 

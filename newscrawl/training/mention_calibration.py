@@ -1,0 +1,279 @@
+"""The score of a mention (newscrawl.mentions.score), fitted to mentions that people have judged.
+
+Judged are the mentions of the bundled cases, the first mention of each company in the labelled real
+texts, those of data/mentions_judged.jsonl and of exported corrections. A line of that file is a
+text of which only some mentions were judged: `set, page, language, site, sha256` of the gold text,
+`right` and `wrong` as ["title" or "text", start, end, company].
+
+The model is a logistic regression with a penalty on the weights (L2), fitted by Newton's method.
+"""
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newscrawl import mentions
+from newscrawl.mentions import Companies
+from newscrawl.mentions.score import Evidence, ScoreModel, load_model
+from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus
+from newscrawl.training.mention_score import (
+    LabelledText,
+    LabelsError,
+    RealText,
+    join_texts,
+    read_labelled,
+    read_labels,
+)
+
+# Ours: penalty of squared weights; of 0.5 to 20 the one with the best logarithmic loss by folds.
+PENALTY = 1.0
+# Ours: Newton's method has converged long before.
+_STEPS = 50
+_CONVERGED = 1e-8
+# Ours: the bins of a reliability table; half of all scores are above 0.98.
+BINS = (0.0, 0.9, 0.95, 0.97, 0.98, 0.99, 1.0)
+
+SCORE_FILE = Path(mentions.__file__).with_name("mention_score.json")
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMention:
+    """A mention of the matcher, and whether a person says that it is right; `site` is what its
+    fold goes by."""
+
+    evidence: Evidence
+    is_right: bool
+    site: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """Mentions whose score lies between two bounds: mean score, and share of right ones."""
+
+    low: float
+    high: float
+    mentions: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How well scores of unseen sites fit: the Brier score, the area under the curve and the bins;
+    `constant` is the Brier score of the share of right mentions on the other sites."""
+
+    mentions: int
+    wrong: int
+    brier: float
+    constant: float
+    area: float
+    bins: tuple[Bin, ...]
+
+
+def judged_cases(companies: Companies, texts: Iterable[LabelledText]) -> Iterator[JudgedMention]:
+    """Yield all mentions found in texts whose mentions are all labelled."""
+    for text in texts:
+        left = Counter(text.mentions)
+        for mention, evidence in companies.find_with_evidence(
+            text.text, title=text.title, language=text.language or None, source=text.source or None
+        ):
+            pair = mention.company, mention.surface
+            is_right = left[pair] > 0
+            left[pair] -= is_right
+            yield JudgedMention(
+                evidence=evidence, is_right=is_right, site=text.source or f"case {text.id}"
+            )
+
+
+def judged_texts(companies: Companies, texts: Iterable[RealText]) -> Iterator[JudgedMention]:
+    """Yield the first mention of each company in real texts, without those in doubt."""
+    for text in texts:
+        labels = text.labels
+        skipped = {one.company for one in labels.in_doubt} - labels.companies
+        for mention, evidence in companies.find_with_evidence(
+            text.text, title=text.title, language=labels.language, source=text.source
+        ):
+            if mention.company not in skipped:
+                skipped.add(mention.company)
+                is_right = mention.company in labels.companies
+                yield JudgedMention(evidence=evidence, is_right=is_right, site=labels.site)
+
+
+def judged_pairs(companies: Companies, corpus: Corpus) -> Iterator[JudgedMention]:
+    """Yield the mentions of data/mentions_judged.jsonl in texts of the corpus that have not changed
+    since."""
+    pages = {(page.set, page.id): page for page in corpus}
+    for row in _read_judged():
+        page = pages.get((row["set"], row["page"]))
+        if page is None or page.text is None:
+            continue
+        if hashlib.sha256(page.text.encode()).hexdigest() != row["sha256"]:
+            continue
+        judged = dict(_judged_places(row))
+        for mention, evidence in companies.find_with_evidence(
+            page.text,
+            title=page.title or "",
+            language=row["language"],
+            source=page.url or page.site,
+        ):
+            is_right = judged.get((mention.section, mention.start, mention.company))
+            if is_right is not None:
+                yield JudgedMention(evidence=evidence, is_right=is_right, site=row["site"])
+
+
+def _read_judged() -> Iterator[Mapping[str, Any]]:
+    path = files("newscrawl.training").joinpath("data/mentions_judged.jsonl")
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            raise LabelsError(f"{path}, line {number}: not judged mentions ({error!r})") from None
+
+
+def _judged_places(row: Mapping[str, Any]) -> Iterator[tuple[tuple[str, int, str], bool]]:
+    for key, is_right in (("right", True), ("wrong", False)):
+        for section, start, _, company in row[key]:
+            yield ("title" if section == "title" else "body", start, company), is_right
+
+
+def judged_mentions(
+    companies: Companies, corpus: Corpus | None, own: Iterable[LabelledText]
+) -> list[JudgedMention]:
+    """Return the judged mentions of the bundled and one's own cases, and of a corpus's news."""
+    judged = [*judged_cases(companies, read_labelled()), *judged_cases(companies, own)]
+    if corpus is not None:
+        judged += judged_texts(companies, _real_texts(corpus, DEVELOPMENT))
+        judged += judged_pairs(companies, corpus)
+    return judged
+
+
+def _real_texts(corpus: Corpus, part: str) -> list[RealText]:
+    return join_texts([one for one in read_labels() if one.part == part], corpus)[0]
+
+
+def score_sealed(companies: Companies, corpus: Corpus) -> "Calibration | None":
+    """Return how well the bundled model fits the sealed sites of a corpus; None without any."""
+    judged = list(judged_texts(companies, _real_texts(corpus, SEALED)))
+    return calibration_of(load_model(), judged) if judged else None
+
+
+def fit_score(judged: Sequence[JudgedMention], penalty: float = PENALTY) -> ScoreModel:
+    """Return the model that is fitted to judged mentions, of which some are right and some wrong.
+
+    Raise LabelsError where all of them are right, or all wrong."""
+    names = sorted({one for mention in judged for one in mention.evidence})
+    right = np.array([mention.is_right for mention in judged], dtype=np.float64)
+    if not 0 < right.sum() < len(right):
+        raise LabelsError("a score is fitted to right and wrong mentions: give cases of both")
+    known = np.ones((len(judged), len(names) + 1))
+    known[:, 1:] = _matrix(judged, names)
+    weights = np.zeros(len(names) + 1)
+    share = right.mean()
+    weights[0] = np.log(share / (1 - share))
+    ridge = np.full(len(weights), penalty)
+    ridge[0] = 0
+    for _ in range(_STEPS):
+        scores = _logistic(known @ weights)
+        slope = known.T @ (scores - right) + ridge * weights
+        curve = (known * (scores * (1 - scores))[:, None]).T @ known + np.diag(ridge)
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if np.abs(step).max() < _CONVERGED:
+            break
+    rounded = [round(float(weight), 4) for weight in weights]
+    return ScoreModel(intercept=rounded[0], weights=dict(zip(names, rounded[1:], strict=True)))
+
+
+def _matrix(judged: Sequence[JudgedMention], names: Sequence[str]) -> Numbers:
+    columns = {name: number for number, name in enumerate(names)}
+    known = np.zeros((len(judged), len(names)))
+    for row, mention in enumerate(judged):
+        for name in mention.evidence:
+            known[row, columns[name]] = 1
+    return known
+
+
+def _logistic(logits: Numbers) -> Numbers:
+    scores: Numbers = 1 / (1 + np.exp(-logits))
+    return scores
+
+
+def cross_validate(judged: Sequence[JudgedMention], folds: int = 5) -> Calibration:
+    """Return how well the scores of mentions fit, each by a model of the other folds' sites.
+
+    A hash of a site decides its fold. Raise LabelsError where a fold's others are all right."""
+    fold_of = [_fold(mention.site, folds) for mention in judged]
+    scores, constants = np.zeros(len(judged)), np.zeros(len(judged))
+    for fold in sorted(set(fold_of)):
+        others = [one for one, of in zip(judged, fold_of, strict=True) if of != fold]
+        model = fit_score(others)
+        share = sum(one.is_right for one in others) / len(others)
+        for number, of in enumerate(fold_of):
+            if of == fold:
+                scores[number], constants[number] = model.score(judged[number].evidence), share
+    return _calibration(scores, constants, np.array([one.is_right for one in judged], dtype=float))
+
+
+def _fold(site: str, folds: int) -> int:
+    return int(hashlib.sha256(site.encode()).hexdigest()[:8], 16) % folds
+
+
+def calibration_of(model: ScoreModel, judged: Sequence[JudgedMention]) -> Calibration:
+    """Return how well a model's scores fit mentions that it may have been fitted to."""
+    right = np.array([one.is_right for one in judged], dtype=np.float64)
+    scores = np.array([model.score(one.evidence) for one in judged])
+    return _calibration(scores, np.full(len(judged), right.mean()), right)
+
+
+def _calibration(scores: Numbers, constants: Numbers, right: Numbers) -> Calibration:
+    return Calibration(
+        mentions=len(right),
+        wrong=int(len(right) - right.sum()),
+        brier=float(((scores - right) ** 2).mean()),
+        constant=float(((constants - right) ** 2).mean()),
+        area=_area(scores, right),
+        bins=tuple(_bins(scores, right)),
+    )
+
+
+def _area(scores: Numbers, right: Numbers) -> float:
+    """Return how often a right mention has a higher score than a wrong one; a tie is a half."""
+    above, below = scores[right == 1], scores[right == 0]
+    if not len(above) or not len(below):
+        return float("nan")
+    higher = (above[:, None] > below).mean() + (above[:, None] == below).mean() / 2
+    return float(higher)
+
+
+def _bins(scores: Numbers, right: Numbers) -> Iterator[Bin]:
+    members: dict[int, list[int]] = defaultdict(list)
+    for number, place in enumerate(np.searchsorted(BINS[1:-1], scores, side="right")):
+        members[int(place)].append(number)
+    for place, numbers in sorted(members.items()):
+        yield Bin(
+            low=BINS[place],
+            high=BINS[place + 1],
+            mentions=len(numbers),
+            score=float(scores[numbers].mean()),
+            share=float(right[numbers].mean()),
+        )
+
+
+def write_model(model: ScoreModel, path: Path, provenance: Mapping[str, Any]) -> None:
+    """Write a model as newscrawl.mentions reads it, with where it comes from."""
+    data = {
+        "provenance": dict(provenance),
+        "intercept": model.intercept,
+        "weights": dict(model.weights),
+    }
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

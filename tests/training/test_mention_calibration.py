@@ -1,0 +1,81 @@
+"""The score of a mention is the probability that it is right."""
+
+import json
+
+import pytest
+
+from newscrawl.mentions import Companies, Company, load_companies
+from newscrawl.mentions.score import load_model
+from newscrawl.training.mention_calibration import (
+    SCORE_FILE,
+    JudgedMention,
+    cross_validate,
+    fit_score,
+    judged_cases,
+    write_model,
+)
+from newscrawl.training.mention_score import LabelledText, LabelsError
+
+
+def judged(rule: str, right: int, wrong: int) -> list[JudgedMention]:
+    return [
+        JudgedMention(evidence=(f"rule={rule}",), is_right=number < right, site=f"{rule}{number}")
+        for number in range(right + wrong)
+    ]
+
+
+def test_score_is_the_share_of_right_mentions_with_the_same_evidence() -> None:
+    model = fit_score(judged("name", 980, 20) + judged("cue", 600, 400))
+    assert model.score(("rule=name",)) == pytest.approx(0.98, abs=0.005)
+    assert model.score(("rule=cue",)) == pytest.approx(0.6, abs=0.01)
+    # What the model does not know of has no weight.
+    assert model.score(("rule=name", "kind=new")) == model.score(("rule=name",))
+
+
+def test_scores_of_unseen_sites_fit_better_than_the_plain_share() -> None:
+    fit = cross_validate(judged("name", 980, 20) + judged("cue", 600, 400))
+    assert (fit.mentions, fit.wrong) == (2000, 420)
+    assert fit.brier < fit.constant
+    assert fit.area > 0.7
+    assert sum(one.mentions for one in fit.bins) == 2000
+    assert all(abs(one.score - one.share) < 0.05 for one in fit.bins)
+
+
+def test_score_needs_right_and_wrong_mentions() -> None:
+    with pytest.raises(LabelsError, match="right and wrong"):
+        fit_score(judged("name", 10, 0))
+
+
+def test_written_model_is_read_as_it_was_fitted(tmp_path) -> None:
+    model = fit_score(judged("name", 9, 1))
+    path = tmp_path / "score.json"
+    write_model(model, path, {"corpus": "mine"})
+    data = json.loads(path.read_text("utf-8"))
+    assert (data["intercept"], data["weights"]) == (model.intercept, dict(model.weights))
+    assert data["provenance"] == {"corpus": "mine"}
+
+
+def test_mentions_beyond_the_labels_are_wrong() -> None:
+    companies = Companies([Company(name="Siemens"), Company(name="Bosch")])
+    text = LabelledText(
+        id="1", part="p", language="en", text="Siemens and Bosch.", mentions=(("Bosch", "Bosch"),)
+    )
+    found = list(judged_cases(companies, [text]))
+    assert [one.is_right for one in found] == [False, True]
+    assert {"rule=name", "companies=some", "mentions=one"} <= set(found[0].evidence)
+
+
+def test_bundled_score_says_what_it_was_fitted_to_and_beats_the_plain_share() -> None:
+    provenance = json.loads(SCORE_FILE.read_text("utf-8"))["provenance"]
+    assert provenance["mentions"] > 2000
+    assert provenance["brier"] < provenance["brier_of_the_plain_share"]
+
+
+def test_doubtful_mention_has_a_lower_score_than_one_beyond_doubt() -> None:
+    companies = load_companies()
+    (sure,) = companies.find("Volkswagen and the union agreed.", language="en")
+    (doubtful,) = companies.find("The talk with Cruise shares a contract.", language="en")
+    assert sure.score is not None
+    assert doubtful.score is not None
+    assert doubtful.score < sure.score < 1
+    assert load_model() is load_model()
