@@ -1,9 +1,11 @@
 """Mentions: where companies stand in articles, how often on the rest of their pages, new searches
 of stored articles, and how corrections by people apply to what is found."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
@@ -57,7 +59,7 @@ class Correction:
     """A correction: the mention of the company at this place is "wrong", or was "missed".
 
     It is "applied"; or "redundant", since the matcher agrees by now; or "misplaced", since the text
-    has changed and its sentence is gone: then it waits for a text that has it.
+    has changed and no sentence is much like its own: then it waits for a text that has one.
     """
 
     id: int
@@ -384,12 +386,39 @@ def without_corrections(
     return found + [mention for one in corrections for mention in one.replaced]
 
 
+# Ours: how much of a sentence must be as it was, the longest sentence that is compared, and the
+# places of its words that are.
+_SAME_SHARE = 0.9
+_LONGEST_COMPARED = 1_000
+_MOST_PLACES = 20
+
+
+def _similar_places(correction: Correction, text: str) -> list[int]:
+    """Return where the correction's words stand in sentences that differ little from its own."""
+    sentence = correction.sentence
+    if len(sentence) > _LONGEST_COMPARED:
+        return []
+    places = [found.start() for found in re.finditer(re.escape(correction.surface), text)]
+    places.sort(key=lambda place: abs(place - correction.start))
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(sentence)
+    similar = []
+    for place in places[:_MOST_PLACES]:
+        begin = max(0, place - correction.sentence_offset)
+        matcher.set_seq1(text[begin : begin + len(sentence)])
+        if matcher.quick_ratio() >= _SAME_SHARE and matcher.ratio() >= _SAME_SHARE:
+            similar.append(place)
+    return similar
+
+
 def _placed(correction: Correction, text: str) -> Correction:
-    """Return the correction at the sentence in the text that is nearest to its last place."""
+    """Return the correction at the sentence in the text that is nearest to its last place; if the
+    text does not have it, at one that differs little from it."""
     places, begin = [], text.find(correction.sentence)
     while begin >= 0:
         places.append(begin + correction.sentence_offset)
         begin = text.find(correction.sentence, begin + 1)
+    places = places or _similar_places(correction, text)
     if not places:
         return replace(correction, state="misplaced", replaced=())
     start = min(places, key=lambda place: abs(place - correction.start))

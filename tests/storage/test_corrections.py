@@ -244,7 +244,7 @@ def test_correction_without_its_sentence_waits_for_it(
     database: Database, registry: Path, run: int
 ) -> None:
     add_bmw(database)
-    changed = TEXT.replace("the Munich carmaker", "a Munich carmaker")
+    changed = TEXT.replace("the Munich carmaker", "a carmaker of Munich")
     save_document(database, reading(registry, changed, hours=1), run)
     assert states(database) == [("BMW", "misplaced")]
     assert "BMW" not in counts(database)
@@ -254,6 +254,25 @@ def test_correction_without_its_sentence_waits_for_it(
     restore_version(database, first, mentions, "en")
     assert states(database) == [("BMW", "applied")]
     assert counts(database)["BMW"] == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "state"),
+    [
+        ("Ford thanks the worker and the Munich carmaker for the money.", "applied"),
+        ("Nobody in town has heard of the Munich carmaker since, they say.", "misplaced"),
+    ],
+)
+def test_correction_survives_a_mended_letter_but_no_other_sentence(
+    database: Database, registry: Path, run: int, sentence: str, state: str
+) -> None:
+    add_bmw(database)
+    old = "Ford thanked the workers and the Munich carmaker for the money."
+    changed = TEXT.replace(old, sentence)
+    assert changed != TEXT
+    save_document(database, reading(registry, changed, hours=1), run)
+    assert states(database) == [("BMW", state)]
+    assert ("BMW" in counts(database)) is (state == "applied")
 
 
 def test_repeated_sentence_keeps_its_place(database: Database, registry: Path, run: int) -> None:
