@@ -7,21 +7,24 @@ record), the part is read again from the true offset, so that no page can forge 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Final, Protocol
 
 from newscrawl.archive import ArchiveError
+from newscrawl.archive.dataset import Dataset
 from newscrawl.archive.page_processor import PRELOAD, Part, PartResult, ReadingConfig, process_part
 from newscrawl.archive.remote import ArchiveFile, open_file, size_of
 from newscrawl.cluster import Workers, open_pool
 from newscrawl.extraction.template_memory import templates
+from newscrawl.items import Origin
 from newscrawl.storage import Database
 from newscrawl.storage.batch import IngestionWriter
-from newscrawl.storage.saved_state import Step, load_progress, memories
+from newscrawl.storage.documents import Record
+from newscrawl.storage.saved_state import Step, TaskProgress, load_progress, memories
 
 # Ours: about 50 pages, half a second of work and one transaction.
 PART_BYTES: Final = 2 * 1024 * 1024
@@ -53,23 +56,55 @@ class FileProgress:
         return not self.problem and (not self.task or self.position < self.size)
 
 
+class _Target(Protocol):
+    """Where articles are stored, with the progress of each file."""
+
+    def progress(self, task: str) -> TaskProgress: ...
+
+    def store(
+        self,
+        records: Sequence[Record],
+        origins: Iterable[Origin],
+        step_of: Callable[[Counter[str]], Step] | None,
+    ) -> Counter[str]: ...
+
+    def close(self) -> None: ...
+
+
+class _DatabaseTarget:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writer = IngestionWriter(database, "ingested")
+        self.store = self._writer.store
+        self.close = self._writer.close
+
+    def progress(self, task: str) -> TaskProgress:
+        return load_progress(self._database, task)
+
+
 class Ingestion:
-    """Ingest files with a number of local processes or on a cluster, up to `limit` stored articles.
+    """Ingest files with a number of local processes or on a cluster, into a database or Parquet
+    files, up to `limit` stored articles (only into a database).
 
     `on_progress` is called with the bytes and articles done since its last call.
     """
 
     def __init__(
         self,
-        database: Database,
+        target: Database | Dataset,
         config: ReadingConfig,
         *,
         workers: Workers,
         limit: int | None = None,
         on_progress: Callable[[int, int], None] = lambda _bytes, _articles: None,
     ) -> None:
-        self._database = database
-        self._config = with_template_memories(config, database)
+        self._target: _Target
+        if isinstance(target, Database):
+            self._target = _DatabaseTarget(target)
+            config = with_template_memories(config, target)
+        else:
+            self._target = target
+        self._config = config
         work = partial(process_part, self._config)
         self._workers = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         self._left = limit
@@ -79,14 +114,13 @@ class Ingestion:
         """Ingest the files and return the progress of each. Raises StorageError."""
         states = [FileProgress(path=path) for path in dict.fromkeys(files)]
         by_path = {state.path: state for state in states}
-        intake = IngestionWriter(self._database, "ingested")
         try:
             for part, result in self._workers.results(self._parts(states)):
-                self._take(by_path[part.path], part, result, intake)
+                self._take(by_path[part.path], part, result)
                 if self._left == 0:
                     break
         finally:
-            intake.close()
+            self._target.close()
         for state in states:
             if (
                 state.task
@@ -105,7 +139,7 @@ class Ingestion:
         except ArchiveError as error:
             state.problem = str(error)
         else:
-            done = load_progress(self._database, state.task)
+            done = self._target.progress(state.task)
             state.position, state.counts = done.position, Counter(done.counts)
             state.done_before = done.finished_at
             self._on_progress(done.position, 0)
@@ -124,7 +158,6 @@ class Ingestion:
         state: FileProgress,
         part: Part,
         batch: PartResult | ArchiveError | None,
-        intake: IngestionWriter,
     ) -> None:
         if part.stop <= state.position or not state.is_open:
             return  # a record that begins before the part extends beyond it
@@ -136,15 +169,15 @@ class Ingestion:
             return
         if batch is None and part.stop - part.start > _MIN_PART_BYTES:
             for half in _halves(part):
-                self._take(state, half, self._workers.run_alone(half), intake)
+                self._take(state, half, self._workers.run_alone(half))
             return
         if batch is None:
             batch = PartResult(
                 counts=Counter(parts_lost=1), first=state.position, position=part.stop
             )
-        self._store(state, batch, intake)
+        self._store(state, batch)
 
-    def _store(self, state: FileProgress, batch: PartResult, intake: IngestionWriter) -> None:
+    def _store(self, state: FileProgress, batch: PartResult) -> None:
         records = batch.records
         whole = self._left is None or len(records) <= self._left
         if not whole:
@@ -161,7 +194,7 @@ class Ingestion:
             )
 
         # If the limit cuts a part off, the next run processes the part again.
-        outcomes = intake.store(records, batch.origins, step_of if whole else None)
+        outcomes = self._target.store(records, batch.origins, step_of if whole else None)
         state.counts = counts + outcomes
         if whole:
             self._on_progress(batch.position - state.position, len(records))

@@ -118,7 +118,7 @@ def remote_files(url: str) -> list[RemoteFile]:
         raise ArchiveError(
             f"can't list {public_url(url)}: a web server has no list of files, name each WARC file"
         )
-    files = _retried(lambda: _listed(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
+    files = retried(lambda: _listed(url), f"can't list {public_url(url)}", _LIST_ATTEMPTS)
     if not files:
         raise ArchiveError(f"no WARC file (*.warc.gz, *.warc) at {public_url(url)}")
     return files
@@ -129,7 +129,7 @@ def _is_warc(url: str) -> bool:
 
 
 def _listed(url: str) -> list[RemoteFile]:
-    system = _file_system(url)
+    system = file_system(url)
     if urlsplit(url).scheme.lower() in _WEB:
         size = system.info(url).get("size")
         if size is None:
@@ -158,7 +158,7 @@ class _RangeStream(io.RawIOBase):
         self._file = file
         self._stop = file.size if stop is None else stop
         self._position = 0
-        self._system = _file_system(file.url)
+        self._system = file_system(file.url)
         # A web server may ignore the range and send the whole file: only fsspec's open() notices.
         self._source = None
         if urlsplit(file.url).scheme.lower() in _WEB:
@@ -186,7 +186,7 @@ class _RangeStream(io.RawIOBase):
         number = min(number, needed if needed > 0 else _BLOCK_BEYOND)
         if number <= 0:
             return 0
-        found = _retried(lambda: self._range(number), f"can't read {self._file}")
+        found = retried(lambda: self._range(number), f"can't read {self._file}")
         buffer[:number] = found
         self._position += number
         return number
@@ -213,7 +213,7 @@ class _RangeStream(io.RawIOBase):
         super().close()
 
 
-def _retried(request: Callable[[], Result], purpose: str, attempts: int = _MAX_ATTEMPTS) -> Result:
+def retried(request: Callable[[], Result], purpose: str, attempts: int = _MAX_ATTEMPTS) -> Result:
     """Return the result of a request; raise ArchiveError if it can't succeed or often failed."""
     attempt = 0
     while True:
@@ -276,7 +276,8 @@ class _PrivateAddressError(OSError):
     """A web server redirects to a private address."""
 
 
-def _file_system(url: str) -> Any:
+def file_system(url: str) -> Any:
+    """Return fsspec's file system for a URL. Raises ArchiveError."""
     parts = urlsplit(url)
     protocol = parts.scheme.lower()
     return _system_of(protocol, (parts.hostname or "") if protocol in _WEB else "")
@@ -286,7 +287,7 @@ def _file_system(url: str) -> Any:
 def _system_of(protocol: str, host: str) -> Any:
     """Return the file system of a protocol, for web servers one for each host.
 
-    It tries once, because `_retried` repeats what fails; s3fs, botocore and this module would
+    It tries once, because `retried` repeats what fails; s3fs, botocore and this module would
     otherwise multiply their attempts.
     """
     try:

@@ -33,12 +33,14 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
+    from newscrawl.archive.dataset import Dataset
     from newscrawl.archive.ingest import FileProgress
     from newscrawl.archive.page_processor import PageFilter, ReadingConfig
     from newscrawl.archive.reextract import Change
     from newscrawl.archive.rematch import RematchResult
     from newscrawl.archive.remote import ArchiveFile
     from newscrawl.cluster import Workers
+    from newscrawl.storage import Database
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
 REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
@@ -128,6 +130,14 @@ def _open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]
                 write_note(line)
 
 
+ToOption = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        help="Write Parquet files to this folder or address (s3://...), not to the database.",
+        metavar="DIR",
+    ),
+]
 WarcsArgument = Annotated[
     list[str],
     typer.Argument(
@@ -156,6 +166,7 @@ def ingest(
     since: SinceOption = None,
     until: UntilOption = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of articles.")] = None,
+    to: ToOption = None,
     workers: WorkersOption = None,
     cluster: ClusterOption = None,
     output_format: FormatOption = "table",
@@ -168,15 +179,16 @@ def ingest(
     For archives such as CC-NEWS. An article belongs to the registered source of its site, or else
     to a source named for its host. An interrupted run continues where it stopped, and a file that
     was read before, with the same options, is skipped. Files in object stores and on web servers
-    are read where they are (docs/archive.md).
+    are read where they are (docs/archive.md). With --to, Parquet files are written instead of rows.
 
     Exit code 1 where a file can't be read, or no article was found.
     """
     from newscrawl.archive.ingest import Ingestion
     from newscrawl.archive.page_processor import PageFilter
     from newscrawl.cli.output import bytes_bar
-    from newscrawl.storage import open_database
 
+    if to and limit:
+        raise InputError("--limit is for the database: leave it out, or --to")
     files = _files(warcs)
     selection = PageFilter(
         languages=frozenset(code.strip().lower() for code in language or ()),
@@ -188,12 +200,24 @@ def ingest(
     began = monotonic()
     with (
         _open_workers(workers, cluster) as pool,
-        open_database(database or config.NEWSCRAWL_DATABASE_URL) as store,
+        _open_target(to, database or config.NEWSCRAWL_DATABASE_URL) as store,
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
         ingestion = Ingestion(store, reading, workers=pool, limit=limit, on_progress=on_progress)
         states = ingestion.run(files)
     _show_files(states, output_format, monotonic() - began)
+
+
+@contextmanager
+def _open_target(to: str | None, url: str) -> "Iterator[Database | Dataset]":
+    from newscrawl.archive.dataset import Dataset
+    from newscrawl.storage import open_database
+
+    if to:
+        yield Dataset(to)
+        return
+    with open_database(url) as store:
+        yield store
 
 
 def _files(given: Sequence[str]) -> "list[ArchiveFile]":

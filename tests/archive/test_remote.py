@@ -246,6 +246,25 @@ def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, newscrawl: Ne
     assert "pip install 'newscrawl[s3]'" in done.err
 
 
+def test_results_are_written_to_s3(s3: Any, tmp_path: Path, newscrawl: Newscrawl) -> None:
+    pytest.importorskip("pyarrow")
+    path = warc(tmp_path / "cc.warc.gz", *(page(number) for number in range(6)))
+    for target in ("s3://news/results", tmp_path / "results"):
+        done = newscrawl("ingest", path, "--to", target, "--workers", 1)
+        assert done.code == 0, done.err
+    again = newscrawl("ingest", path, "--to", "s3://news/results", "--workers", 1, "-f", "json")
+    assert [row["state"] for row in json.loads(again.out)] == ["done before"]
+    names = [entry["Key"] for entry in s3.list_objects_v2(Bucket="news")["Contents"]]
+    local = {
+        f"results/{file.relative_to(tmp_path / 'results')}": file.read_bytes()
+        for file in (tmp_path / "results").rglob("*.parquet")
+    }
+    assert len(local) == 6
+    assert {name for name in names if name.endswith(".parquet")} == set(local)
+    for name, data in local.items():
+        assert s3.get_object(Bucket="news", Key=name)["Body"].read() == data
+
+
 # Web servers -------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,140 @@
+"""Results as Parquet datasets: equal to the database's answers, each article once."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import newscrawl
+from newscrawl import query
+from newscrawl.archive import ArchiveError, dataset
+from newscrawl.archive.dataset import Dataset
+from newscrawl.archive.ingest import Ingestion
+from newscrawl.archive.page_processor import ReadingConfig
+from newscrawl.reading import PageReader
+from newscrawl.storage import Database
+from tests.archives import page, warc
+from tests.conftest import Newscrawl
+
+parquet: Any = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
+
+DOCUMENT = Path(newscrawl.__file__).parent.parent / "docs" / "archive.md"
+CONFIG = ReadingConfig(reader=PageReader(method="combined", min_characters=120))
+PAGES = [
+    page(number, company=company, date=date)
+    for number, (company, date) in enumerate(
+        [("Siemens", "2026-10-12T10:00:00Z"), ("Nokia", "2026-11-15T10:00:00Z")] * 6
+        + [("Siemens", "2026-11-16T10:00:00Z")] * 3
+    )
+]
+
+
+def question(language: str) -> str:
+    """The question in the document that is written in a language."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    return str(found)
+
+
+def rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a dataset, in order."""
+    files = sorted(folder.glob(f"{name}/*/*/*.parquet"))
+    found = [row for file in files for row in parquet.ParquetFile(file).read().to_pylist()]
+    return sorted(found, key=lambda row: (row["url"], row.get("start", 0), row.get("section")))
+
+
+def test_questions_of_the_document_have_the_answers_of_the_database(
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="make dev installs it")
+    pytest.importorskip("polars", reason="needs the extra frames")
+    # A page that was captured twice is one article.
+    path = warc(tmp_path / "cc.warc.gz", *PAGES, page(0, date="2026-10-13T10:00:00Z"))
+    Ingestion(database, CONFIG, workers=1).run([path])
+    Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect() as connection:
+        ranking = connection.execute(question("sql")).fetchall()
+    assert ranking == [
+        (one.company, one.hits.articles, one.hits.mentions)
+        for one in query.company_ranking(database)
+    ]
+    assert len(ranking) > 1
+    found: dict[str, Any] = {}
+    exec(question("python"), found)  # noqa: S102 - our own document
+    assert found["months"].rows() == [
+        (one.key, one.hits.articles, one.hits.mentions)
+        for one in query.mention_counts(database, "month", company="Siemens")
+        if one.hits and one.hits.articles
+    ]
+    assert len(found["months"]) == 2
+
+
+class BrokenOffError(Exception):
+    """The run ends here."""
+
+
+@pytest.mark.parametrize("writes", range(1, 12, 2))
+def test_interrupted_batch_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    monkeypatch.setattr("newscrawl.archive.ingest.PART_BYTES", 2_000)
+    monkeypatch.setattr(dataset, "_BATCH", 4)
+    path = warc(tmp_path / "cc.warc.gz", *PAGES)
+    write = dataset._Folder.write
+    left = writes
+
+    def write_some(self: Any, name: str, data: bytes) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise BrokenOffError
+        write(self, name, data)
+
+    target = Dataset(str(tmp_path / "results"))
+    monkeypatch.setattr(dataset._Folder, "write", write_some)
+    with pytest.raises(BrokenOffError):
+        Ingestion(target, CONFIG, workers=1).run([path])
+    monkeypatch.setattr(dataset._Folder, "write", write)
+    # Other batches than before.
+    monkeypatch.setattr(dataset, "_BATCH", 7)
+    (state,) = Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
+    assert (state.counts["new"], state.is_open) == (len(PAGES), False)
+    Ingestion(Dataset(str(tmp_path / "whole")), CONFIG, workers=1).run([path])
+    for name in ("articles", "mentions"):
+        expected = rows(tmp_path / "whole", name)
+        assert rows(tmp_path / "results", name) == expected
+    assert len(rows(tmp_path / "results", "articles")) == len(PAGES)
+
+
+def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscrawl) -> None:
+    path = warc(tmp_path / "cc.warc.gz", page(1))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("Notes")
+    other = newscrawl("ingest", path, "--to", "other")
+    assert (other.code, other.err.count("\n")) == (2, 1)
+    assert "other holds other files: name a new or empty folder" in other.err
+    Dataset(str(tmp_path / "next"))
+    (tmp_path / "next" / "_newscrawl.json").write_text('{"schema": 2}')
+    newer = newscrawl("ingest", path, "--to", "next")
+    assert (newer.code, newer.err.count("\n")) == (2, 1)
+    assert "next has schema 2, this version writes 1" in newer.err
+    limited = newscrawl("ingest", path, "--to", "third", "--limit", 1)
+    assert "--limit is for the database" in limited.err
+    assert not list(tmp_path.glob("*.sqlite"))
+
+
+def test_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = Dataset(str(tmp_path / "results"))
+
+    def fail(_number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    path = warc(tmp_path / "cc.warc.gz", page(1))
+    with pytest.raises(ArchiveError, match=r"can't write .*: No space left on device"):
+        Ingestion(target, CONFIG, workers=1).run([path])
+    files = [file.name for file in (tmp_path / "results").rglob("*") if file.is_file()]
+    assert files == ["_newscrawl.json"]
