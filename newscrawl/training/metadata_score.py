@@ -37,8 +37,8 @@ class Score:
 
 
 def normal(text: str) -> tuple[str, ...]:
-    """Return the words in lower case, so that quotes and blanks don't matter."""
-    return tuple(_WORD.findall(text.casefold()))
+    """Return the words in lower case, so that quotes, blanks and soft hyphens don't matter."""
+    return tuple(_WORD.findall(text.replace("\xad", "").casefold()))
 
 
 def token_f1(found: str | None, gold: str) -> float:
@@ -49,9 +49,14 @@ def token_f1(found: str | None, gold: str) -> float:
 
 
 def authors_f1(found: Iterable[str], gold: Iterable[str]) -> float:
-    """Return the F1 of the sets of names; gold with several names in one string is split."""
+    """Return the F1 of the sets of names; gold with several names in one string is split, unless
+    the whole string was found: the name of an office may hold an "and"."""
     mine = {normal(name) for name in found}
-    wanted = {normal(part) for name in gold for part in _LIST.split(name) if normal(part)}
+    wanted: set[tuple[str, ...]] = set()
+    for name in gold:
+        whole = normal(name)
+        parts = {whole} if whole in mine else map(normal, _LIST.split(name))
+        wanted.update(filter(None, parts))
     shared = len(mine & wanted)
     return 2 * shared / (len(mine) + len(wanted)) if shared else 0.0
 

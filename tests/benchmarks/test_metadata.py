@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.metadata import compare_metadata, fields_of, is_sealed, score_peers
-from newscrawl.training.corpus import GoldPage, load_corpus
+from benchmarks.metadata import compare_metadata, fields_of, score_peers
+from newscrawl.training.corpus import SEALED, GoldPage, load_corpus, part_of
 from tests.benchmarks.conftest import RunBenchmark
 
 BUNDLED = Path(__file__).parents[1] / "corpus"
@@ -90,6 +90,6 @@ def test_sealed_and_open_sites_make_up_all(
         ran = run_benchmark(compare_metadata, "--corpus", BUNDLED, part, "-f", "json")
         counts.append(json.loads(ran.out)[-1]["language.pages"])
     owners = [page.owner for page in pages if page.page_type == "article"]
-    sealed = sum(map(is_sealed, owners))
+    sealed = [part_of(owner) for owner in owners].count(SEALED)
     assert counts == [len(owners) - sealed, sealed]
     assert all(counts)

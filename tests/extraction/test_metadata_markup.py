@@ -1,6 +1,6 @@
 """Bylines and dates in the markup."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -209,3 +209,73 @@ def test_date_without_zone_takes_the_zone_of_another_date() -> None:
     )
     assert found.published is not None
     assert found.published.isoformat() == "2026-11-03T08:15:00+02:00"
+
+
+LD = '<script type="application/ld+json">{"@type":"Article",%s}</script>'
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["<p>Written by Jane Doe</p>", "<h5>Autor: </h5>Jane Doe<br>", "<p>Text von Jane Doe</p>"],
+)
+def test_labelled_author_at_the_end_is_read_where_nothing_else_names_one(line: str) -> None:
+    dated = "<time datetime=2026-11-03>3 November 2026</time>"
+    assert read(dated + PROSE * 20 + line + PROSE).authors == ("Jane Doe",)
+    assert read(f"{dated}<p>By Tom Ray</p>" + PROSE * 20 + line).authors == ("Tom Ray",)
+
+
+def test_byline_anywhere_replaces_an_author_that_is_only_the_site() -> None:
+    site = '<meta property="og:site_name" content="Pier News">'
+    site += '<meta name="author" content="Pier News">'
+    byline = '<p class="byline">By Jane Doe</p>'
+    assert read(PROSE * 20 + byline, before=site).authors == ("Jane Doe",)
+    assert read(PROSE * 20, before=site).authors == ("Pier News",)
+
+
+def test_authors_of_many_teasers_are_not_the_authors() -> None:
+    names = ("Jane Doe", "Tom Ray", "Ann Lee", "Max Weber", "Eva Roth")
+    teasers = "".join(f'<b itemprop="author">{name}</b>' for name in names)
+    assert read(PROSE * 60 + teasers).authors == ()
+
+
+def test_reading_time_is_not_an_author() -> None:
+    assert read('<div class="author-row"><i>5 min read</i></div>').authors == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "shown", "wanted"),
+    [
+        ("2026-11-04T03:37:00Z", "3 November 2026 23:37", "2026-11-03T23:37:00-04:00"),
+        ("2026-11-04T03:37:00Z", "3 November 2026", "2026-11-03T23:37:00-04:00"),
+        ("2026-11-02T22:30:00Z", "3 November 2026", "2026-11-03T00:30:00+02:00"),
+        ("2026-11-04T15:00:00Z", "3 November 2026", "2026-11-04T15:00:00+00:00"),
+        ("2026-11-04T03:37:00+01:00", "3 November 2026", "2026-11-04T03:37:00+01:00"),
+    ],
+)
+def test_time_in_utc_falls_on_the_day_that_the_page_shows(
+    stated: str, shown: str, wanted: str
+) -> None:
+    published = read(LD % f'"datePublished":"{stated}"' + f"<p>{shown}</p>").published
+    assert published == datetime.fromisoformat(stated)
+    if published and shown.endswith("2026") and published.utcoffset() != timedelta(0):
+        assert published.day == datetime.fromisoformat(wanted).day
+    elif published:
+        assert published.isoformat() == wanted
+
+
+def test_later_day_beside_the_headline_is_believed_unless_the_page_was_changed_then() -> None:
+    shown = '<span class="date">3 November 2026</span>'
+    stated = '"datePublished":"2026-06-20T10:00:00+01:00"'
+    assert read(LD % stated + shown).published == DAY.replace(tzinfo=timezone(timedelta(hours=1)))
+    changed = f'{stated},"dateModified":"2026-11-03T10:00:00+01:00"'
+    published = read(LD % changed + shown).published
+    assert published is not None
+    assert f"{published:%Y-%m-%d}" == "2026-06-20"
+
+
+def test_only_day_of_a_page_is_its_date() -> None:
+    line = "<p>Harbour Press - November 3, 2026</p>"
+    far = "<i>Ships</i>" * 60
+    assert read(far + line).published == DAY
+    assert read(far + line + "<p>Races of May 5, 2026</p>").published is None
+    assert read(f"{far}<script>var built = '2026-11-03';</script>").published is None

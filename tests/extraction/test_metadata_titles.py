@@ -24,6 +24,9 @@ HEADLINE = "Harbour reopens after the storm"
         f"{HEADLINE}_The Daily Pier",
         f"{HEADLINE} | Business | By Jane Doe",
         f"{HEADLINE} | Ships, weather and more from pier.example | News",
+        f"{HEADLINE} - The Daily Pier - Ships and trade of the northern sea",
+        f"The Daily Pier | News | {HEADLINE}",
+        f"The Daily Pier » Blog Archive » {HEADLINE}",
     ],
 )
 def test_site_name_is_removed_from_the_title(title: str) -> None:
@@ -145,3 +148,35 @@ def test_single_main_heading_is_trusted_before_other_titles() -> None:
     other = "Why the sea is calm: the long read"
     meta = f"<meta property='og:title' content='{other}'><title>{other}</title>"
     assert title_of(f"{meta}<h1>{HEADLINE}</h1>") == HEADLINE
+
+
+def test_longest_part_of_a_title_that_is_a_heading_is_the_headline() -> None:
+    headings = f"<h1>Press releases</h1><h1>{HEADLINE}</h1>"
+    assert title_of(f"<title>Press releases - {HEADLINE}</title>{headings}") == HEADLINE
+
+
+def test_heading_that_names_the_site_and_ends_the_title_is_not_the_headline() -> None:
+    site = "Pier Example News Blog"
+    assert title_of(f"<title>{HEADLINE} - {site}</title><h1>{site}</h1>") == HEADLINE
+
+
+def test_soft_hyphens_are_removed_from_the_title() -> None:
+    heading = HEADLINE.replace("Harbour", "Har&shy;bour")
+    assert title_of(f"<title>pier.example</title><h1>{heading}</h1>") == HEADLINE
+
+
+def test_marked_headline_is_preferred_to_headings_of_boxes() -> None:
+    boxes = "<h1>Jobs</h1><h1>Coupons today</h1>"
+    body = f"{boxes}<p class=headline>{HEADLINE}</p>"
+    assert title_of(f"<title>pier.example</title><body>{body}") == HEADLINE
+
+
+def test_date_is_not_a_headline() -> None:
+    title = "On writing software with machines"
+    body = f"<h2>December 16, 2026</h2><h3>{HEADLINE}</h3><p>{title}.</p>"
+    assert title_of(f"<body>{body}") == HEADLINE
+
+
+def test_name_of_a_site_on_a_subdomain_is_removed() -> None:
+    page = LexborHTMLParser(f"<title>{HEADLINE} | Harbourtimes</title>")
+    assert read_metadata(page, "https://investors.harbourtimes.example/a").title == HEADLINE

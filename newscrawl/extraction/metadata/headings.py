@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
+from newscrawl.extraction.metadata import dates
 
 MAX_CHILDREN: Final = 30
 MAX_DEPTH: Final = 3
@@ -29,8 +30,8 @@ _KICKER: Final = re.compile(
 _PART: Final = re.compile(r"\s(?:[–—·•»«›/~-]|--|::|\|\|)\s+|[:|│｜]\s+|\s*[|│｜(]\s*|[)]\s*$")
 _HOME: Final = re.compile(r"(?:.*://[^/]+)?/?(?:index\.\w{3,5})?(?:[?#].*)?", re.DOTALL)
 _HEADLINES: Final = (
-    "h2,h3,[class*=headline i],[class*=storyhead i],[class*=articlehead i],"
-    "[class*=articletitle i],[class*=article-title i],[class*=entry-title i],[class=title i]"
+    "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
+    "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
 _BETWEEN: Final = "\x01"
 _WORD: Final = re.compile(r"\w+")
@@ -70,7 +71,7 @@ def read(node: LexborNode) -> Heading:
     variants = (shown, whole, shown[1:], shown[:-1])
     readings = dict.fromkeys(filter(None, (squeeze("".join(variant)) for variant in variants)))
     text, *others = readings or [""]
-    return Heading(node, text, tuple(others), is_site)
+    return Heading(node, text, tuple(each for each in others if not each.endswith(":")), is_site)
 
 
 def _without_kickers(pieces: Sequence[tuple[str, bool]]) -> list[str]:
@@ -150,10 +151,15 @@ def parts_of(title: str) -> Iterator[str]:
                 yield part
 
 
-def first_headline(tree: LexborHTMLParser) -> str | None:
-    """Return the first text that is marked as a headline without being a main heading."""
-    for node in tree.css(_HEADLINES)[:MAX_CHILDREN]:
-        text = squeeze(node.text(separator=" "))
-        if is_headline(text) and (" " in text[text.find(" ") + 1 :] or text > "\u3000"):
-            return text
+def first_headline(tree: LexborHTMLParser, *, marked_only: bool) -> str | None:
+    """Return the first text that is marked as a headline without being a main heading.
+
+    Lesser headings count as marked unless `marked_only`.
+    """
+    for query in (_HEADLINES,) if marked_only else (_HEADLINES, "h2,h3"):
+        for node in tree.css(query)[:MAX_CHILDREN]:
+            text = squeeze(node.text(separator=" "))
+            is_long = " " in text[text.find(" ") + 1 :] or text > "\u3000"
+            if is_headline(text) and is_long and not dates.find(text):
+                return text
     return None

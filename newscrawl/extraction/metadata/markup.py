@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from functools import lru_cache
 from itertools import islice, takewhile
 from typing import Final
@@ -24,7 +25,11 @@ MAX_OPENING: Final = 100
 MAX_HINTS: Final = 500
 MAX_INNER: Final = 30
 MAX_SEARCHED: Final = 200_000
+MAX_SCANNED: Final = 50_000
+MAX_CLIMB: Final = 5
 MAX_YEARS: Final = 40
+MAX_DATE_LINE: Final = 70
+MAX_DATES: Final = 300
 LABEL_REACH: Final = 50
 """Ours, fitted on the open sites by benchmarks.metadata: how far from the
 headline bylines and date lines stand, in nodes of the tree, and how long they are."""
@@ -63,6 +68,10 @@ _BY: Final = any_of(
 _LABELS: Final = any_of(words("bylines", "labels"))
 _BYLINE: Final = re.compile(rf"(?:{_BY})\s*[:：]?\s+\S|(?:{_BY}|{_LABELS})\s*[:：]", re.IGNORECASE)
 _BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
+_CODE: Final = re.compile(r"//|/\*|[={};©]|\bcopyright\b", re.IGNORECASE)
+# Searched for without their first letter, which may be a capital one.
+_WRITTEN: Final = tuple(label[1:] for label in words("bylines", "written"))
+_BEFORE_LABEL: Final = re.compile(r"[\s–—-]*\w?")
 _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 # Each part costs time on every page without byline or date; these are the ones that pay.
 _ANYWHERE: Final = (
@@ -115,26 +124,62 @@ class Sightings:
         return best[1] if best else None
 
 
-def around(heading: LexborNode, dialect: Dialect) -> Sightings:
-    """Read what stands next to a headline."""
-    reader = _Reader(dialect)
-    reader.read(_before(heading))
-    reader.read(_after(heading))
-    return reader.sightings
+Piece = tuple[LexborNode, int, str]
+"""A node, its tag and, if it is a text, what it says; blanks say nothing."""
 
 
-def byline_after(heading: LexborNode) -> str | None:
-    """Return the first byline after a headline that opens with a word such as "By"."""
-    for node in _after(heading):
-        if node.tag_id == TEXT and (byline := _byline_in(node)):
-            return byline
-    return None
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The nodes around a headline, the nearest first."""
+
+    before: tuple[Piece, ...] = ()
+    after: tuple[Piece, ...] = ()
+
+    def byline(self) -> str | None:
+        """Return the first byline after the headline that opens with a word such as "By"."""
+        for node, _, content in self.after:
+            if content and len(content) <= 2 * MAX_OPENING:
+                text = squeeze(content)
+                if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
+                    return byline
+        return None
+
+    def may_show_other_day(self, day: date, dialect: Dialect) -> bool:
+        """Return whether a short text or a TIME around the headline holds a day other than this."""
+        for node, tag, content in (*self.after, *self.before):
+            if tag == _TIME:
+                stamp = dates.read(node.attributes.get("datetime"), dialect)
+            elif ("20" in content or "19" in content) and len(content) <= 2 * MAX_TEXT:
+                stamp = dates.find(content, dialect)
+            else:
+                continue
+            if stamp and stamp.day != day:
+                return True
+        return False
+
+    def sightings(self, dialect: Dialect) -> Sightings:
+        """Read bylines and dates."""
+        reader = _Reader(dialect)
+        reader.read(self.before)
+        reader.read(self.after)
+        return reader.sightings
+
+
+def around(heading: LexborNode) -> Surroundings:
+    """Collect what stands next to a headline."""
+    return Surroundings(tuple(map(_piece, _before(heading))), tuple(map(_piece, _after(heading))))
+
+
+def _piece(node: LexborNode) -> Piece:
+    tag = node.tag_id
+    content = (node.text_content or "") if tag == TEXT else ""
+    return node, tag, "" if content.isspace() else content
 
 
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     """Read what a page marks as byline or date, wherever it stands."""
     reader = _Reader(dialect)
-    reader.read(_first_of_each(tree.css(_ANYWHERE)))
+    reader.read(map(_piece, _first_of_each(tree.css(_ANYWHERE))))
     return reader.sightings
 
 
@@ -150,9 +195,25 @@ def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
             return
 
 
-def labelled_date(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
-    """Find a date that follows a word for publishing or changing, anywhere in the text."""
-    text = tree.body.text(separator=" ")[:MAX_SEARCHED] if tree.body is not None else ""
+def text_of(tree: LexborHTMLParser) -> str:
+    """Return the text of a page, a line for each piece between two tags."""
+    return tree.body.text(separator="\n")[:MAX_SEARCHED] if tree.body is not None else ""
+
+
+def labelled_byline(text: str) -> str | None:
+    """Find a line such as "Written by Jane Doe", or one after "Author:", anywhere in a text."""
+    for label in _WRITTEN:
+        at = text.find(label, 0, MAX_SCANNED)
+        if at < 0 or not _BEFORE_LABEL.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
+            continue
+        name = text[at + len(label) : at + MAX_TEXT].strip(" \t\n:：").partition("\n")[0]
+        if len(name) <= MAX_OPENING and any(map(names.is_full, names.persons([squeeze(name)]))):
+            return squeeze(name)
+    return None
+
+
+def labelled_date(text: str, dialect: Dialect) -> Stamp | None:
+    """Find a date that follows a word for publishing or changing, anywhere in a text."""
     for end in islice(_ends_of_years(text), MAX_YEARS):
         start = max(0, end - LABEL_REACH)
         before = text[start:end].lower()
@@ -160,6 +221,25 @@ def labelled_date(tree: LexborHTMLParser, dialect: Dialect) -> Stamp | None:
         if labels and (stamp := dates.find(text[start + labels[-1].end() : end + 16], dialect)):
             return stamp
     return None
+
+
+def only_day(text: str, dialect: Dialect) -> Stamp | None:
+    """Return the day in the short lines of a text, if they name no other one."""
+    only = None
+    end = 0
+    for year_end in islice(_ends_of_years(text[:MAX_SCANNED]), MAX_DATES):
+        if year_end < end:
+            continue
+        start, end = text.rfind("\n", end, year_end) + 1, text.find("\n", year_end)
+        end = end if end >= 0 else len(text)
+        line = text[start:end]
+        if len(line) > MAX_DATE_LINE or len(dates.YEAR.findall(line)) != 1 or _CODE.search(line):
+            continue
+        if stamp := dates.find(line, dialect):
+            if only and only.day != stamp.day:
+                return None
+            only = only or stamp
+    return only
 
 
 def _ends_of_years(text: str) -> Iterator[int]:
@@ -240,16 +320,14 @@ def _lines(node: LexborNode) -> list[str]:
     return lines
 
 
-def _byline_in(node: LexborNode) -> str | None:
+def _byline_in(node: LexborNode, text: str) -> str | None:
     """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
-    content = (node.text_content or "").strip()
-    if not content or len(content) > MAX_OPENING or not names.opens_byline(content):
+    if not names.opens_byline(text):
         return None
-    text = squeeze(content)
     if not _BY_ALONE.fullmatch(text):
         return text if _BYLINE.match(text) else None
     parent = node.parent
-    for _ in range(3):
+    for _ in range(MAX_CLIMB):
         if parent is None:
             return None
         if parent.tag_id in _BLOCKS and (names_after := _lines_after(text, _lines(parent))):
@@ -270,23 +348,24 @@ class _Reader:
         self._dialect = dialect
         self._label = ""
 
-    def read(self, nodes: Iterable[LexborNode]) -> None:
-        for distance, node in enumerate(nodes):
-            tag = node.tag_id
-            if tag == TEXT:
-                self._text(node, distance)
+    def read(self, pieces: Iterable[Piece]) -> None:
+        for distance, (node, tag, content) in enumerate(pieces):
+            if content:
+                self._text(node, content, distance)
             elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:
                 attributes = node.attributes
                 if attributes or tag == _TIME:
                     self._element(node, attributes, distance)
 
     def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
-        itemprop = (attributes.get("itemprop") or "").lower()
+        itemprop, rel = attributes.get("itemprop") or "", attributes.get("rel") or ""
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
+        if itemprop or rel:
+            itemprop, rel = itemprop.lower(), rel.lower()
         if node.tag_id == _TIME or "datepublished" in itemprop or "datemodified" in itemprop:
             self._time(node, attributes, f"{itemprop} {hints}", distance)
             return
-        is_author = "author" in itemprop or "author" in (attributes.get("rel") or "").lower()
+        is_author = "author" in itemprop or "author" in rel
         hints_at_author, hints_at_date = _hints_of(hints[:MAX_HINTS])
         if node.tag_id == _LINK and not hints_at_author:
             hints_at_author = bool(_AUTHOR_LINK.search((attributes.get("href") or "")[:MAX_HINTS]))
@@ -324,10 +403,7 @@ class _Reader:
                 sighting = Sighting(0, sighting.distance)
             self.sightings.published.append((sighting, stamp))
 
-    def _text(self, node: LexborNode, distance: int) -> None:
-        content = node.text_content
-        if not content or content.isspace():
-            return
+    def _text(self, node: LexborNode, content: str, distance: int) -> None:
         if len(content) > 2 * MAX_TEXT:
             self._dateline(squeeze(content[:MAX_TEXT]), distance)
             return
@@ -335,7 +411,7 @@ class _Reader:
         dated = "20" in text or "." in text or "19" in text
         if dated:
             self._date(text, "", Sighting(2 + len(text) // 30, distance))
-        if len(text) <= MAX_OPENING and (byline := _byline_in(node)):
+        if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
             self._add(byline, Sighting(2, distance))
         self._label = text if len(text) < 30 and not dated else ""
 

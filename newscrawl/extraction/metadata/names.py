@@ -117,7 +117,9 @@ def marked_desks(bylines: Iterable[str]) -> tuple[str, ...]:
         (
             (line,)
             for line in lines
-            if _could_be_name(line) and (is_role(line) or is_organisation(line))
+            if _could_be_name(line)
+            and not (line[0].islower() or any(map(str.isdigit, line)))
+            and (is_role(line) or is_organisation(line))
         ),
         (),
     )

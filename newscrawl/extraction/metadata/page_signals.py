@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,7 +23,8 @@ MAX_VALUES_A_NAME: Final = 20
 MAX_HEADINGS: Final = 8
 MAX_LESSER_HEADINGS: Final = 60
 ALIKE: Final = 0.5
-"""Ours: Dice's coefficient from which a heading and a title are about the same."""
+VERY_ALIKE: Final = 0.79
+"""Ours: Dice's coefficients from which a heading, or a lesser one, and a title are the same."""
 
 _WANTED: Final = frozenset(name for names in tables("metas").values() for name in names)
 _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
@@ -118,7 +120,7 @@ class PageSignals:
             "element": [self.title_element],
         }
         return tuple(
-            titles.Candidate(text, place)
+            titles.Candidate(titles.plain(text), place)
             for place, texts in by_place.items()
             for text in texts
             if text
@@ -148,8 +150,8 @@ class PageSignals:
         parts = {part for title in elsewhere for part in headings.parts_of(title)}
         parts -= {part for part in parts if titles.all_sites([part], self.site_names)}
         part = headings.shown_part(self.tree, parts)
-        if part is None and not heads and len(elsewhere) < 2:
-            part = headings.first_headline(self.tree)
+        if part is None and len(elsewhere) < 2:
+            part = headings.first_headline(self.tree, marked_only=bool(heads))
         if part:
             yield part
 
@@ -213,15 +215,33 @@ class PageSignals:
     def site_names(self) -> tuple[str, ...]:
         """Everything that the site may call itself, its host names among them."""
         host = self._host
-        name = max(host.removeprefix("www.").split("."), key=len)
+        labels = host.removeprefix("www.").split(".")
+        longest = max(labels, key=len)
+        registered = next((label for label in labels[-2::-1] if len(label) > 3), longest)
         shown = [heading.text for heading in self.headings if heading.is_site]
-        return tuple(filter(None, (self.site_name, *self.first_values(_SITE), host, name, *shown)))
+        return tuple(
+            filter(
+                None, (self.site_name, *self.first_values(_SITE), host, longest, registered, *shown)
+            )
+        )
+
+    @cached_property
+    def surroundings(self) -> markup.Surroundings:
+        """What stands around the headline."""
+        heading = self._heading
+        return markup.Surroundings() if heading is None else markup.around(heading)
 
     @cached_property
     def around_heading(self) -> markup.Sightings:
         """Bylines and dates around the headline."""
-        heading = self._heading
-        return markup.Sightings() if heading is None else markup.around(heading, self.dialect)
+        return self.surroundings.sightings(self.dialect)
+
+    def other_day_shown(self, day: date) -> dates.Stamp | None:
+        """Return the date line around the headline if it gives a day other than this."""
+        if not self.surroundings.may_show_other_day(day, self.dialect):
+            return None
+        shown = self.around_heading.best_date()
+        return shown if shown and shown.day != day else None
 
     @cached_property
     def anywhere(self) -> markup.Sightings:
@@ -230,32 +250,37 @@ class PageSignals:
 
     def labelled_date(self) -> dates.Stamp | None:
         """Return a date that follows a word for publishing or changing, anywhere in the text."""
-        return markup.labelled_date(self.tree, self.dialect)
+        return markup.labelled_date(self.text, self.dialect)
+
+    def only_day(self) -> dates.Stamp | None:
+        """Return the day that the page shows, if it shows one only."""
+        return markup.only_day(self.text, self.dialect)
 
     @cached_property
-    def byline(self) -> str | None:
-        """The first byline after the headline that opens with a word such as "By"."""
-        if not self.headings:
-            return None
-        heading = self.headings[0].node if len(self.headings) == 1 else self._heading
-        return None if heading is None else markup.byline_after(heading)
+    def text(self) -> str:
+        """The text of the page, a line for each piece between two tags."""
+        return markup.text_of(self.tree)
 
     @cached_property
     def _heading(self) -> LexborNode | None:
         """The element that shows the title, or the first of the main headings."""
-        likeness, best = self._most_alike([heading.node for heading in self.headings])
-        if likeness < ALIKE:
-            others = self.tree.css(_LESSER_HEADINGS)[:MAX_LESSER_HEADINGS]
-            likeness, other = self._most_alike(others)
-            best = other if likeness >= 0.8 else best
-        return best
-
-    def _most_alike(self, nodes: Sequence[LexborNode]) -> tuple[float, LexborNode | None]:
         wanted = titles.words_of(self.title or "")
-        rated = [
-            (titles.likeness(titles.words_of(squeeze(node.text())), wanted), node) for node in nodes
-        ]
-        return max(rated, key=lambda each: each[0], default=(0.0, None))
+        likeness, best = 0.0, None
+        for heading in self.headings:
+            alike = titles.likeness(titles.words_of(heading.text), wanted)
+            if best is None or alike > likeness:
+                likeness, best = alike, heading.node
+        if likeness >= ALIKE or len(self.heading_texts) == 1:
+            return best
+        length = len(self.title or "")
+        for node in self.tree.css(_LESSER_HEADINGS)[:MAX_LESSER_HEADINGS]:
+            text = node.text(strip=True)
+            if 2 * len(text) < length or len(text) > 3 * length:
+                continue
+            alike = titles.likeness(titles.words_of(squeeze(node.text())), wanted)
+            if alike > max(likeness, VERY_ALIKE):
+                likeness, best = alike, node
+        return best
 
 
 def gather_signals(

@@ -2,13 +2,13 @@
 
 The places that may give a date are functions. `STATED_IN` and the tuples below it list them, the
 most trusted first: to change what is trusted, move a name. `publication_dates` asks them in turn;
-two rules override the order: `_earlier_day`, and `_first_past` for dates of the same day. Crawls
+two rules override the order: `_shown_day`, and `_first_past` for dates of the same day. Crawls
 use the feed's date where the page has none (`newscrawl.reading.with_feed_hints`).
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Final
 
 from newscrawl.extraction.metadata import dates, jsonld
@@ -19,6 +19,8 @@ from newscrawl.extraction.metadata.vocabulary import words
 Place = Callable[[PageSignals], Iterable[Stamp | None]]
 
 _A_ZONE_AWAY: Final = timedelta(days=1)
+_QUARTER: Final = timedelta(minutes=15)
+_WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _PUBLISHED: Final = words("metas", "published")
 _MODIFIED: Final = words("metas", "modified")
 
@@ -78,6 +80,11 @@ def text(signals: PageSignals) -> Iterable[Stamp | None]:
     return [signals.labelled_date()]
 
 
+def only_day(signals: PageSignals) -> Iterable[Stamp | None]:
+    """Read the one day that short lines of the page name, if they name no other."""
+    return [signals.only_day()]
+
+
 def _date_in(node: jsonld.Node, key: str) -> Stamp | None:
     return dates.read(jsonld.text_of(node.get(key)))
 
@@ -92,7 +99,7 @@ SHOWN_IN: Final[tuple[Place, ...]] = (address, around_heading, marked_anywhere)
 # Fields that state the last change, which is used where no other place gives the publication.
 MODIFIED_IN: Final[tuple[Place, ...]] = (modified_in_json_ld, modified_in_metas)
 # Asked where none of these gives a date.
-LAST_RESORTS: Final[tuple[Place, ...]] = (shown_change, text)
+LAST_RESORTS: Final[tuple[Place, ...]] = (shown_change, text, only_day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +117,18 @@ def publication_dates(signals: PageSignals, now: datetime) -> Dates:
     zone = next((stamp.zone for stamp in (*stated, *changed) if stamp.zone), None)
     modified = _first_past(changed, zone, now)
     published = (
-        _first_past([*_earlier_day(stated, changed, signals), *stated], zone, now)
+        _first_past([*_shown_day(stated, changed, signals), *stated], zone, now)
         or _first_past(_ask(SHOWN_IN, signals), zone, now)
         or modified
-        or _first_past(_ask(LAST_RESORTS, signals), zone, now)
+        or next(
+            filter(
+                None, (_first_past(_ask([place], signals), zone, now) for place in LAST_RESORTS)
+            ),
+            None,
+        )
     )
+    if published and stated and stated[0].timed and published.utcoffset() == timedelta(0):
+        published = _in_zone_of_page(published, signals)
     if modified is not None and published is not None and modified < published:
         modified = None
     return Dates(published, modified, bool(stated))
@@ -124,24 +138,56 @@ def _ask(places: Sequence[Place], signals: PageSignals) -> list[Stamp]:
     return [stamp for place in places for stamp in place(signals) if stamp]
 
 
-def _earlier_day(
+def _shown_day(
     stated: Sequence[Stamp], changed: Sequence[Stamp], signals: PageSignals
 ) -> list[Stamp]:
-    """Return the day that the address or the page shows, where it is earlier than the stated one.
+    """Return the day that the address or the page shows, where it overrides the stated one.
 
     The address keeps the day on which it was made, while systems that move or rebuild a page
-    date it anew. The page's own date line is asked where the fields state no publication before
-    the last change: site builders fill both with the day of the last building.
+    date it anew. The page's own date line is believed if it is earlier and the fields state no
+    publication before the last change, as site builders fill both with the day of the last
+    building; and if it is later, but not the day of the change: the page was published again.
     """
-    if not stated:
-        return []
     in_address = dates.from_url(signals.url)
+    if not stated or (in_address and in_address.day == stated[0].day):
+        return []
     if in_address and stated[0].day - in_address.day > _A_ZONE_AWAY:
         return [in_address]
-    if not changed or _is_before(stated[0], changed[0]):
+    shown = signals.other_day_shown(stated[0].day)
+    if shown is None:
         return []
-    shown = signals.around_heading.best_date()
-    return [shown] if shown and shown.day < stated[0].day else []
+    if shown.day < stated[0].day:
+        is_surer = changed and not _is_before(stated[0], changed[0])
+        is_finer = shown.timed and not stated[0].timed
+        return [shown] if is_surer or is_finer else []
+    is_later = shown.day - stated[0].day > _A_ZONE_AWAY
+    is_change = any(shown.day == stamp.day for stamp in changed)
+    # 3/4 may be read in the wrong order.
+    is_swapped = (shown.day.month, shown.day.day) == (stated[0].day.day, stated[0].day.month)
+    return [shown] if is_later and not is_change and not is_swapped else []
+
+
+def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
+    """Return the same moment in a zone in which it falls on the day that the page shows.
+
+    Systems state 03:37 of the 4th in UTC where readers see 23:37 of the 3rd.
+    """
+    in_address = dates.from_url(signals.url)
+    if in_address and in_address.day == published.date():
+        return published
+    for stamp in (in_address, signals.other_day_shown(published.date())):
+        if stamp is None or abs(stamp.day - published.date()) != _A_ZONE_AWAY:
+            continue
+        if stamp.timed and stamp.zone is None:
+            offset = stamp.moment - published.replace(tzinfo=None)
+            offset = _QUARTER * round(offset / _QUARTER)
+        elif stamp.day < published.date():
+            offset = timedelta(hours=-1 - published.hour)
+        else:
+            offset = timedelta(hours=24 - published.hour)
+        if _WESTERNMOST <= offset <= _EASTERNMOST:
+            return published.astimezone(timezone(offset))
+    return published
 
 
 def _is_before(published: Stamp, changed: Stamp) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser
 
 from newscrawl.extraction.html import squeeze
-from newscrawl.extraction.metadata import jsonld, names, titles
+from newscrawl.extraction.metadata import jsonld, markup, names, titles
 from newscrawl.extraction.metadata.page_signals import PageSignals, gather_signals
 from newscrawl.extraction.metadata.publication_date import publication_dates
 from newscrawl.extraction.metadata.vocabulary import any_of, contains_any, words
@@ -25,6 +25,7 @@ _TIER: Final = {"locked": True, "paid": True, "premium": True, "plus": True, "fr
 # its next; a farther one belongs to a teaser.
 MAX_GAP: Final = 12
 MAX_GAP_OF_MARKED: Final = 2
+MAX_MARKED_PERSONS: Final = 3
 MAX_MORE: Final = 2
 """Ours: how many more persons a byline may name than fields; more are categories beside it."""
 _PICTURE: Final = re.compile(r"\b(?:getty|images?|photos?|fotos?|pictures?)\b", re.IGNORECASE)
@@ -98,7 +99,7 @@ def read_metadata(
     dates = publication_dates(signals, now or datetime.now(UTC))
     return Metadata(
         title=signals.title,
-        authors=_authors(signals),
+        authors=_authors(signals, has_date=dates.published is not None),
         published=dates.published,
         modified=dates.modified,
         language=signals.language,
@@ -151,7 +152,7 @@ def _paywalled(signals: PageSignals) -> bool | None:
     return _TIER.get(tier.lower()) if tier else None
 
 
-def _authors(signals: PageSignals) -> tuple[str, ...]:
+def _authors(signals: PageSignals, *, has_date: bool) -> tuple[str, ...]:
     """Return the authors' names, once each.
 
     A field that names only the site itself gives way to persons whom the page shows.
@@ -172,15 +173,29 @@ def _authors(signals: PageSignals) -> tuple[str, ...]:
     is_site = titles.all_sites(stated, signals.site_names)
     if persons and (is_site or any(map(names.is_full, persons))):
         return persons
-    if stated:
+    if stated and (not is_site or all(map(_could_be_person, stated))):
         return stated
     marked = signals.anywhere.best_bylines(MAX_GAP_OF_MARKED)
+    if stated:
+        opening = filter(names.opens_byline, marked)
+        return names.persons(opening) or _labelled(signals) or stated
+    shown = names.persons(marked)
     return (
-        names.persons(marked)
+        (shown if len(shown) <= MAX_MARKED_PERSONS else ())
         or names.accounts(beside)
         or names.accounts(marked)
+        or (_labelled(signals) if has_date else ())
         or names.marked_desks(beside)
     )
+
+
+def _could_be_person(name: str) -> bool:
+    return names.is_person(name) and not names.is_weak(name)
+
+
+def _labelled(signals: PageSignals) -> tuple[str, ...]:
+    byline = markup.labelled_byline(signals.text)
+    return names.persons([byline]) if byline else ()
 
 
 def _signed(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
@@ -188,7 +203,7 @@ def _signed(signals: PageSignals, stated: tuple[str, ...]) -> tuple[str, ...]:
 
     Fields also name editors and photographers, or the account that entered the text.
     """
-    byline = signals.byline
+    byline = signals.surroundings.byline()
     if not byline or _PICTURE.search(byline):
         return stated
     persons = names.persons([byline])
