@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.mentions.company import Origin
 
 app = typer.Typer(
-    help="The companies of the registry, and how they are recognised.", no_args_is_help=True
+    help="The registered companies, and how they are recognised.", no_args_is_help=True
 )
 
 _ORIGINS: "dict[Origin, str]" = {
@@ -105,7 +105,7 @@ def find(
     ]
     render(rows, columns, output_format)
     if not mentions:
-        write_note("No company of the registry is mentioned.")
+        write_note("No registered company is mentioned.")
         raise typer.Exit(1)
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="The news sites of the registry, their checks and their coverage.", no_args_is_help=True
+    help="The registered news sites, their checks and their coverage.", no_args_is_help=True
 )
 
 

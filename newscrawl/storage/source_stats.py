@@ -25,9 +25,9 @@ _REFUSALS = ("HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailySourceStats:
-    """A source on a UTC day: `new` articles, `read` pages with an article (without teasers of
-    paywalled ones), `dropped` pages without one, `failed` pages without a response, `refused` pages
-    that may not be read. `characters` is the median length of texts, `text_share` their part of the
+    """A source on a UTC day: `new` articles, `read` pages with the text of an
+    article, `dropped` pages without one, `failed` pages without a response, `refused` pages that
+    may not be read. `characters` is the median length of texts, `text_share` their part of the
     pages; both are None if nothing was read."""
 
     day: date
