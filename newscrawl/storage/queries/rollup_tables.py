@@ -150,7 +150,7 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        days = company_days(session, company, scope)
+        days = _mentioned(session, company_days(session, company, scope), scope)
         if days != [CompanyDays(days[0].number)]:
             return union_table(session, scope, {days[0].number: days})
         conditions.append(table.company_id == days[0].number)
@@ -200,6 +200,24 @@ def company_days(session: Session, name: str, scope: Scope) -> list[CompanyDays]
         if one.company in numbers
     ]
     return sorted(days, key=lambda one: one.number) or [CompanyDays(0)]
+
+
+def _mentioned(
+    session: Session, days: Sequence[CompanyDays], scope: Scope
+) -> Sequence[CompanyDays]:
+    """Return the companies that were mentioned in the scope's days at all, or the first one: the
+    numbers of one company are read from smaller tables than those of several together."""
+    if not days[1:]:
+        return days
+    table = models.DailyCompany
+    near = timedelta(days=1)
+    wider = Scope(
+        since=scope.since and scope.since - near, until=scope.until and scope.until + near
+    )
+    query = select(table.company_id).distinct().where(*between(table.day, wider))
+    query = query.where(table.company_id.in_([one.number for one in days]), table.articles > 0)
+    numbers = set(session.scalars(query))
+    return [one for one in days if one.number in numbers] or [CompanyDays(days[0].number)]
 
 
 def families(session: Session, scope: Scope) -> dict[str, list[CompanyDays]]:
@@ -351,17 +369,28 @@ def hits_by_company(
     session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
 ) -> dict[int, Hits]:
     """Return the hits of each company, and of each union in place of those of its companies."""
-    tables = [companies_table(session, scope)]
-    if unions:
-        tables.append(union_table(session, scope, unions, outside=True))
-    members = {one.number for days in unions.values() for one in days}
-    hits: dict[int, Hits] = {}
-    for rollup in tables:
-        key = rollup.table.company_id
-        rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
-        hits = {number: one for number, one in hits.items() if number not in members}
-        hits |= {number: hits_of(sums) for number, *sums in rows}
-    return hits
+    hits = _hits_in(session, companies_table(session, scope))
+    several: dict[int, Sequence[CompanyDays]] = {}
+    for number, days in unions.items():
+        named = [one for one in days if one.number in hits]
+        if len(named) == 1 and named[0] == CompanyDays(named[0].number):
+            # The numbers of a union are those of the only company of it that was mentioned.
+            hits[number] = hits.pop(named[0].number)
+        elif named:
+            several[number] = days
+    if not several:
+        return hits
+    members = {one.number for days in several.values() for one in days}
+    alone = {number: one for number, one in hits.items() if number not in members}
+    return alone | _hits_in(session, union_table(session, scope, several, outside=True))
+
+
+def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
+    """Return the hits of each company in a table that has any."""
+    key = rollup.table.company_id
+    rows = session.execute(rollup.select(key, *rollup.hits()).group_by(key))
+    hits = {number: hits_of(sums) for number, *sums in rows}
+    return {number: one for number, one in hits.items() if one.articles}
 
 
 def hits_by_name(
