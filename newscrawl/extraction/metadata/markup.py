@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice, takewhile
 from typing import Final
 
@@ -128,16 +128,28 @@ Piece = tuple[LexborNode, int, str]
 """A node, its tag and, if it is a text, what it says; blanks say nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Surroundings:
-    """The nodes around a headline, the nearest first."""
+    """The nodes around a headline, the nearest first; none without a headline."""
 
-    before: tuple[Piece, ...] = ()
-    after: tuple[Piece, ...] = ()
+    heading: LexborNode | None = None
+
+    @cached_property
+    def before(self) -> tuple[Piece, ...]:
+        """The nodes before the headline."""
+        return tuple(map(_piece, _before(self.heading))) if self.heading is not None else ()
+
+    @cached_property
+    def after(self) -> tuple[Piece, ...]:
+        """The nodes after the headline."""
+        return tuple(map(_piece, _after(self.heading))) if self.heading is not None else ()
 
     def byline(self) -> str | None:
         """Return the first byline after the headline that opens with a word such as "By"."""
-        for node, _, content in self.after:
+        if self.heading is None:
+            return None
+        for node in _after(self.heading):
+            content = node.text_content if node.tag_id == TEXT else None
             if content and len(content) <= 2 * MAX_OPENING:
                 text = squeeze(content)
                 if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
@@ -163,11 +175,6 @@ class Surroundings:
         reader.read(self.before)
         reader.read(self.after)
         return reader.sightings
-
-
-def around(heading: LexborNode) -> Surroundings:
-    """Collect what stands next to a headline."""
-    return Surroundings(tuple(map(_piece, _before(heading))), tuple(map(_piece, _after(heading))))
 
 
 def _piece(node: LexborNode) -> Piece:

@@ -228,8 +228,7 @@ class PageSignals:
     @cached_property
     def surroundings(self) -> markup.Surroundings:
         """What stands around the headline."""
-        heading = self._heading
-        return markup.Surroundings() if heading is None else markup.around(heading)
+        return markup.Surroundings(self._heading)
 
     @cached_property
     def around_heading(self) -> markup.Sightings:

@@ -19,6 +19,8 @@ from newscrawl.extraction.metadata.vocabulary import words
 Place = Callable[[PageSignals], Iterable[Stamp | None]]
 
 _A_ZONE_AWAY: Final = timedelta(days=1)
+_SAME_DAY: Final = range(8, 22)
+"""Ours: hours in UTC that fall on the same day where most news is read."""
 _QUARTER: Final = timedelta(minutes=15)
 _WESTERNMOST, _EASTERNMOST = timedelta(hours=-12), timedelta(hours=14)
 _PUBLISHED: Final = words("metas", "published")
@@ -153,6 +155,8 @@ def _shown_day(
         return []
     if in_address and stated[0].day - in_address.day > _A_ZONE_AWAY:
         return [in_address]
+    if changed and changed[0].day == stated[0].day and _is_before(stated[0], changed[0]):
+        return []
     shown = signals.other_day_shown(stated[0].day)
     if shown is None:
         return []
@@ -173,7 +177,7 @@ def _in_zone_of_page(published: datetime, signals: PageSignals) -> datetime:
     Systems state 03:37 of the 4th in UTC where readers see 23:37 of the 3rd.
     """
     in_address = dates.from_url(signals.url)
-    if in_address and in_address.day == published.date():
+    if (in_address and in_address.day == published.date()) or published.hour in _SAME_DAY:
         return published
     for stamp in (in_address, signals.other_day_shown(published.date())):
         if stamp is None or abs(stamp.day - published.date()) != _A_ZONE_AWAY:
