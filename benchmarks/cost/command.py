@@ -19,6 +19,7 @@ from benchmarks.documents import fill
 from benchmarks.extraction.speed import PAGES, sample
 from newscrawl.cli.arguments import CorpusOption, FormatOption
 from newscrawl.cli.output import Column, Row, progress, render, write_note
+from newscrawl.extraction.compiled import PATH
 from newscrawl.training.corpus import load_corpus
 
 DOCUMENT = Path("docs/performance.md")
@@ -83,6 +84,7 @@ def _measure(folder: Path | None, largest: int, pages: int, rounds: int) -> Cost
         step("")
     machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     made = f"Made {datetime.now(UTC):%Y-%m-%d} on {machine}; stages on {about}; load {_load()}."
+    made = f"{made} Extraction: {PATH}."
     return Cost(stages, sizes, memory, made)
 
 
