@@ -13,7 +13,12 @@ from newscrawl.items import CompanyStructure, Mention
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.matcher import Matcher
-from newscrawl.mentions.registry_cache import Compiled, CompiledFile, compile_forms
+from newscrawl.mentions.registry_cache import (
+    Compiled,
+    CompiledFile,
+    compile_forms,
+    content_digest,
+)
 from newscrawl.mentions.registry_file import (
     RegistryFile,
     check,
@@ -164,8 +169,14 @@ def read_companies(
     return companies, check_structure(file, companies)
 
 
-@lru_cache(maxsize=1)
 def _bundled() -> tuple[Company, ...]:
+    return _read_bundled(content_digest([BUNDLED]))
+
+
+@lru_cache(maxsize=1)
+def _read_bundled(_: str) -> tuple[Company, ...]:
+    """Return the bundled companies; a process that runs during an upgrade reads them again, by the
+    digest of their files."""
     entries = read_file(BUNDLED).entries
     check(entries, load_vocabulary())
     return tuple(entry.company for entry in entries)

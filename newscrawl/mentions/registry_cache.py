@@ -92,6 +92,19 @@ def registry_content(path: Path) -> list[bytes]:
     return [part.read_bytes() for part in parts]
 
 
+def content_digest(registries: Sequence[Path]) -> str:
+    """Return a digest of the files of registries; raise OSError."""
+    return _digest([content for path in registries for content in registry_content(path)])
+
+
+def _digest(contents: Iterable[bytes]) -> str:
+    return sha256(b"".join(sha256(content).digest() for content in contents)).hexdigest()
+
+
+# As it was when this process imported it: an upgrade changes the files below a running process.
+_CODE = _digest(files(__package__).joinpath(name).read_bytes() for name in _SOURCES)
+
+
 class CompiledFile:
     """The cache file of registries that are used together; does nothing for small ones."""
 
@@ -106,12 +119,8 @@ class CompiledFile:
             return None
         if sum(map(len, contents)) < MIN_CACHED_BYTES:
             return None
-        package = files(__package__)
-        contents += [package.joinpath(name).read_bytes() for name in _SOURCES]
-        digest = sha256(str(len(registries)).encode())
-        for content in contents:
-            digest.update(sha256(content).digest())
-        return self._folder / f"companies-{digest.hexdigest()[:32]}.json"
+        contents += [str(len(registries)).encode(), _CODE.encode()]
+        return self._folder / f"companies-{_digest(contents)[:32]}.json"
 
     def read(self) -> Compiled | None:
         """Return the compiled registry; None if it is missing or can't be used."""

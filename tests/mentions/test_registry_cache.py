@@ -123,6 +123,16 @@ def test_own_and_bundled_companies_are_kept_together(tmp_path):
     assert len(files(tmp_path / "cache")) == 2
 
 
+def test_bundled_files_that_an_upgrade_changes_are_read_again(registry, tmp_path, monkeypatch):
+    monkeypatch.setattr("newscrawl.mentions.registry.BUNDLED", registry)
+    own = tmp_path / "mine.toml"
+    own.write_text('[[company]]\nname = "Quayside Works"\n', encoding="utf-8")
+    load_companies(own, cache=tmp_path / "cache")
+    (registry / "c.toml").write_text('[[company]]\nname = "Harbour Works"\n', encoding="utf-8")
+    upgraded = load_companies(own, cache=tmp_path / "cache")
+    assert "Harbour Works" in [company.name for company in upgraded]
+
+
 def test_only_the_newest_cache_files_are_kept(registry, tmp_path):
     for number in range(MAX_KEPT_FILES + 2):
         (registry / "c.toml").write_text(entry(90_000 + number), encoding="utf-8")
