@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from itertools import chain
 from threading import Lock
@@ -22,7 +22,7 @@ from newscrawl.extraction.block_features import (
     hints_of,
 )
 from newscrawl.extraction.blocks import ElementNames
-from newscrawl.extraction.tokens import WordTable, number_words
+from newscrawl.extraction.tokens import SECOND, WordTable, number_words
 
 FloatArray = NDArray[np.float32]
 
@@ -31,7 +31,7 @@ NAME_CACHE_SIZE: Final = 8192  # elements of names never seen before; ours: 1 MB
 DILATIONS: Final = (1, 2, 4, 8, 1)  # ours, fitted by `newscrawl train --model network`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Network:
     """The learned weights, and the numbers of the words it knows; 0 is an unknown one.
 
@@ -69,11 +69,10 @@ class Network:
         standard *= weights["scale"]
         np.maximum(standard, -STANDARDISED_LIMIT, out=standard)
         np.minimum(standard, STANDARDISED_LIMIT, out=standard)
-        words = self.words.look_up(features.words)
         own = np.concatenate(
             (
                 np.broadcast_to(standard, (self.members, *standard.shape)),
-                self._apart(_pool(words, features.word_counts, weights["word"])),
+                self._apart(self._openings(features)),
                 self._apart(weights["opener"][features.openers]),
             ),
             axis=2,
@@ -87,6 +86,27 @@ class Network:
         )
         both = (self._relu(own, "own"), self._relu(around, "around"))
         return self._relu(np.concatenate(both, axis=2), "mix")
+
+    def _openings(self, features: BlockFeatures) -> FloatArray:
+        """Return a vector for each block, of the words that it opens with."""
+        if compiled.kernel is None:
+            words = self.words.look_up(features.words)
+            return _pool(words, features.word_counts, self.weights["word"])
+        rows = self._word_vectors.vectors(features.words, features.word_counts)
+        return np.frombuffer(rows, dtype=np.float32).reshape(len(features.word_counts), -1)
+
+    @cached_property
+    def _word_vectors(self) -> Any:
+        """The kernel's sums of the vectors of words."""
+        table = self.weights["word"]
+        kernel = compiled.kernel
+        assert kernel is not None  # noqa: S101 - its caller has asked for it
+        return kernel.WordVectors(
+            cells=self.words.cells(),
+            second=SECOND,
+            table=np.ascontiguousarray(table, dtype=np.float32).tobytes(),
+            width=table.shape[1],
+        )
 
     @property
     def members(self) -> int:

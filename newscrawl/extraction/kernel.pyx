@@ -1259,6 +1259,64 @@ cdef size_t add_kept(Word *kept, size_t count, Word *word) noexcept:
     return count
 
 
+cdef class WordVectors:
+    """Sums the vectors of the words of blocks, as `classifier` does with those of its table."""
+
+    cdef bytes numbers, values, table
+    cdef uint64_t second
+    cdef int bits
+    cdef size_t width, rows
+
+    def __cinit__(self, *, dict cells, uint64_t second, bytes table, size_t width):
+        """Take the cells of a table of words, whose values are rows of vectors; row 0 is that of
+        unknown words."""
+        self.numbers, self.values, self.bits = cells["numbers"], cells["values"], cells["bits"]
+        self.second, self.table, self.width = second, table, width
+        if not 1 <= self.bits <= 30 or not width:
+            raise ValueError("tables of words are of another size")
+        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
+            raise ValueError("tables of words are of another size")
+        self.rows = PyBytes_GET_SIZE(table) // (4 * width)
+
+    cdef size_t row_of(self, uint64_t number) noexcept:
+        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
+        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
+        cdef uint64_t cell = number >> (64 - self.bits)
+        cdef int64_t value
+        if numbers[cell] != number:
+            cell = (number * self.second) >> (64 - self.bits)
+        if numbers[cell] != number:
+            return 0
+        value = values[cell]
+        return <size_t> value if 0 <= value and <size_t> value < self.rows else 0
+
+    def vectors(self, const uint64_t[::1] words, const int64_t[::1] counts):
+        """Return a vector for each block, of which the words follow each other."""
+        cdef Py_ssize_t blocks = len(counts), block, word = 0
+        cdef bytearray result = bytearray(4 * blocks * self.width)
+        cdef float *to = <float *> PyByteArray_AS_STRING(result)
+        cdef const float *table = <const float *> PyBytes_AS_STRING(self.table)
+        cdef int64_t left
+        cdef size_t row, place
+        cdef int known
+        cdef float root
+        for block in range(blocks):
+            known = 0
+            for left in range(counts[block]):
+                row = self.row_of(words[word])
+                word += 1
+                if row:
+                    known += 1
+                    for place in range(self.width):
+                        to[place] += table[row * self.width + place]
+            if known > 1:
+                root = sqrtf(<float> known)
+                for place in range(self.width):
+                    to[place] /= root
+            to += self.width
+        return result
+
+
 # --- Features ------------------------------------------------------------------------------------
 
 cdef enum:

@@ -126,7 +126,7 @@ WordNumbers = NDArray[np.uint64]
 # number has an inverse there. Ours; this one is 2^64 over the golden ratio.
 _BASE: Final = 0x9E3779B97F4A7C15
 _INVERSE: Final = pow(_BASE, -1, 1 << 64)
-_SECOND: Final = np.uint64(0xC2B2AE3D27D4EB4F)  # ours, any other odd number
+SECOND: Final = 0xC2B2AE3D27D4EB4F  # ours, any other odd number
 _MAX_MOVES: Final = 500  # a quarter of the cells is filled at most: a few moves are enough
 _USUAL: Final = 1 << 16  # characters; nearly all pages have fewer
 
@@ -212,7 +212,7 @@ def _compiled_counter() -> Any:
         flags=flags.tobytes(),
         numbers={
             "base": _BASE,
-            "second": int(_SECOND),
+            "second": SECOND,
             "joins": int(InWord.JOINS),
             "alone": int(InWord.ALONE),
             "languages": len(languages()),
@@ -323,7 +323,7 @@ class WordTable:
 
     def _cells(self, numbers: WordNumbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         first = numbers >> np.uint64(64 - self._bits)
-        second = (numbers * _SECOND) >> np.uint64(64 - self._bits)
+        second = (numbers * np.uint64(SECOND)) >> np.uint64(64 - self._bits)
         return first.view(np.int64), second.view(np.int64)  # small numbers: the same bits
 
     @staticmethod
