@@ -1,5 +1,6 @@
 """A page's metadata, from the place that deserves most trust."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -72,11 +73,74 @@ def test_empty_page_has_no_metadata() -> None:
     assert read("", None) == Metadata()
 
 
-def test_publication_date_of_json_ld_is_preferred_to_meta() -> None:
-    meta = '<meta property="article:published_time" content="2026-11-02T08:00:00Z">'
-    json_ld = (
-        '<script type="application/ld+json">'
-        '{"@type": "NewsArticle", "datePublished": "2026-11-03T08:00:00Z"}</script>'
-    )
-    assert read(meta + json_ld).published == datetime(2026, 11, 3, 8, tzinfo=UTC)
-    assert read(meta).published == datetime(2026, 11, 2, 8, tzinfo=UTC)
+def json_ld(kind: str, **dates: str) -> str:
+    node = json.dumps({"@type": kind, "headline": "Harbour reopens", **dates})
+    return f'<script type="application/ld+json">{node}</script>'
+
+
+def meta(name: str, day: str) -> str:
+    return f'<meta property="{name}" content="{day}">'
+
+
+THIRD, FOURTH = "2026-11-03", "2026-11-04"
+HEADING = "<h1>Harbour reopens</h1>"
+FAR_AWAY = "<p>Ships sail.</p>" * 60
+# Each page has the third day in one place and the fourth in the place that is asked after it.
+PLACES = [
+    pytest.param(
+        json_ld("NewsArticle", datePublished=THIRD) + meta("article:published_time", FOURTH),
+        id="json_ld_of_article, metas",
+    ),
+    pytest.param(
+        json_ld("NewsArticle")
+        + meta("article:published_time", THIRD)
+        + json_ld("WebPage", datePublished=FOURTH),
+        id="metas, json_ld_of_page",
+    ),
+    pytest.param(
+        json_ld("NewsArticle")
+        + json_ld("WebPage", datePublished=THIRD)
+        + f"{HEADING}<time datetime={FOURTH}></time>",
+        id="json_ld_of_page, around_heading",
+    ),
+    pytest.param(
+        f"{HEADING}<time datetime={THIRD}></time>{FAR_AWAY}<time datetime={FOURTH}></time>",
+        id="around_heading, marked_anywhere",
+    ),
+    pytest.param(
+        f"{HEADING}{FAR_AWAY}<time datetime={THIRD}></time>"
+        + json_ld("NewsArticle", dateModified=FOURTH),
+        id="marked_anywhere, modified_in_json_ld",
+    ),
+    pytest.param(
+        json_ld("NewsArticle", dateModified=THIRD) + meta("article:modified_time", FOURTH),
+        id="modified_in_json_ld, modified_in_metas",
+    ),
+    pytest.param(
+        meta("article:modified_time", THIRD) + f"{HEADING}<p>Updated: 4 November 2026</p>",
+        id="modified_in_metas, shown_change",
+    ),
+    pytest.param(
+        f"<p>Published: 4 November 2026</p>{FAR_AWAY}{HEADING}<p>Updated: 3 November 2026</p>",
+        id="shown_change, text",
+    ),
+    pytest.param(
+        f"{HEADING}{FAR_AWAY}<p>Published: 3 November 2026, {'ships sail, ' * 20}</p>"
+        "<p>4 November 2026</p>",
+        id="text, only_day",
+    ),
+]
+
+
+@pytest.mark.parametrize("html", PLACES)
+def test_places_of_the_publication_date_are_asked_in_their_order(html: str) -> None:
+    assert read(html).published == datetime(2026, 11, 3, tzinfo=UTC)
+    without = html.replace(THIRD, "").replace("3 November 2026", "")
+    assert read(without).published == datetime(2026, 11, 4, tzinfo=UTC)
+
+
+def test_day_in_the_address_is_preferred_to_that_beside_the_headline() -> None:
+    html = f"{HEADING}<time datetime={FOURTH}></time>"
+    dated = read(html, "https://pier.example/2026/11/03/harbour")
+    assert dated.published == datetime(2026, 11, 3, tzinfo=UTC)
+    assert read(html).published == datetime(2026, 11, 4, tzinfo=UTC)
