@@ -225,3 +225,8 @@ def test_companies_counted_together_have_equal_numbers_everywhere(
 def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:
     with pytest.raises(query.QuestionError, match="company_structure"):
         query.company_ranking(news[0], scope=Scope(subsidiaries=True))
+
+
+def test_registered_companies_are_those_of_the_companies_file(news: tuple[Database, Path]) -> None:
+    companies = news[1].with_name("companies.toml")
+    assert sorted(query.registered_companies(companies)) == ["Bosch", "Nobody AG", "Siemens"]
