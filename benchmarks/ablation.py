@@ -17,7 +17,7 @@ import typer
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import CorpusOption, corpus_from
 from newscrawl.cli.output import progress, write_note
-from newscrawl.cli.train import examples_from, needing_torch
+from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.extraction.block_features import OPENERS
 from newscrawl.extraction.explain import columns_of
 from newscrawl.training.corpus import Split, folds_by_site

@@ -17,7 +17,7 @@ import typer
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
 from newscrawl.cli.output import Column, progress, render, write_note
-from newscrawl.cli.train import examples_from, needing_torch
+from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.training.corpus import DEVELOPMENT, Corpus, GoldPage, folds_by_site, load_corpus
 from newscrawl.training.examples import Example, sides
 from newscrawl.training.publisher_labels import (

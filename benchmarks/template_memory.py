@@ -16,7 +16,7 @@ import typer
 from benchmarks.command_line import run
 from newscrawl.cli.arguments import CorpusOption, Format, FormatOption, corpus_from
 from newscrawl.cli.output import Column, progress, render
-from newscrawl.cli.train import examples_from, needing_torch
+from newscrawl.cli.training_runs import examples_from, needing_torch
 from newscrawl.extraction.classifier import BALANCED, Network, combine
 from newscrawl.extraction.template_memory import EMPTY, fingerprints, with_page, without_templates
 from newscrawl.items import Memory
