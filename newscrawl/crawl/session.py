@@ -11,7 +11,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -148,13 +148,15 @@ class CrawlSession:
         length = lease_length(settings["NEWSCRAWL_LEASE"])
         slug = spider.source.slug
         try:
-            with interruptible():
+            with interruptible(), ExitStack() as on_failure:
                 database = self._registered(settings["NEWSCRAWL_DATABASE_URL"], spider.source)
+                on_failure.callback(database.close)
                 self.memory = memory_of(database, slug)
                 # A crawl of the monitor takes no lease: the monitor has it.
                 if not settings.get("NEWSCRAWL_PARENT_GRACE"):
                     self._lease = CrawlLease(self, slug, SourceLease(database, slug, length))
                     self._lease.take(self._crawler)
+                on_failure.pop_all()
         except StorageError as error:
             raise SettingError(str(error)) from error
         database.lock_wait.is_closing = lambda: not self._crawler.crawling or self.is_stopping
