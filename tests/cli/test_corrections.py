@@ -134,7 +134,7 @@ def test_misplaced_correction_is_reported_with_the_export(
 ) -> None:
     newscrawl("corrections", "add", URL, "missed", "BMW", "--form", "Munich carmaker")
     with open_database(DATABASE) as database:
-        changed = TEXT.split("\n\n")[0] + "\n\nWho pays for it is not known yet."
+        changed = TEXT.split("\n\n", maxsplit=1)[0] + "\n\nWho pays for it is not known yet."
         page = document(title="Siemens bids", text=changed, fetched_at=moment(1))
         save_document(database, page, database.start_run("ft"))
     exported = newscrawl("corrections", "export")
