@@ -358,7 +358,8 @@ def test_switch_counts_subsidiaries_for_their_owners(look: Look) -> None:
 
 def test_group_is_compared_like_a_company(look: Look) -> None:
     page = look("/registry").page
-    page.get_by_role("link", name="our competitors").click()
+    group = page.get_by_role("listitem").filter(has_text="our competitors")
+    group.get_by_role("link", name="articles").click()
     expect(page.locator("h1")).to_have_text("our competitors")
     expect(page.locator("#members")).to_have_text("Counted together: Airbus, Volkswagen")
     page = look("/compare?company=our+competitors&company=Siemens").page
