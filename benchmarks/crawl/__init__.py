@@ -15,7 +15,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -211,7 +211,7 @@ def _children(pid: int) -> list[int]:
 def _stored(folder: Path) -> int:
     import sqlite3  # noqa: PLC0415
 
-    with sqlite3.connect(folder / "world.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "world.sqlite")) as connection, connection:
         (count,) = connection.execute("SELECT count(*) FROM articles").fetchone()
     connection.close()
     return int(count)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ _SEARCH_INDEX = "ix_article_search_words"
 def copy_to_postgres(file: Path, url: str) -> None:
     """Fill the empty database at the URL with all rows of the file."""
     upgrade_database(url)
-    with sqlite3.connect(file) as source, psycopg.connect(url) as target:
+    with closing(sqlite3.connect(file)) as source, psycopg.connect(url) as target:
         target.execute("SET TIME ZONE 'UTC'")
         target.execute("SET maintenance_work_mem = '512MB'")
         for table in Base.metadata.sorted_tables:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,7 +87,7 @@ def test_articles_of_a_warc_file_are_stored(
     assert "30" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
     assert stored(newscrawl) == {"articles": 30, "mentions": 30 * 3}
-    with sqlite3.connect(tmp_path / "newscrawl.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
         query = "SELECT slug, count(*) FROM articles JOIN sources ON sources.id = source_id"
         found = dict(connection.execute(f"{query} GROUP BY slug").fetchall())
     connection.close()
@@ -407,7 +408,7 @@ def test_pages_of_invalid_hosts_are_counted_and_others_are_stored(
     path = warc(tmp_path / "hosts.warc.gz", *pages)
     (found,) = rows(newscrawl, path, "--companies", companies)
     assert (found["new"], found["damaged"]) == (1, 3)
-    with sqlite3.connect(tmp_path / "newscrawl.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "newscrawl.sqlite")) as connection, connection:
         assert connection.execute("SELECT slug FROM sources").fetchall() == [("a.example",)]
     connection.close()
 

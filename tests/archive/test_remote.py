@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -118,7 +119,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
 
 def stored(path: Path) -> list[tuple[object, ...]]:
     """The articles and mentions of an SQLite database."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         return connection.execute(
             "SELECT url, title, text, published_at, content_hash, "
             "(SELECT count(*) FROM mentions WHERE article_id = articles.id) "

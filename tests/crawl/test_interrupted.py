@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
 
 from tests.site.crawling import PROJECT, crawl, crawl_command, crawl_environment
@@ -26,7 +27,7 @@ def test_sigterm_ends_a_crawl_without_losing_articles(tmp_path: Path) -> None:
             _, log = run.communicate(timeout=240)
     assert run.returncode == 1  # not all of the work was done
     assert "state failed (broken off: it was stopped)" in log
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         (reason,) = connection.execute("SELECT reason FROM runs").fetchone()
     connection.close()
     assert reason == "shutdown"
@@ -36,7 +37,7 @@ def test_failing_database_ends_the_crawl_with_one_line(tmp_path: Path) -> None:
     database = tmp_path / "news.sqlite"
 
     def loses_its_table(_visit: int) -> Answer:
-        with sqlite3.connect(database) as connection:
+        with closing(sqlite3.connect(database)) as connection, connection:
             connection.execute("ALTER TABLE articles RENAME TO elsewhere")
         connection.close()
         return Answer(body=story("The last one", "Siemens"))

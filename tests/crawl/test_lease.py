@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def again(site: SiteServer, database: Path, settings: dict[str, str] | None = No
 
 
 def holder(database: Path) -> str | None:
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         (found,) = connection.execute("SELECT holder FROM leases").fetchone()
     connection.close()
     return None if found is None else str(found)
@@ -141,7 +141,7 @@ def test_killed_crawl_resumes_at_once(
 def test_crawl_of_a_monitor_takes_no_own_lease(tmp_path: Path, site: SiteServer) -> None:
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_PARENT_GRACE": "5"}):
-        with sqlite3.connect(database) as connection:
+        with closing(sqlite3.connect(database)) as connection, connection:
             assert connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
         connection.close()
 
@@ -151,13 +151,13 @@ def test_crawl_ends_when_its_lease_is_taken_over(
 ) -> None:
     database = tmp_path / "news.sqlite"
     with a_crawl_at_work(site, database, {"NEWSCRAWL_LEASE": "1.5"}) as first:
-        with sqlite3.connect(database, timeout=30) as connection:
+        with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
             connection.execute("UPDATE leases SET holder = 'elsewhere:1:abcdef01'")
         connection.close()
         time.sleep(2)
         release.set()
         assert first.wait(timeout=60) == 1
-    with sqlite3.connect(database) as connection:
+    with closing(sqlite3.connect(database)) as connection, connection:
         assert connection.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
     connection.close()
     assert holder(database) == "elsewhere:1:abcdef01"

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -63,7 +64,7 @@ class Reader:
         return done
 
     def change(self, statement: str, *values: object) -> None:
-        with sqlite3.connect(self.database) as connection:
+        with closing(sqlite3.connect(self.database)) as connection, connection:
             assert connection.execute(statement, values).rowcount > 0
         connection.close()
 

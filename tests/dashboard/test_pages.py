@@ -4,6 +4,7 @@ import csv
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from html import unescape
@@ -355,7 +356,7 @@ def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) 
 
 
 def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, file: Path) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
     answer = client.get("/")
     assert answer.status_code == 503

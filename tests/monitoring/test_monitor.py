@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -44,13 +45,16 @@ class Newsroom:
         return environment(sources, f"sqlite:///{self.database}", **settings)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as connection:
+        with (
+            closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection,
+            connection,
+        ):
             found = connection.execute(query).fetchall()
         connection.close()
         return found
 
     def execute(self, statement: str) -> None:
-        with sqlite3.connect(self.database, timeout=30) as connection:
+        with closing(sqlite3.connect(self.database, timeout=30)) as connection, connection:
             connection.execute(statement)
         connection.close()
 

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ class Crawl:
 
     def rows(self, query: str, *values: object) -> list[dict[str, Any]]:
         """Return the rows of a query to the database."""
-        with sqlite3.connect(self.database) as connection:
+        with closing(sqlite3.connect(self.database)) as connection, connection:
             connection.row_factory = sqlite3.Row
             found = [dict(row) for row in connection.execute(query, values)]
         connection.close()

@@ -1,6 +1,7 @@
 """A site of twelve stories that is crawled slowly, so that a crawl can be interrupted."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.site.faults import Answer, listing, story
@@ -22,7 +23,10 @@ def twelve_stories() -> SiteServer:
 
 def stored(database: Path) -> int:
     try:
-        with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
+        with (
+            closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection,
+            connection,
+        ):
             (count,) = connection.execute("SELECT count(*) FROM articles").fetchone()
     except sqlite3.OperationalError:
         return 0

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -134,7 +135,7 @@ def test_postgresql_without_tables_names_the_upgrade_command(postgres_url: str) 
 def _set_version(url: str, version: str) -> None:
     statement = f"UPDATE alembic_version SET version_num = '{version}'"  # noqa: S608
     if url.startswith("sqlite"):
-        with sqlite3.connect(url.removeprefix("sqlite:///")) as lite:
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as lite, lite:
             lite.execute(statement)
         lite.close()
         return
