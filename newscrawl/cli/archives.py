@@ -46,8 +46,6 @@ INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --si
 REEXTRACT_EXAMPLE = "Example: newscrawl reextract --archive archive --source ft --dry-run"
 REMATCH_EXAMPLE = "Example: newscrawl rematch --since 30d --dry-run --companies my-companies.toml"
 
-# Ours: a table of more rows is no overview; csv and json have them all.
-_MAX_ROWS = 40
 _MAX_PROBLEMS = 10
 _OUTCOMES = ("new", "changed", "unchanged", "lost")
 _COUNTED = (
@@ -346,7 +344,7 @@ def reextract(
 def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: bool) -> None:
     from dataclasses import asdict
 
-    from newscrawl.cli.output import Column, render
+    from newscrawl.cli.output import MAX_ROWS, Column, render
 
     listed = [change for change in changes if every or change.outcome != "unchanged"]
     rows = [
@@ -367,11 +365,11 @@ def _show_changes(changes: "Sequence[Change]", output_format: Format, *, every: 
     ]
     if output_format != "table":
         columns = [column for column in columns if column.key not in {"characters", "became"}]
-    shown = rows[:_MAX_ROWS] if output_format == "table" else rows
+    shown = rows[:MAX_ROWS] if output_format == "table" else rows
     counts: Counter[str] = Counter(change.outcome for change in changes)
     note = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _OUTCOMES)
     if len(shown) < len(rows):
-        note += f"; the first {_MAX_ROWS} shown"
+        note += f"; the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)
 
 
@@ -445,7 +443,7 @@ def rematch(
 def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: bool) -> None:
     from dataclasses import asdict
 
-    from newscrawl.cli.output import Column, render
+    from newscrawl.cli.output import MAX_ROWS, Column, render
 
     rows = [asdict(change) for change in result.companies]
     columns = (
@@ -454,13 +452,13 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
         Column(key="gained", heading="mentions gained", number=True),
         Column(key="lost", heading="lost", number=True),
     )
-    shown = rows[:_MAX_ROWS] if output_format == "table" else rows
+    shown = rows[:MAX_ROWS] if output_format == "table" else rows
     note = (
         f"{result.changed:,} of {result.articles:,} articles "
         f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
     )
     if len(shown) < len(rows):
-        note += f", the first {_MAX_ROWS} shown"
+        note += f", the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)
 
 

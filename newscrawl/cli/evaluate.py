@@ -379,11 +379,11 @@ def evaluate_mentions(
         judged = _judged(companies, labels, corpus)
         kinds |= {"real": _real_rows(judged), "rule": _rule_rows(judged)}
         if worst:
-            _say_worst(judged, worst)
+            _write_worst(judged, worst)
     calibration = None if wanted else _calibration(companies, corpus, own, sealed=sealed)
     if calibration is not None:
         kinds["score"] = _bin_rows(calibration)
-        _say_calibration(calibration)
+        _write_calibration(calibration)
     _show_figures(kinds, part, form)
 
 
@@ -403,7 +403,7 @@ def _calibration(
     return cross_validate(judged_mentions(companies, corpus, own))
 
 
-def _say_calibration(calibration: "Calibration") -> None:
+def _write_calibration(calibration: "Calibration") -> None:
     write_note(
         f"scores of {calibration.mentions} mentions of unseen sites, {calibration.wrong} of them "
         f"wrong: Brier score {calibration.brier:.5f} ({calibration.constant:.5f} for the plain "
@@ -418,7 +418,7 @@ def show_calibration(calibration: "Calibration", form: Format) -> None:
         _table(rows, _BIN_HEADINGS, title=_BIN_TITLE)
     else:
         render(rows, [Column(key=key, heading=key) for key in rows[0]], form)
-    _say_calibration(calibration)
+    _write_calibration(calibration)
 
 
 def _bin_rows(calibration: "Calibration") -> list[Row]:
@@ -486,7 +486,7 @@ def _figures(overlap: "Overlap") -> dict[str, object]:
     return {key: round(value, 6) for (key, _), value in zip(_FIGURES, values, strict=True)}
 
 
-def _say_worst(judged: "Iterable[JudgedText]", count: int) -> None:
+def _write_worst(judged: "Iterable[JudgedText]", count: int) -> None:
     from newscrawl.training.mention_score import pair_mistakes
 
     for made in pair_mistakes(judged)[:count]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, object]
 
+# Ours: rows of a long table in a terminal; csv and json have all of them.
+MAX_ROWS = 40
 # Control characters, including the escapes that colour, move and rename a terminal, and the marks
 # that reverse the direction of text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -320,8 +320,6 @@ def _write_next_steps(source: "Source", file: Path) -> None:
     write_note(f"Then: scrapy crawl {source.slug} -a limit=5")
 
 
-# Ours: a table of more articles is no overview; csv and json have them all.
-_MAX_ROWS = 40
 # The number of hosts named whose robots.txt is unknown.
 _MAX_HOSTS = 5
 _CHECK_COLOURS = {
@@ -559,7 +557,7 @@ def _find_forbidden(
 def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
     from dataclasses import asdict
 
-    from newscrawl.cli.output import Column, render, write_note
+    from newscrawl.cli.output import MAX_ROWS, Column, render, write_note
 
     columns = (
         Column(key="article", heading="article", number=True),
@@ -572,8 +570,8 @@ def _show_audit(result: "Audit", rules: "Rules", output_format: Format) -> None:
     )
     shown: Sequence[ForbiddenArticle] = result.forbidden
     note = f"{len(shown):,} of {result.articles:,} articles are forbidden by robots.txt"
-    if output_format == "table" and len(shown) > _MAX_ROWS:
-        shown, note = shown[:_MAX_ROWS], f"{note}; the first {_MAX_ROWS} shown"
+    if output_format == "table" and len(shown) > MAX_ROWS:
+        shown, note = shown[:MAX_ROWS], f"{note}; the first {MAX_ROWS} shown"
     render([asdict(one) for one in shown], columns, output_format, note=note)
     if result.unknown:
         hosts = "; ".join(list(rules.unknown)[:_MAX_HOSTS])

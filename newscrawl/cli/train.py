@@ -196,22 +196,20 @@ def train(
     everything = corpus_from(corpus)
     if model == "kinds":
         pages = everything.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
-        pages = pages if include_sealed else pages.part(DEVELOPMENT)
-        train_kinds(
-            TrainingTask(everything, pages, seed, split_seed, folds, output, form, include_sealed)
+    else:
+        pages = learnable(
+            everything,
+            unspaced=unspaced,
+            sets=sets or (),
+            langs=langs or (),
+            page_types=page_types or (() if model == "network" else ("article",)),
         )
-        return
-    pages = learnable(
-        everything,
-        unspaced=unspaced,
-        sets=sets or (),
-        langs=langs or (),
-        page_types=page_types or (() if model == "network" else ("article",)),
-    )
     if model != "limits" and not include_sealed:
         pages = pages.part(DEVELOPMENT)
     task = TrainingTask(everything, pages, seed, split_seed, folds, output, form, include_sealed)
-    if model == "network":
+    if model == "kinds":
+        train_kinds(task)
+    elif model == "network":
         train_network(task, epochs)
     elif model != "limits":
         train_trees(task, model)

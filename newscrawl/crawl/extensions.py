@@ -123,7 +123,7 @@ class ProgressReport:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "ProgressReport":
-        """Build it; raise NotConfigured if standard input is no socket of a monitor."""
+        """Build it; raise NotConfigured if standard input is not a socket of a monitor."""
         if not crawler.settings.get("NEWSCRAWL_PARENT_GRACE") or not _is_socket(sys.stdin.fileno()):
             raise NotConfigured
         report = cls(crawler)

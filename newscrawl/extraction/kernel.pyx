@@ -913,15 +913,44 @@ cdef enum:
     PLANE = 0x10000
 
 
+cdef class WordCells:
+    """The cells of a `tokens.WordTable`, looked up as there."""
+
+    cdef bytes numbers, values
+    cdef uint64_t second
+    cdef int bits
+
+    def __cinit__(self, dict cells, uint64_t second):
+        self.numbers, self.values, self.bits = cells["numbers"], cells["values"], cells["bits"]
+        self.second = second
+        if not 1 <= self.bits <= 30:
+            raise ValueError("tables of words are of another size")
+        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
+            raise ValueError("tables of words are of another size")
+
+    cdef int64_t value_of(self, uint64_t number, size_t limit) noexcept:
+        """Return the value of a word; 0 for an unknown word and for a value outside the limit."""
+        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
+        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
+        cdef uint64_t cell = number >> (64 - self.bits)
+        cdef int64_t value
+        if numbers[cell] != number:
+            cell = (number * self.second) >> (64 - self.bits)
+        if numbers[cell] != number:
+            return 0
+        value = values[cell]
+        return value if 0 <= value and <size_t> value < limit else 0
+
+
 cdef class Counter:
     """Counts the words and characters of blocks, as `tokens.count` does."""
 
     cdef uint8_t classes[PLANE]
     cdef uint8_t in_words[PLANE]
     cdef uint16_t lower[PLANE]
-    cdef bytes numbers, values, flags
-    cdef uint64_t base, second
-    cdef int bits
+    cdef WordCells cells
+    cdef bytes flags
+    cdef uint64_t base
     cdef uint8_t joins, alone
     cdef size_t languages, width, sets
     cdef uint32_t link_start, link_end, end_of_block
@@ -935,31 +964,16 @@ cdef class Counter:
         memcpy(self.classes, PyBytes_AS_STRING(classes), PLANE)
         memcpy(self.in_words, PyBytes_AS_STRING(in_words), PLANE)
         memcpy(self.lower, PyBytes_AS_STRING(lower), 2 * PLANE)
-        self.numbers, self.values, self.bits = table["numbers"], table["values"], table["bits"]
+        self.cells = WordCells(table, numbers["second"])
         self.flags = flags
-        self.base, self.second = numbers["base"], numbers["second"]
+        self.base = numbers["base"]
         self.joins, self.alone = numbers["joins"], numbers["alone"]
         self.languages, self.width = numbers["languages"], numbers["width"]
         self.link_start, self.link_end = numbers["link_start"], numbers["link_end"]
         self.end_of_block = numbers["end_of_block"]
-        if not 1 <= self.bits <= 30 or not self.languages or max(classes) >= self.width:
+        if not self.languages or max(classes) >= self.width:
             raise ValueError("tables of words are of another size")
         self.sets = PyBytes_GET_SIZE(flags) // self.languages
-        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
-            raise ValueError("tables of words are of another size")
-
-    cdef int64_t set_of(self, uint64_t number) noexcept:
-        """Return the number of the set of languages that a word is a stop word of."""
-        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
-        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
-        cdef uint64_t cell = number >> (64 - self.bits)
-        cdef int64_t value
-        if numbers[cell] != number:
-            cell = (number * self.second) >> (64 - self.bits)
-        if numbers[cell] != number:
-            return 0
-        value = values[cell]
-        return value if 0 <= value and <size_t> value < self.sets else 0
 
     def count(self, tuple raw):
         """Return the columns of `tokens.Tokens` for blocks without NUL."""
@@ -1043,7 +1057,7 @@ cdef class Counter:
     cdef void add_word(self, uint64_t number, int64_t **of_block, int64_t depth) noexcept:
         """Count a word: in its block, in links, and for each language of which it is a stop
         word."""
-        cdef int64_t members = self.set_of(number)
+        cdef int64_t members = self.cells.value_of(number, self.sets)
         cdef const uint8_t *flags
         cdef size_t language
         of_block[0][0] += 1
@@ -1262,33 +1276,18 @@ cdef size_t add_kept(Word *kept, size_t count, Word *word) noexcept:
 cdef class WordVectors:
     """Sums the vectors of the words of blocks, as `classifier` does with those of its table."""
 
-    cdef bytes numbers, values, table
-    cdef uint64_t second
-    cdef int bits
+    cdef WordCells cells
+    cdef bytes table
     cdef size_t width, rows
 
     def __cinit__(self, *, dict cells, uint64_t second, bytes table, size_t width):
         """Take the cells of a table of words, whose values are rows of vectors; row 0 is that of
         unknown words."""
-        self.numbers, self.values, self.bits = cells["numbers"], cells["values"], cells["bits"]
-        self.second, self.table, self.width = second, table, width
-        if not 1 <= self.bits <= 30 or not width:
-            raise ValueError("tables of words are of another size")
-        if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
+        self.cells = WordCells(cells, second)
+        self.table, self.width = table, width
+        if not width:
             raise ValueError("tables of words are of another size")
         self.rows = PyBytes_GET_SIZE(table) // (4 * width)
-
-    cdef size_t row_of(self, uint64_t number) noexcept:
-        cdef const uint64_t *numbers = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
-        cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
-        cdef uint64_t cell = number >> (64 - self.bits)
-        cdef int64_t value
-        if numbers[cell] != number:
-            cell = (number * self.second) >> (64 - self.bits)
-        if numbers[cell] != number:
-            return 0
-        value = values[cell]
-        return <size_t> value if 0 <= value and <size_t> value < self.rows else 0
 
     def vectors(self, const uint64_t[::1] words, const int64_t[::1] counts):
         """Return a vector for each block, of which the words follow each other."""
@@ -1303,7 +1302,7 @@ cdef class WordVectors:
         for block in range(blocks):
             known = 0
             for left in range(counts[block]):
-                row = self.row_of(words[word])
+                row = <size_t> self.cells.value_of(words[word], self.rows)
                 word += 1
                 if row:
                     known += 1

@@ -244,7 +244,7 @@ class KindModel:
     bias: float
 
     def rejects(self, features: Sequence[float], least: float = UNLIKELY_ARTICLE) -> bool:
-        """Return whether a page with these features is no article, with at least a probability."""
+        """Return whether the probability that a page is not an article is `least` or more."""
         log_odds = self.bias + sum(map(math.prod, zip(self.weights, features, strict=True)))
         return log_odds >= math.log(least / (1 - least))
 
