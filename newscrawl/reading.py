@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from newscrawl.extraction.extract import extract_from
-from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
 from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
@@ -115,7 +115,7 @@ def article_of_hints(page: Page) -> Article:
         paragraphs=(hints.standfirst,) if hints.standfirst else (),
         authors=hints.authors,
         published=hints.published,
-        language=settle_language(hints.language or page.language, text),
+        language=decide_language(hints.language or page.language, text),
         section=hints.section,
         paywalled=True if page.access == "paywalled" else None,
         kind="paywall",

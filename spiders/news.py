@@ -86,12 +86,12 @@ class NewsSpider(Spider):
 
     @property
     def since(self) -> datetime | None:
-        """The moment before which articles are not wanted, if one was given."""
+        """Return the moment before which articles are not wanted, if one was given."""
         return self.arguments.since
 
     @cached_property
     def hosts(self) -> Collection[str]:
-        """The hosts of the source's home page, feeds and sitemaps."""
+        """Return the hosts of the source's home page, feeds and sitemaps."""
         urls = (self.source.home, *self.source.feeds, *self.source.sections, *self.listing_urls)
         return {address_of(url)[0] for url in urls}
 
@@ -147,7 +147,7 @@ class NewsSpider(Spider):
 
     @property
     def listing_urls(self) -> tuple[str, ...]:
-        """The feeds and sitemaps to request, with dates filled in."""
+        """Return the feeds and sitemaps to request, with dates filled in."""
         if self.arguments.feeds or self.arguments.sitemaps:
             return (*self.arguments.feeds, *self.arguments.sitemaps)
         source = self.source.on(*self._days())

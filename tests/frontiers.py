@@ -72,7 +72,7 @@ def article(page: DequeuedPage, **facts: object) -> Document:
 
 
 def store(frontier: Frontier, attempt: FetchAttempt, document: Document) -> None:
-    """As a crawl does: the document is stored, and its page settled with it."""
+    """Store the document and mark its page as done, as a crawl does."""
     arrival = FinishedPage(
         document=document, result=frontier.fetch_result(attempt, "read", "stored")
     )

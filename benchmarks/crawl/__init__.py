@@ -36,7 +36,7 @@ HASTE = {
 OURS = {"NEWSCRAWL_RETRY_PAUSE": "0"}
 # Pages after which memory must have come to rest, and how much it may still grow (issue's words:
 # "flat after the first 2,000 pages"; a tenth is what the allocator breathes).
-SETTLED = 2_000
+WARM_PAGES = 2_000
 SAMPLE_SECONDS = 0.5
 
 
@@ -77,19 +77,19 @@ class Result:
 
     @property
     def share(self) -> float:
-        """The speed of newscrawl as a share of the bare download's."""
+        """Return the speed of newscrawl as a share of the bare download's."""
         return self.first.speed / self.bare.speed
 
     @property
     def again(self) -> float:
-        """The second run's bytes as a share of the first one's."""
+        """Return the second run's bytes as a share of the first one's."""
         return self.second.sent / self.first.sent
 
     @property
     def growth(self) -> float | None:
-        """The share by which memory grew after it had settled; None in a small world."""
-        settled = [one.megabytes for one in self.first.memory if one.pages >= SETTLED]
-        return max(settled) / settled[0] - 1 if len(settled) > 1 else None
+        """Return the share by which memory grew after the warm-up; None in a small world."""
+        warm = [one.megabytes for one in self.first.memory if one.pages >= WARM_PAGES]
+        return max(warm) / warm[0] - 1 if len(warm) > 1 else None
 
 
 def bench(world_of: tuple[int, int, Path | None], folder: Path) -> Result:
@@ -240,7 +240,7 @@ def show(result: Result) -> str:
             f"articles stored: {result.stored}",
             f"whole line against bare download: {result.share:.0%} of its pages per second",
             f"bytes of the second run: {result.again:.2%} of the first one's",
-            f"memory after {SETTLED} pages: {grown}",
+            f"memory after {WARM_PAGES} pages: {grown}",
         )
     )
 

@@ -32,7 +32,7 @@ from newscrawl.extraction.classifier import BALANCED
 from newscrawl.mentions import Companies, load_companies
 from newscrawl.training.corpus import Corpus, CorpusError, GoldPage
 from newscrawl.training.metrics import Overlap
-from newscrawl.training.scores import score_page, settled
+from newscrawl.training.scores import align_headlines, score_page
 
 MEASURES = ("word", "shingle", "similarity", "phrases")
 # Our method by networks that were trained without the sites they are asked about: what a user
@@ -265,7 +265,7 @@ def score(
         text, title = answers[key]["text"], answers[key].get("title")
         values[key] = score_page(page, text, title, MEASURES)
         if page.text is not None:
-            both = settled(page, text, title)
+            both = align_headlines(page, text, title)
             found, gold = (_companies_in(each, page.lang, companies) for each in both)
             counts[key] = found, gold
     means = {}

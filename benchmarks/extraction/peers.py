@@ -170,7 +170,7 @@ def _justext(language: str | None) -> Extractor:
 
 
 def _justext_by_language() -> Extractor:
-    """The language is detected by py3langid from the page's text, as JT_langid in the paper."""
+    """Detect the language by py3langid from the page's text, as JT_langid in the paper."""
     justext, langid = _load("justext"), _load("py3langid")
     to_text = _load("html_text").extract_text
     lists = {

@@ -70,7 +70,7 @@ class Result:
         return self.ingestion.speed / (self.workers * single.speed)
 
     def efficiency(self, single: Run) -> float:
-        """The same by processor time, which a busy machine doesn't blur."""
+        """Return the same by processor time, which a busy machine doesn't blur."""
         return single.cost / self.ingestion.cost
 
 

@@ -167,7 +167,7 @@ class QueryContext:
 
     @property
     def note(self) -> str:
-        """Which companies count together, as a note under a table."""
+        """Return which companies count together, as a note under a table."""
         if self.scope.subsidiaries:
             return " Companies with their subsidiaries."
         return " Companies without their subsidiaries (--subsidiaries)."

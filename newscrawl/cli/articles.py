@@ -406,7 +406,7 @@ def restore(
     What it replaces becomes an earlier version, and is not taken from the site again.
     """
     from newscrawl.cli.output import write_note
-    from newscrawl.extraction.language import settle_language
+    from newscrawl.extraction.language import decide_language
     from newscrawl.storage.revisions import earlier_version, restore_version
 
     registry = companies_from(companies)
@@ -414,7 +414,7 @@ def restore(
         earlier = earlier_version(store, url, version)
         language = earlier.language
         if not earlier.has_language:
-            language = settle_language(language, f"{earlier.title}\n{earlier.text}")
+            language = decide_language(language, f"{earlier.title}\n{earlier.text}")
         mentions = registry.find(
             earlier.text, title=earlier.title, language=language, source=earlier.url
         )

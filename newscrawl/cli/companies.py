@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,16 +92,8 @@ def find(
         ),
     )
     rows = [
-        {
-            "company": mention.company,
-            "section": mention.section,
-            "start": mention.start,
-            "end": mention.end,
-            "surface": mention.surface,
-            "rule": mention.rule,
-            "score": mention.score,
-            "context": _context(title if mention.section == "title" else body, mention),
-        }
+        asdict(mention)
+        | {"context": _context(title if mention.section == "title" else body, mention)}
         for mention in mentions
     ]
     render(rows, columns, output_format)

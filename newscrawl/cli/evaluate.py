@@ -111,7 +111,7 @@ def evaluate(
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
 
     F1 is the mean of the pages' F1; CSV and JSON also have the F1 of mean precision and mean
-    recall. The headline is settled by one rule for all methods: docs/training.md.
+    recall. One rule decides for all methods whether the headline counts: docs/training.md.
 
     "evaluate mentions" prints precision, recall and F1 by language: of bundled texts and, with
     --corpus, of its news in which companies are labelled. "evaluate metadata" scores titles,
@@ -243,7 +243,7 @@ def _values(
 
 
 def _interval(reached: "Mean | None") -> str | None:
-    """The mean and the larger side of its interval, short enough for four measures a line."""
+    """Return the mean and the larger side of its interval, short enough for four a line."""
     if reached is None:
         return None
     side = max(reached.high - reached.value, reached.value - reached.low)

@@ -250,7 +250,7 @@ def add(
 
     Exit code 2 where the site can't be visited or is already registered.
     """
-    from newscrawl.extraction.language import settle_language
+    from newscrawl.extraction.language import decide_language
     from newscrawl.sources.discovery import GivenFields, home_of, propose
     from newscrawl.sources.fetcher import Fetcher
     from newscrawl.sources.registry import add_source, load_registry
@@ -264,7 +264,7 @@ def add(
         languages=tuple(code.lower() for code in language or ()),
     )
     profile = _find(home_of(url), Fetcher(fetch_policy(allow_private=allow_private)))
-    source = propose(profile, stated, registry, detect_language=partial(settle_language, None))
+    source = propose(profile, stated, registry, detect_language=partial(decide_language, None))
     _show_found(source, profile, output_format)
     if not dry_run:
         add_source(file, source)

@@ -2,7 +2,7 @@
 
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,9 +27,6 @@ from newscrawl.cli.training_runs import (
     train_network,
     train_trees,
 )
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLE = "Example: newscrawl train --corpus corpus --populations 3"
 Model = Literal["limits", "network", "kinds", "mentions", "tree", "boosted"]

@@ -60,11 +60,11 @@ class SourceSpider(Protocol):
 
     @property
     def since(self) -> datetime | None:
-        """The moment before which articles are not wanted, if one was given."""
+        """Return the moment before which articles are not wanted, if one was given."""
 
     @property
     def hosts(self) -> Collection[str]:
-        """The hosts of the source's home page, feeds and sitemaps."""
+        """Return the hosts of the source's home page, feeds and sitemaps."""
 
     @property
     def named_addresses(self) -> set[tuple[str, int]]:
@@ -121,12 +121,12 @@ class CrawlSession:
 
     @cached_property
     def writer(self) -> Writer:
-        """The thread that writes to the database. It ends the crawl when the database fails."""
+        """Return the thread that writes to the database; it ends a crawl whose database fails."""
         return Writer(lambda error: self.stop("database_failed", str(error)))
 
     @property
     def frontier(self) -> Frontier:
-        """The queue of the source's pages and listings."""
+        """Return the queue of the source's pages and listings."""
         if self.run is None:
             raise RuntimeError("the crawl has no run yet: its spider has not been opened")
         return self.run.frontier

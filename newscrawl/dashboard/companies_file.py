@@ -332,7 +332,7 @@ class RematchJob:
 
     @property
     def state(self) -> JobState | None:
-        """The state of the job, None before the first one."""
+        """Return the state of the job, None before the first one."""
         return self._state
 
     def rematch(self, companies: Path | None) -> None:

@@ -61,12 +61,12 @@ class Filters:
 
     @property
     def length(self) -> int:
-        """The number of days, both ends included."""
+        """Return the number of days, both ends included."""
         return (self.until - self.since).days + 1
 
     @property
     def before(self) -> "Filters":
-        """The same filters for the period of the same length before this one."""
+        """Return the same filters for the period of the same length before this one."""
         span = timedelta(days=self.length)
         return replace(self, since=self.since - span, until=self.until - span, days=None)
 

@@ -112,12 +112,12 @@ class BlockFeatures:
 
     @property
     def hints(self) -> list[tuple[str, ...]]:
-        """The words that name each element (class, id, itemprop, role, hidden)."""
+        """Return the words that name each element (class, id, itemprop, role, hidden)."""
         return list(map(hints_of, self.named))
 
     @property
     def is_title(self) -> NDArray[np.bool_]:
-        """Which blocks are the headline and nothing else."""
+        """Return which blocks are the headline and nothing else."""
         return np.asarray(self.values[:, self.names.index("is_title")] > 0)
 
 

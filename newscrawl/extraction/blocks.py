@@ -186,7 +186,7 @@ class BlockPage:
 
     @property
     def texts(self) -> list[str]:
-        """The texts as a person would read them."""
+        """Return the texts as a person would read them."""
         return [clean(text) for text in self.raw]
 
 

@@ -178,7 +178,7 @@ def _k_means(
     return labels, centroids
 
 
-_MAX_ROUNDS: Final = 100  # ours: k-means on real pages settles within 30
+_MAX_ROUNDS: Final = 100  # ours: k-means on real pages converges within 30
 
 
 def paragraphs(lines: Lines, kept: NDArray[np.bool_]) -> list[str]:

@@ -97,7 +97,7 @@ class Network:
 
     @cached_property
     def _word_vectors(self) -> Any:
-        """The kernel's sums of the vectors of words."""
+        """Return the kernel's sums of the vectors of words."""
         table = self.weights["word"]
         kernel = compiled.kernel
         assert kernel is not None  # noqa: S101 - its caller has asked for it
@@ -110,7 +110,7 @@ class Network:
 
     @property
     def members(self) -> int:
-        """How many networks decide together."""
+        """Return how many networks decide together."""
         return len(self.weights["out"])
 
     def _apart(self, vectors: FloatArray) -> FloatArray:

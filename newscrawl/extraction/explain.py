@@ -69,7 +69,7 @@ class FeatureReading:
 
     @property
     def holds(self) -> bool:
-        """Whether the value is within the limit."""
+        """Return whether the value is within the limit."""
         return self.value <= self.limit if self.upper else self.value >= self.limit
 
 
@@ -96,7 +96,7 @@ class BlockReading:
 
     @property
     def failed(self) -> tuple[FeatureReading, ...]:
-        """The features beyond their limits."""
+        """Return the features beyond their limits."""
         return tuple(reading for reading in self.readings if not reading.holds)
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from newscrawl.extraction.kinds import decide_kind
-from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import METHODS, ParsedPage, of_other_page, parse_page
 from newscrawl.extraction.template_memory import without_templates
 from newscrawl.items import Article, Kind, Memory
@@ -68,7 +68,7 @@ def extract_from(
         authors=metadata.authors,
         published=metadata.published,
         modified=metadata.modified,
-        language=settle_language(metadata.language, text, word_counts),
+        language=decide_language(metadata.language, text, word_counts),
         section=metadata.section,
         site_name=metadata.site_name,
         image=metadata.image,

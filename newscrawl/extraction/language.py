@@ -44,7 +44,7 @@ class WordCounts:
     stop_words: NDArray[np.int64]
 
 
-def settle_language(
+def decide_language(
     declared: str | None, text: str, word_counts: WordCounts | None = None
 ) -> str | None:
     """Return the text's language as ISO 639-1: `declared` unless the text contradicts it.

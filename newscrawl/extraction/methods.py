@@ -77,22 +77,22 @@ class ParsedPage:
 
     @cached_property
     def blocks(self) -> BlockPage:
-        """The page's blocks under the default profile."""
+        """Return the page's blocks under the default profile."""
         return read_blocks(self.tree)
 
     @cached_property
     def features(self) -> Features:
-        """The eight features of the blocks."""
+        """Return the eight features of the blocks."""
         return measure(self.blocks)
 
     @cached_property
     def candidates(self) -> Candidates:
-        """The blocks without runs of short links, which the combined method weighs."""
+        """Return the blocks without runs of short links, which the combined method weighs."""
         return find_candidates(self.blocks)
 
     @cached_property
     def candidate_features(self) -> Features:
-        """The eight features of the candidates."""
+        """Return the eight features of the candidates."""
         return measure(self.candidates.page)
 
     @cached_property
@@ -102,7 +102,7 @@ class ParsedPage:
 
     @property
     def link_words(self) -> int:
-        """The number of the page's words that stand within links."""
+        """Return the number of the page's words that stand within links."""
         in_candidates = int(self.candidate_features.tokens.linked.sum())
         return in_candidates + self.candidates.words_left_out
 

@@ -101,7 +101,8 @@ class Finder:
 
 
 def _lacks_umlaut(surface: str, form: str) -> bool:
-    """Has German dropped an umlaut, which it never does: "Wurth" is not Würth, "Wuerth" is."""
+    """Return whether German dropped an umlaut, which it never does: "Wurth" is not Würth, "Wuerth"
+    is."""
     if surface == form or _UMLAUT.search(form) is None:
         return False
     return _UMLAUT.search(surface) is None and _DIGRAPH.search(surface) is None
@@ -123,7 +124,7 @@ class Exclusions:
             self._by_word.setdefault(rarest, []).append(phrase)
 
     def hold(self, text: str, start: int, end: int) -> bool:
-        """Does one of the phrases cover the name's first character?"""
+        """Return whether one of the phrases covers the name's first character."""
         left, right = max(0, start - _EXCLUSION_REACH), end + _EXCLUSION_REACH
         window = _caseless(text[left:right])
         for word, phrases in self._by_word.items():
@@ -142,11 +143,11 @@ class _Phrase:
         self.words = _caseless(text.replace("*", " ")).split()
 
     def may_stand(self, window: str) -> bool:
-        """Does a caseless text have its words?"""
+        """Return whether a caseless text has its words."""
         return all(word in window for word in self.words)
 
     def reaches(self, text: str, left: int, right: int, place: int) -> bool:
-        """Does it occur between `left` and `right` and cover the place?"""
+        """Return whether it occurs between `left` and `right` and covers the place."""
         return any(
             found.start() <= place < found.end()
             for found in self._pattern.finditer(text, left, right)
@@ -196,7 +197,8 @@ def _goes_on(text: str, end: int) -> bool:
 
 
 def _behind_clitic(text: str, start: int) -> bool:
-    """Do only prepositions and articles that Arabic and Hebrew write with the word lead to it?"""
+    """Return whether only prepositions and articles that Arabic and Hebrew write with the word
+    precede it."""
     clitics = _CLITICS.get(script(text[start]))
     if clitics is None:
         return False
@@ -207,7 +209,8 @@ def _behind_clitic(text: str, start: int) -> bool:
 
 
 def _continues(left: str, right: str) -> bool:
-    """Do two neighbouring letters belong to one word? Chinese and Japanese write no blanks."""
+    """Return whether two neighbouring letters belong to one word; Chinese and Japanese write no
+    blanks."""
     if not _is_of_word(left) or not _is_of_word(right):
         return False
     if left.isascii() and right.isascii():
@@ -219,14 +222,15 @@ def _continues(left: str, right: str) -> bool:
 
 
 def _is_of_word(letter: str) -> bool:
-    """Is this a letter, a digit or a vowel sign (which Devanagari writes behind its letter)?"""
+    """Return whether this is a letter, a digit or a vowel sign (which Devanagari writes after its
+    letter)."""
     if letter.isalnum() or letter == "_":
         return True
     return letter > _FIRST_VOWEL_SIGN and unicodedata.category(letter).startswith("M")
 
 
 def _in_number(text: str, start: int) -> bool:
-    """Do the form's digits go on a number: "4.3M" is no 3M?"""
+    """Return whether the form's digits continue a number, as in "4.3M"."""
     return (
         start > 1
         and text[start].isdigit()
@@ -236,7 +240,7 @@ def _in_number(text: str, start: int) -> bool:
 
 
 def _in_address(text: str, start: int, end: int) -> bool:
-    """Is this part of a URL, an e-mail address or a handle?"""
+    """Return whether this is part of a URL, an e-mail address or a handle."""
     if start and text[start - 1] in "@/_" and text[max(0, start - 2) : start] != " /":
         return _address_before(text, start)
     if end < len(text) and text[end] in "@/_":

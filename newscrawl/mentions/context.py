@@ -142,7 +142,7 @@ class ContextFinder:
 
 
 def _is_spaced(letter: str) -> bool:
-    """Is this a letter of a script that writes blanks between words?"""
+    """Return whether this is a letter of a script that writes blanks between words."""
     return letter.isalnum() and ord(letter) < 0x2E80
 
 

@@ -120,7 +120,8 @@ class Credits:
         return frozenset().union(*(self._published.get(one, ()) for one in (name, *domains)))
 
     def is_credit(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
-        """Is a publisher named as author, medium or owner of the text, not as a company?"""
+        """Return whether a publisher is named as author, medium or owner of the text, not as a
+        company."""
         index = candidate.form.company
         lead = text[max(0, candidate.start - _LEAD) : candidate.start]
         form = candidate.form.text
@@ -145,7 +146,8 @@ class Credits:
         return index in own and self._in_boilerplate(text, candidate)
 
     def _is_among_channels(self, text: str, candidate: Candidate) -> bool:
-        """Does the newspaper ask its readers in this sentence to follow it: "Volg ons op X"?"""
+        """Return whether the newspaper asks its readers in this sentence to follow it: "Volg ons op
+        X"."""
         left = max(0, candidate.start - 2 * _LEAD)
         starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _LEAD)
@@ -153,7 +155,7 @@ class Credits:
         return self._follow.search(text, starts[-1] if starts else left, end) is not None
 
     def _in_boilerplate(self, text: str, candidate: Candidate) -> bool:
-        """Does its sentence have a word of boilerplate (subscriptions, rights)?"""
+        """Return whether its sentence has a word of boilerplate (subscriptions, rights)."""
         left = max(0, candidate.start - _SENTENCE)
         starts = [stop.end() for stop in _STOP.finditer(text, left, candidate.start)]
         stop = _STOP.search(text, candidate.end, candidate.end + _SENTENCE)
@@ -163,14 +165,14 @@ class Credits:
 
 
 def _points_to(text: str, candidate: Candidate, lead: str) -> bool:
-    """Does a network's name only say where an author or a newspaper is to be found?"""
+    """Return whether a network's name only says where to find an author or a newspaper."""
     if _POINTS.match(text, candidate.end) or _ASKED.search(lead):
         return True
     return _MY.search(lead) is not None and _MINE.match(text, candidate.end) is not None
 
 
 def _is_own_channel(lead: str) -> bool:
-    """Does the text before a network's name ask to follow the newspaper on it?"""
+    """Return whether the text before a network's name asks to follow the newspaper on it."""
     for word in reversed(lead.split()):
         bare = word.strip(",/")
         # Few leads have the preposition, which is found faster than the whole phrase.

@@ -127,7 +127,8 @@ class NeighbourWords:
         )
 
     def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """A word that only companies have beside them: "retailer Target", "Apple's shares"."""
+        """Return whether a word that only companies have is beside them: "retailer Target",
+        "Apple's shares"."""
         if candidate.compound or self.cue_before(text, candidate.start, language):
             return True
         if self._is_explained(text, candidate, language) or self._has_figures(text, candidate):
@@ -141,7 +142,7 @@ class NeighbourWords:
         return _FIGURES.match(text, candidate.end, candidate.end + _REACH) is not None
 
     def _is_explained(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """ "Mango, la firma catalana": is it said behind a comma what it is?"""
+        """Return whether what it is follows a comma: "Mango, la firma catalana"."""
         found = _APPOSITION.match(text, candidate.end, candidate.end + _REACH)
         if not found:
             return False
@@ -210,7 +211,8 @@ class NeighbourWords:
         return first in self.words.auxiliaries and phrase.partition(" ")[2] in verbs
 
     def is_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """ "Der Boss", "the target": is an article or a possessive right before the form?"""
+        """Return whether an article or a possessive is right before the form: "Der Boss", "the
+        target"."""
         before = _words_before(text, candidate.start, 1)
         if not before:
             return False
@@ -273,7 +275,7 @@ class NeighbourWords:
         return bool(candidate.form.ambiguous) and not verb
 
     def _has_given_name_behind(self, text: str, candidate: Candidate) -> bool:
-        """ "Bosch, Laura 1992": is it a surname in a list?"""
+        """Return whether it is a surname in a list: "Bosch, Laura 1992"."""
         if candidate.form.text not in self.words.surnames:
             return False
         found = _GIVEN_BEHIND.match(text, candidate.end)
@@ -284,7 +286,8 @@ class NeighbourWords:
         return bool(before) and before[-1].lower() in self.words.families
 
     def is_capital_amid_small(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """A capital that only a name can have: "chez Orange, dit-il", "alquilado a Meta"."""
+        """Return whether the capital is one that only a name can have: "chez Orange, dit-il",
+        "alquilado a Meta"."""
         if not self.words.is_name_if_capitalised(candidate.form.text, language):
             return False
         if not _SMALL_AFTER.match(text, candidate.end):
@@ -305,7 +308,8 @@ class NeighbourWords:
         return language == "de" or not self.is_behind_article(text, candidate, language)
 
     def is_noun_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """ "The GM responds", "a PC": is it a noun of its own, with nothing of a company behind?"""
+        """Return whether it is a noun of its own, with no word of a company after it: "The GM
+        responds", "a PC"."""
         if language not in {None, "en"} or not self.is_behind_article(text, candidate, language):
             return False
         found = _WORDS_AFTER.match(text, candidate.end, candidate.end + _REACH)
@@ -314,7 +318,8 @@ class NeighbourWords:
         )
 
     def leads_a_noun(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Does an English word begin a sentence and a noun follow it: "Next chunk uses it"?"""
+        """Return whether an English word begins a sentence and a noun follows it: "Next chunk uses
+        it"."""
         if language not in {None, "en"}:
             return False
         if not _SENTENCE_START.search(text, max(0, candidate.start - _REACH), candidate.start):
@@ -327,7 +332,7 @@ class NeighbourWords:
         return not any(found[1] in one for one in lists)
 
     def is_part_of_name(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Is the form only part of another name: "Howell-Chase", "Polish Spirit"?"""
+        """Return whether the form is only part of another name: "Howell-Chase", "Polish Spirit"."""
         if _is_hyphenated(text, candidate.start):
             return True
         if not self.words.is_everyday(candidate.form.text, language):
@@ -348,7 +353,7 @@ class NeighbourWords:
         ) and not self.has_legal_form(text, candidate)
 
     def has_name_before(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Does an unknown capitalised word amid a sentence lead to the form: "Jalin Hyatt"?
+        """Return whether an unknown name amid a sentence precedes the form: "Jalin Hyatt".
 
         German writes every noun with a capital, and some headlines every word.
         """
@@ -372,11 +377,11 @@ class NeighbourWords:
         return not _is_in_title_case(text, candidate.start)
 
     def _is_usual(self, word: str, language: str | None) -> bool:
-        """May the word stand before any name, so that it is no part of it?"""
+        """Return whether the word may precede any name, so that it is not part of it."""
         return word in of_language(self.words.before, language) or word in self.words.function_words
 
     def is_other(self, text: str, candidate: Candidate, language: str | None) -> bool:
-        """Does the name stand for something else here: an arena, a family?"""
+        """Return whether the name means something else here: an arena, a family."""
         before = _words_before(text, candidate.start, 1)
         if self._is_family(before):
             return True
@@ -388,7 +393,7 @@ class NeighbourWords:
         return surname and _FAMILY.match(text, candidate.end) is not None
 
     def _is_honoured(self, text: str, candidate: Candidate) -> bool:
-        """ "Robert-Bosch-Straße": is a given name joined to it?"""
+        """Return whether a given name is joined to it: "Robert-Bosch-Straße"."""
         start = candidate.start
         if not start or text[start - 1] != "-":
             return False
@@ -461,7 +466,7 @@ class Disambiguator:
     def _is_something_else(
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> bool:
-        """Is the form part of another name, or an abbreviation of something else?"""
+        """Return whether the form is part of another name, or an abbreviation of something else."""
         if self._is_spelled_out_elsewhere(text, rivals):
             return True
         return rivals[0].start - 1 not in context.ends and self.neighbours.is_part_of_name(
@@ -469,7 +474,8 @@ class Disambiguator:
         )
 
     def _is_network(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
-        """ "Schrieb er auf X", "Facebook, X and Google": does one letter name a network?"""
+        """Return whether one letter names a network: "Schrieb er auf X", "Facebook, X and
+        Google"."""
         if not _AFTER_LETTER.match(text, candidate.end):
             return False
         left = max(0, candidate.start - _REACH)
@@ -481,7 +487,8 @@ class Disambiguator:
         )
 
     def _is_spelled_out_elsewhere(self, text: str, rivals: Sequence[Candidate]) -> bool:
-        """Does the article write an abbreviation out as something else than the company's name?"""
+        """Return whether the article spells an abbreviation out as something other than the
+        company's name."""
         form = rivals[0].form.text
         if len(form) < ACRONYM_LENGTH or not is_acronym(form):
             return False
@@ -526,11 +533,11 @@ class Disambiguator:
         return self.neighbours.is_capital_amid_small(text, candidate, language)
 
     def is_everyday(self, candidate: Candidate, context: MentionContext) -> bool:
-        """Is the name an everyday word in this article's language?"""
+        """Return whether the name is an everyday word in this article's language."""
         return self.neighbours.words.is_everyday(candidate.form.text, context.language)
 
     def _is_listed(self, text: str, candidate: Candidate, context: MentionContext) -> bool:
-        """Is a name beyond doubt joined to it: "Rossmann und Zalando"?
+        """Return whether a name beyond doubt is joined to it: "Rossmann und Zalando".
 
         An everyday word needs a conjunction, or two such names in one list with it.
         """
@@ -594,7 +601,7 @@ def _is_in_title_case(text: str, place: int) -> bool:
 
 
 def _is_latin_alone(text: str, candidate: Candidate) -> bool:
-    """Does a name in Latin letters stand amid another script: "компания Apple"?"""
+    """Return whether a name in Latin letters is amid another script: "компания Apple"."""
     form = candidate.form.text
     if not (form.isascii() and form[0].isupper()) or is_acronym(form):
         return False
@@ -610,12 +617,13 @@ def _begins_sentence(text: str, candidate: Candidate) -> bool:
 
 
 def _acts(word: str) -> bool:
-    """Has a German word the ending of a verb in the third person? "ist" says too little."""
+    """Return whether a German word has the ending of a verb in the third person; "ist" is no
+    evidence."""
     return word.endswith("t") and len(word) > 3
 
 
 def _is_hyphenated(text: str, start: int) -> bool:
-    """Does another name and a hyphen lead to this place?"""
+    """Return whether another name and a hyphen precede this place."""
     if not start or text[start - 1] != "-":
         return False
     other = re.search(r"[\w.]+$", text[max(0, start - _REACH) : start - 1])
@@ -628,12 +636,13 @@ def _stems(name: str) -> tuple[str, ...]:
 
 
 def is_acronym(form: str) -> bool:
-    """Is this an abbreviation so short that it has many meanings?"""
+    """Return whether this is an abbreviation so short that it has many meanings."""
     return len(form) <= ACRONYM_LENGTH and form.isupper() and form.isascii()
 
 
 def spells_out(text: str, candidate: Candidate) -> bool:
-    """Do the words before "(EDF)" begin with its letters? They say what it stands for here."""
+    """Return whether the words before "(EDF)" begin with its letters, so that they give its meaning
+    here."""
     form = text[candidate.start : candidate.end]
     if form.isupper() and form.isascii() and text[candidate.end : candidate.end + 2] == " (":
         # What a bracket says of it: hire purchase behind HP.
@@ -652,8 +661,8 @@ def spells_out(text: str, candidate: Candidate) -> bool:
 
 
 def _is_blend(text: str, start: int, form: str) -> bool:
-    """Do the beginnings of several words before a bracket make up the form: "capsule communicator
-    (CAPCOM)"?"""
+    """Return whether the beginnings of several words before a bracket make up the form: "capsule
+    communicator (CAPCOM)"."""
     left = form
     for word in reversed(_words_before(text, start - 1, 4)):
         shared = next((n for n in range(len(left), 1, -1) if word.lower().startswith(left[-n:])), 0)

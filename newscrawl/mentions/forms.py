@@ -112,7 +112,7 @@ class Form:
     source: str = ""
 
     def is_doubtful(self, language: str | None) -> bool:
-        """Does the form need support in an article of this language?"""
+        """Return whether the form needs support in an article of this language."""
         if not self.ambiguous:
             return False
         return language is None or "*" in self.ambiguous or language in self.ambiguous
@@ -201,7 +201,7 @@ def stem_forms(form: str) -> tuple[str, ...]:
 
 
 def accepts_ending(form: Form, ending: str, language: str | None) -> bool:
-    """Are these letters a case ending that the form may take?"""
+    """Return whether these letters are a case ending that the form may take."""
     low = ending.lower()
     if ending != low and not (ending.isupper() and not form.text.isupper()):
         return False
@@ -229,5 +229,5 @@ def _accepts_latin_ending(form: Form, low: str, language: str | None) -> bool:
 
 
 def is_korean_tail(tail: str) -> bool:
-    """Are these syllables a particle, or what a Korean company's name goes on with?"""
+    """Return whether these syllables are a particle, or what continues a Korean company's name."""
     return tail in _PARTICLES or tail.startswith(_KOREAN_TAILS)

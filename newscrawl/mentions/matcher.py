@@ -160,7 +160,7 @@ class Matcher:
         return certain, doubtful
 
     def _is_something_else(self, text: str, candidate: Candidate, own: frozenset[int]) -> bool:
-        """Is it part of an excluded phrase, or a newspaper's credit?"""
+        """Return whether it is part of an excluded phrase, or a newspaper's credit."""
         return self._is_excluded(text, candidate) or self._credits.is_credit(text, candidate, own)
 
     def _is_excluded(self, text: str, candidate: Candidate) -> bool:
@@ -277,12 +277,13 @@ def _longest(candidates: Iterable[Candidate]) -> list[Place]:
 
 
 def _follows_company(places: Sequence[Place], candidate: Candidate) -> bool:
-    """Does another company's name lead to it: "McLaren Honda"?"""
+    """Return whether another company's name precedes it: "McLaren Honda"."""
     return bool(places) and places[-1][0].end == candidate.start - 1
 
 
 def _is_apposition(places: Sequence[Place], rivals: Place) -> bool:
-    """Does the same company's full name come right before: "Royal Bank of Canada (RBC)"?"""
+    """Return whether the same company's full name comes right before: "Royal Bank of Canada
+    (RBC)"."""
     companies = {rival.form.company for rival in rivals}
     return any(
         rivals[0].start - candidate.end == len(" (") and candidate.form.company in companies

@@ -68,7 +68,7 @@ class NormalizedText:
     places: Sequence[int] | None = None
 
     def origin(self, start: int, end: int) -> tuple[Section, int, int]:
-        """The section and the offsets in it of the normalized characters from `start` to `end`."""
+        """Return the section and the offsets in it of the characters from `start` to `end`."""
         if self.places is not None:
             start, end = self.places[start], self.places[end]
             while end > start and self.original[end - 1] in _INVISIBLE:
@@ -78,7 +78,7 @@ class NormalizedText:
         return "body", start - self.body_start, end - self.body_start
 
     def surface(self, section: Section, start: int, end: int) -> str:
-        """The original characters at offsets of a section."""
+        """Return the original characters at offsets of a section."""
         shift = 0 if section == "title" else self.body_start
         return self.original[start + shift : end + shift]
 

@@ -90,7 +90,7 @@ class Companies(Sequence[Company]):
 
     @property
     def structure(self) -> CompanyStructure:
-        """The owners of brands and subsidiaries with their days, and the groups."""
+        """Return the owners of brands and subsidiaries with their days, and the groups."""
         owners = {company.name: self.named(company.owner or "") for company in self._companies}
         parents = {name: owner.name for name, owner in owners.items() if owner}
         tenures = {company.name: company.tenure for company in self._companies}

@@ -66,19 +66,22 @@ class Vocabulary:
     topics: Mapping[str, tuple[tuple[str, frozenset[str]], ...]]
 
     def is_everyday(self, form: str, language: str | None = None) -> bool:
-        """Is the form an everyday word of the language, or of some language if none is known?"""
+        """Return whether the form is an everyday word of the language, or of some language if none
+        is known."""
         return _holds(self.modifiers, form, language)
 
     def is_everyday_in(self, form: str, language: str | None) -> bool:
-        """Is the form an everyday word of this very language ("Fazer" in Portuguese)?"""
+        """Return whether the form is an everyday word of this very language ("Fazer" in
+        Portuguese)."""
         return language is not None and form.lower() in self.modifiers.get(language, ())
 
     def is_article(self, word: str, language: str | None = None) -> bool:
-        """Is the word an article of the language, or of some language if none is known?"""
+        """Return whether the word is an article of the language, or of some language if none is
+        known."""
         return _holds(self.articles, word, language)
 
     def is_name_if_capitalised(self, form: str, language: str | None) -> bool:
-        """Does the language write this word with a capital only as a name?"""
+        """Return whether the language writes this word with a capital only as a name."""
         return language is not None and form.lower() in of_language(self.capitalised, language)
 
 

@@ -352,7 +352,7 @@ class Digest:
 
     @property
     def cause(self) -> str:
-        """The key under which it is sent once."""
+        """Return the key under which it is sent once."""
         return f"digest/{self.span}/{self.last}"
 
 

@@ -65,7 +65,7 @@ class Channel(Protocol):
 
     @property
     def name(self) -> str:
-        """The channel's name in logs, without passwords and tokens."""
+        """Return the channel's name in logs, without passwords and tokens."""
 
     def deliver(self, notice: Notice) -> None:
         """Deliver the notice, or raise DeliveryError."""

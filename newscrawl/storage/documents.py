@@ -48,7 +48,7 @@ class Record:
 
     @cached_property
     def wording(self) -> Wording:
-        """The article's words, which only a new text needs."""
+        """Return the article's words, which only a new text needs."""
         return Wording.of(self.columns["title"], self.columns["text"])
 
 

@@ -102,5 +102,5 @@ def _owners_on(structure: CompanyStructure, company: str, day: date | None) -> t
 
 
 def _is_within(day: date, since: date | None, until: date | None) -> bool:
-    """Does the day lie after the first day of a period, and not after the last?"""
+    """Return whether the day is not before the first day of a period, and not after the last."""
     return (since is None or day > since) and (until is None or day <= until)

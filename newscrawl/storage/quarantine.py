@@ -60,7 +60,7 @@ class Version:
 
     @cached_property
     def wording(self) -> Wording:
-        """The version's words."""
+        """Return the version's words."""
         return Wording.of(self.title, self.text)
 
 

@@ -60,7 +60,7 @@ class Searchable:
 
     @property
     def kept(self) -> tuple[list[str], list[str]]:
-        """The words of headline and text within the limit."""
+        """Return the words of headline and text within the limit."""
         title = lines(self.wording.title)[:MAX_WORDS]
         return title, lines(self.wording.body)[: MAX_WORDS - len(title)]
 

@@ -61,7 +61,7 @@ class Sketch:
 
     @property
     def index(self) -> list[int]:
-        """The values under which the text is indexed."""
+        """Return the values under which the text is indexed."""
         values: list[int] = self.smallest[:INDEXED].tolist()
         return values
 
@@ -260,7 +260,7 @@ class Wording:
 
     @cached_property
     def sketch(self) -> Sketch | None:
-        """The sketch of the text."""
+        """Return the sketch of the text."""
         return sketch(self.body)
 
 

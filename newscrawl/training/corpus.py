@@ -87,7 +87,7 @@ class GoldPage:
 
     @property
     def html(self) -> bytes:
-        """The bytes of the page, read from disk at each call.
+        """Return the bytes of the page, read from disk at each call.
 
         Where the publisher's JSON-LD is the gold text, the page comes without it.
         """
@@ -101,7 +101,7 @@ class GoldPage:
 
     @property
     def length(self) -> str:
-        """The length of the gold text in words, as a group; ours, as short texts are the worst."""
+        """Return the group of the gold text's length in words; ours: short texts are the worst."""
         if self.text is None:
             return "no text"
         words = len(metrics.words(self.text))
@@ -109,7 +109,7 @@ class GoldPage:
 
     @property
     def owner(self) -> str:
-        """The registrable domain, so that www1.example.gr and www2.example.gr are one site."""
+        """Return the registrable domain: www1.example.gr and www2.example.gr are one site."""
         return extract_domain(f"http://{self.site}") or self.site
 
 

@@ -95,7 +95,7 @@ def evaluate_page(
 def _mention_counts(page: GoldPage, article: Article) -> dict[str, float]:
     found, gold = (
         Counter(mention.company for mention in _companies().find(text, language=page.lang))
-        for text in scores.settled(page, article.text, article.title)
+        for text in scores.align_headlines(page, article.text, article.title)
     )
     return {
         f"{MENTIONS}.found": len(found),

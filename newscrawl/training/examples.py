@@ -172,7 +172,7 @@ class Example:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of the page."""
+        """Return the number of blocks of the page."""
         return len(self.words)
 
 
@@ -200,12 +200,12 @@ def read_example(page: GoldPage) -> Example | None:
     texts = parsed.candidates.page.texts
     in_text = page.set in HEADLINE_IN_TEXT
     gold = page.text or ""
-    settled = gold if in_text else without_headline(gold, page.title)
-    labels = label(texts, settled)
+    wanted = gold if in_text else without_headline(gold, page.title)
+    labels = label(texts, wanted)
     aside = parsed.block_features.is_title
     if page.set in BYLINES_IN_TEXT:
         aside = aside | _bylines(labels)
-    gold_words = len(metrics.words(settled))
+    gold_words = len(metrics.words(wanted))
     return Example(
         page=page,
         title=parsed.metadata.title,

@@ -32,12 +32,12 @@ class TypeScore:
 
     @property
     def pages(self) -> int:
-        """The number of pages of the type."""
+        """Return the number of pages of the type."""
         return self.kinds.total()
 
     @property
     def stored(self) -> float:
-        """The share of pages whose kind lets a crawl store them, or look for their teaser."""
+        """Return the share of pages that a crawl stores, or whose teaser it looks for."""
         dropped = sum(self.kinds[kind] for kind in NOT_ARTICLES)
         return 1 - dropped / self.pages
 

@@ -66,12 +66,12 @@ class Candidate:
 
     @property
     def site(self) -> str:
-        """The host it was fetched from; empty for a file."""
+        """Return the host it was fetched from; empty for a file."""
         return urlsplit(self.url or "").hostname or ""
 
     @property
     def id(self) -> str:
-        """A readable name that differs for other bytes."""
+        """Return a readable name that differs for other bytes."""
         name = self.site or Path(self.name).stem
         digest = hashlib.sha256(self.html).hexdigest()[:10]
         return f"{re.sub(r'[^a-z0-9.-]+', '-', name.lower()).strip('-.')[:60]}-{digest}"

@@ -267,7 +267,7 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """The name of these limits in the limits file."""
+        """Return the name of these limits in the limits file."""
         return f"{self.profile} unspaced" if self.unspaced else self.profile
 
 

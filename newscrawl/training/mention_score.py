@@ -224,7 +224,7 @@ class JudgedText:
 
     @property
     def counted(self) -> frozenset[str]:
-        """The companies found, without those in doubt."""
+        """Return the companies found, without those in doubt."""
         labels = self.text.labels
         doubtful = {occurrence.company for occurrence in labels.in_doubt} - labels.companies
         return frozenset(self.found) - doubtful

@@ -531,7 +531,7 @@ class Compared:
 
     @property
     def gain(self) -> float:
-        """The difference of the mean word F1."""
+        """Return the difference of the mean word F1."""
         before, after = (
             sum(each.values["word.f1"] for each in scored) for scored in (self.before, self.after)
         )

@@ -49,7 +49,7 @@ class PublisherPage:
 
     @property
     def site(self) -> str:
-        """The host of the page."""
+        """Return the host of the page."""
         return urlsplit(self.url).hostname or ""
 
 

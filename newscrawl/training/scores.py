@@ -84,12 +84,12 @@ def score_page(
 
 
 def compare(page: GoldPage, text: str, title: str | None) -> Compared:
-    """Return the two texts with the headline settled, split into words."""
-    found, gold = (metrics.words(side) for side in settled(page, text, title))
+    """Return the words of the two texts, with or without the headline in both."""
+    found, gold = (metrics.words(side) for side in align_headlines(page, text, title))
     return Compared(found, gold, Counter(found), Counter(gold))
 
 
-def settled(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:
+def align_headlines(page: GoldPage, text: str, title: str | None) -> tuple[str, str]:
     """Return a tool's text and the gold text, by the rule on headlines."""
     gold = page.text or ""
     if page.set in HEADLINE_IN_TEXT:

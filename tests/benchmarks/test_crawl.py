@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks.crawl import SETTLED, Result, Run, Sample, show
+from benchmarks.crawl import WARM_PAGES, Result, Run, Sample, show
 from benchmarks.crawl.world import World
 from tests.site.crawling import PROJECT
 
@@ -88,5 +88,5 @@ def test_figures_are_shown() -> None:
     told = show(result)
     assert "whole line against bare download: 50% of its pages per second" in told
     assert "bytes of the second run: 0.10% of the first one's" in told
-    assert f"memory after {SETTLED} pages: +2.0%" in told
+    assert f"memory after {WARM_PAGES} pages: +2.0%" in told
     assert all(len(line) <= 100 for line in told.splitlines())

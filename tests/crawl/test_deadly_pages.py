@@ -88,7 +88,7 @@ def test_crashes_are_counted_until_the_page_is_done(
 ) -> None:
     run = suspected
     for crash_count in range(1, MAX_CRASHES + 1):
-        # Each crawl settles "b" and dies of "a".
+        # Each crawl stores "b" and crashes on "a".
         page = alone(run)
         if urls([page]) == ["b"]:
             run.mark_done(run.fetch_result(page.attempt, "read", "new"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from newscrawl.extraction.language import SURE_WORDS, settle_language
+from newscrawl.extraction.language import SURE_WORDS, decide_language
 
 TEXTS = {
     "en": "The council has said that it will not sell the old harbour, and that the boats which are"
@@ -30,18 +30,18 @@ TEXTS = {
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_undeclared_language_is_detected_by_stop_words(language: str) -> None:
-    assert settle_language(None, TEXTS[language]) == language
+    assert decide_language(None, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", TEXTS)
 def test_correct_declared_language_is_used(language: str) -> None:
-    assert settle_language(language, TEXTS[language]) == language
+    assert decide_language(language, TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("language", [name for name in TEXTS if name != "en"])
 def test_stop_words_overrule_a_wrong_declared_language(language: str) -> None:
     """Many templates say lang="en" whatever is in them."""
-    assert settle_language("en", TEXTS[language]) == language
+    assert decide_language("en", TEXTS[language]) == language
 
 
 def test_declared_language_is_kept_against_a_close_relative() -> None:
@@ -50,8 +50,8 @@ def test_declared_language_is_kept_against_a_close_relative() -> None:
         " til slutten av året. Det er ikke klart hva som skal komme etter det, eller hvem som skal"
         " betale for det, men det er noen som har en idé om hvordan det kan gjøres for alle."
     )
-    assert settle_language("no", norwegian) in ("no", "nb")
-    assert settle_language("nb", norwegian) in ("no", "nb")
+    assert decide_language("no", norwegian) in ("no", "nb")
+    assert decide_language("nb", norwegian) in ("no", "nb")
 
 
 @pytest.mark.parametrize(
@@ -68,18 +68,18 @@ def test_declared_language_is_kept_against_a_close_relative() -> None:
 def test_language_of_a_short_text_follows_its_script(
     language: str, text: str, declared: str | None
 ) -> None:
-    assert settle_language(declared, text) == language
+    assert decide_language(declared, text) == language
 
 
 @pytest.mark.parametrize("declared", ["de", "tr", None])
 def test_declared_language_is_used_for_text_without_words(declared: str | None) -> None:
-    assert settle_language(declared, "") == declared
-    assert settle_language(declared, "... !") == declared
+    assert decide_language(declared, "") == declared
+    assert decide_language(declared, "... !") == declared
 
 
 def test_few_words_do_not_overrule_a_declared_language() -> None:
     text = " ".join(TEXTS["en"].split()[: SURE_WORDS // 2])
-    assert settle_language("de", text) == "de"
+    assert decide_language("de", text) == "de"
 
 
 def test_language_without_stop_words_is_identified() -> None:
@@ -89,4 +89,4 @@ def test_language_without_stop_words_is_identified() -> None:
         " akiknek már megvan a saját ötletük arról, hogyan lehetne ezt mindenki számára"
         " megoldani végül."
     )
-    assert settle_language(None, hungarian) == "hu"
+    assert decide_language(None, hungarian) == "hu"

@@ -141,18 +141,20 @@ def test_days_are_found_in_urls(url: str | None, day: datetime | None) -> None:
 
 def test_date_without_zone_takes_the_other_zone_of_the_page() -> None:
     berlin = timezone(timedelta(hours=1))
-    assert dates.settle(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(1, 2026, 3, 5, 10, 30)
-    assert dates.settle(dates.read("2026-03-05T10:30"), None, NOW) == zoned(0, 2026, 3, 5, 10, 30)
+    assert dates.resolve(dates.read("2026-03-05T10:30"), berlin, NOW) == zoned(
+        1, 2026, 3, 5, 10, 30
+    )
+    assert dates.resolve(dates.read("2026-03-05T10:30"), None, NOW) == zoned(0, 2026, 3, 5, 10, 30)
 
 
 def test_local_time_ahead_of_now_has_a_zone_east_of_utc() -> None:
-    settled = dates.settle(dates.read("2026-11-10T19:30"), None, NOW)
-    assert settled == zoned(8, 2026, 11, 10, 19, 30)
-    assert settled <= NOW
+    moment = dates.resolve(dates.read("2026-11-10T19:30"), None, NOW)
+    assert moment == zoned(8, 2026, 11, 10, 19, 30)
+    assert moment <= NOW
 
 
 @given(st.text(max_size=60) | st.datetimes().map(str) | st.from_regex(r"\d{1,4}[-/. ]\d\d?.*"))
 def test_random_text_gives_no_future_date_and_no_error(text: str) -> None:
     for stamp in (dates.read(text), dates.find(text), dates.from_url(text)):
-        settled = dates.settle(stamp, None, NOW)
-        assert settled is None or settled <= NOW
+        moment = dates.resolve(stamp, None, NOW)
+        assert moment is None or moment <= NOW

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from newscrawl.extraction.language import settle_language
+from newscrawl.extraction.language import decide_language
 from newscrawl.items import Article, Page
 from newscrawl.mentions import Companies, load_companies, with_mentions
 from newscrawl.reading import NoArticleError, PageReader
@@ -196,7 +196,7 @@ def run(count: int, seed: int) -> int:
     """Read `count` examples, print the results, and return the number of failures."""
     for warm in seeds().values():
         read(warm)
-    settle_language(None, "saltmere")  # loads a model
+    decide_language(None, "saltmere")  # loads a model
     came: Counter[str] = Counter()
     failed: list[str] = []
     slowest = largest = (0.0, "")

@@ -1,4 +1,4 @@
-"""Pages of a crawl are stored and settled several at a time, on both databases."""
+"""Pages of a crawl are stored and marked as done several at a time, on both databases."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

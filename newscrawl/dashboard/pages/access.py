@@ -63,7 +63,7 @@ def _here(address: str) -> str:
 
 @router.get("/api", response_class=HTMLResponse)
 def interface(request: Request) -> HTMLResponse:
-    """The API's questions and their parameters."""
+    """Return the API's questions and their parameters."""
     described: dict[str, Any] = request.app.openapi()
     questions = [
         (path, about["get"]["description"], about["get"].get("parameters", []))

@@ -47,7 +47,7 @@ class SourceRow:
 
     @property
     def faults(self) -> str:
-        """The days on which the source was not read."""
+        """Return the days on which the source was not read."""
         days = [f"{day.day.day} {day.day:%b}" for day in self.days if day.state not in READ]
         return ", ".join(days)
 

@@ -141,7 +141,7 @@ def from_url(url: str | None) -> Stamp | None:
     return None
 
 
-def settle(stamp: Stamp | None, zone: tzinfo | None, now: datetime) -> datetime | None:
+def resolve(stamp: Stamp | None, zone: tzinfo | None, now: datetime) -> datetime | None:
     """Make an aware moment that isn't in the future, or None.
 
     A moment without zone gets `zone` (what other dates of the page show), else UTC. One that
@@ -188,7 +188,7 @@ def _day(match: re.Match[str], dialect: Dialect) -> datetime | None:
             return None
         month = named
     try:
-        return datetime(year, month, day)  # noqa: DTZ001 - the zone is settled later
+        return datetime(year, month, day)  # noqa: DTZ001 - the zone is added later
     except ValueError:
         return None
 

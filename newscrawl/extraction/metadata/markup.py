@@ -136,12 +136,12 @@ class Surroundings:
 
     @cached_property
     def before(self) -> tuple[Piece, ...]:
-        """The nodes before the headline."""
+        """Return the nodes before the headline."""
         return tuple(map(_piece, _before(self.heading))) if self.heading is not None else ()
 
     @cached_property
     def after(self) -> tuple[Piece, ...]:
-        """The nodes after the headline."""
+        """Return the nodes after the headline."""
         return tuple(map(_piece, _after(self.heading))) if self.heading is not None else ()
 
     def byline(self) -> str | None:

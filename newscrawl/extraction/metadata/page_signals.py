@@ -76,13 +76,13 @@ class PageSignals:
 
     @cached_property
     def data(self) -> jsonld.LinkedData:
-        """The nodes of the page's JSON-LD."""
+        """Return the nodes of the page's JSON-LD."""
         return jsonld.read(self.scripts)
 
     @cached_property
     def article(self) -> jsonld.Node:
-        """The JSON-LD node of the page's own article, or the nearest there is to one; empty where
-        the page has none."""
+        """Return the JSON-LD node of the page's own article, or the nearest one; empty if the
+        page has none."""
         articles = list(self.data.articles)
         if len(articles) > 1:
             addresses = {each.rstrip("/") for each in (self.url, self.canonical) if each}
@@ -102,7 +102,7 @@ class PageSignals:
 
     @cached_property
     def heading_texts(self) -> tuple[str, ...]:
-        """The texts of the main headings, without those that only link to the home page."""
+        """Return the texts of the main headings, without those that only link to the home page."""
         return tuple(each.text for each in self.headings if each.text and not each.is_site)
 
     @cached_property
@@ -157,7 +157,7 @@ class PageSignals:
 
     @cached_property
     def title(self) -> str | None:
-        """The headline."""
+        """Return the headline."""
         return titles.choose(self.title_candidates, self.site_names)
 
     @cached_property
@@ -178,7 +178,7 @@ class PageSignals:
 
     @cached_property
     def dialect(self) -> Dialect:
-        """How the page writes days; only American and Philippine English put the month first."""
+        """Return how the page writes days; only the USA and the Philippines put the month first."""
         locale = self.meta("og:locale") or ""
         region = _REGION.search(f"{self.html_language or ''} {locale}".lower())
         country = region[1] if region else self._host.rpartition(".")[2]
@@ -197,7 +197,7 @@ class PageSignals:
 
     @cached_property
     def site_name(self) -> str | None:
-        """The name that the site gives itself."""
+        """Return the name that the site gives itself."""
         if name := self.meta("og:site_name"):
             return name
         publisher = self.data.resolve(self.article.get("publisher"))
@@ -227,7 +227,7 @@ class PageSignals:
 
     @cached_property
     def surroundings(self) -> markup.Surroundings:
-        """What stands around the headline."""
+        """Return the markup around the headline."""
         return markup.Surroundings(self._heading)
 
     @cached_property
@@ -257,12 +257,12 @@ class PageSignals:
 
     @cached_property
     def text(self) -> str:
-        """The text of the page, a line for each piece between two tags."""
+        """Return the text of the page, a line for each piece between two tags."""
         return markup.text_of(self.tree)
 
     @cached_property
     def _heading(self) -> LexborNode | None:
-        """The element that shows the title, or the first of the main headings."""
+        """Return the element that shows the title, or the first of the main headings."""
         wanted = titles.words_of(self.title or "")
         likeness, best = 0.0, None
         for heading in self.headings:

@@ -203,11 +203,11 @@ def _is_before(published: Stamp, changed: Stamp) -> bool:
 def _first_past(stamps: Sequence[Stamp], zone: tzinfo | None, now: datetime) -> datetime | None:
     """Return the first date that isn't in the future; of the same day the one with a time."""
     for stamp in stamps:
-        if not (moment := dates.settle(stamp, zone, now)):
+        if not (moment := dates.resolve(stamp, zone, now)):
             continue
         if not stamp.timed:
             for other in stamps:
                 if other.timed and other.day == stamp.day:
-                    return dates.settle(other, zone, now) or moment
+                    return dates.resolve(other, zone, now) or moment
         return moment
     return None
