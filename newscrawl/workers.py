@@ -17,7 +17,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from typing import Any, Final, Generic, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 MEBIBYTE = 1024 * 1024
 
@@ -223,6 +224,35 @@ class WorkerPool(ABC, Generic[Part, Result]):
     @abstractmethod
     def run_alone(self, part: Part) -> Result | None:
         """Return the result of a part that is not one of those of `results`."""
+
+
+def results_by_item(
+    pool: WorkerPool[Sequence[Item], list[Result]], batches: Iterable[Sequence[Item]]
+) -> Iterator[tuple[Sequence[Item], list[Result | None]]]:
+    """Yield each batch with the result of each of its items.
+
+    A batch without result is done again in halves, so that only an item that crashes its process,
+    or exceeds its limits, has none.
+    """
+    for batch, results in pool.results(batches):
+        yield batch, _in_halves(pool, batch, results)
+
+
+def _in_halves(
+    pool: WorkerPool[Sequence[Item], list[Result]],
+    batch: Sequence[Item],
+    results: list[Result] | None,
+) -> list[Result | None]:
+    if results is not None:
+        return list(results)
+    if len(batch) < 2:
+        return [None for _ in batch]
+    middle = len(batch) // 2
+    return [
+        result
+        for half in (batch[:middle], batch[middle:])
+        for result in _in_halves(pool, half, pool.run_alone(half))
+    ]
 
 
 class LocalPool(WorkerPool[Part, Result]):

@@ -13,10 +13,11 @@ import distributed
 
 from newscrawl import cluster as module
 from newscrawl.cluster import Cluster, ClusterError, ClusterPool, open_pool
+from newscrawl.workers import results_by_item
 from tests.archives import page, warc
 from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
 from tests.conftest import Newscrawl
-from tests.working import allocate_or_exit
+from tests.working import allocate_all_or_exit, allocate_or_exit
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,17 @@ def test_part_over_its_limits_costs_no_other_part(dask: DaskProcesses, cluster: 
     assert line.startswith("tcp://127.0.0.1:")
     assert "5 parts" in line
     assert line.endswith("2 failed")
+
+
+def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> None:
+    pool = open_pool(allocate_all_or_exit, cluster)
+    batches = [[1, 2, 3], [4, 5, 7, 6], [7], []]
+    assert list(results_by_item(pool, batches)) == [
+        ([1, 2, 3], [1, 2, 3]),
+        ([4, 5, 7, 6], [4, 5, None, 6]),
+        ([7], [None]),
+        ([], []),
+    ]
 
 
 @pytest.mark.parametrize("name", ["Python", "newscrawl", "newscrawl's code and data"])

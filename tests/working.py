@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 
 
 def is_imported(module: str) -> bool:
@@ -19,3 +20,8 @@ def allocate_or_exit(number: int) -> int:
     if number == 7:
         os._exit(1)
     return allocate(number)
+
+
+def allocate_all_or_exit(numbers: Sequence[int]) -> list[int]:
+    """Allocate and free some numbers of bytes, one after the other; 7 ends the process."""
+    return [allocate_or_exit(number) for number in numbers]

@@ -29,6 +29,7 @@ from newscrawl.storage.batch import IngestionWriter, records_of
 from newscrawl.storage.mentions import apply_corrections
 from newscrawl.storage.revisions import StoredVersion, articles_at, listed_at, versions_at
 from newscrawl.storage.saved_state import Step, delete_progress, load_progress
+from newscrawl.workers import results_by_item
 
 Outcome = Literal["new", "changed", "unchanged", "lost"]
 
@@ -64,14 +65,6 @@ class PendingCapture:
     url: str
     source: str
     stored: StoredVersion | None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Captures to read; after them, all captures before `stop` in the archive's order are done."""
-
-    stop: int
-    wanted: tuple[PendingCapture, ...]
 
 
 Read = list[tuple[Document, Origin] | None]
@@ -129,12 +122,13 @@ class Reextraction:
         work = partial(_read, self._config)
         pool = open_pool(work, workers, preload=PRELOAD, files=self._config.files)
         try:
-            for part, read in pool.results(self._parts(done)):
-                changes, documents = _compare_part(part, read)
+            for wanted, read in results_by_item(pool, self._parts(done)):
+                stop = min(done + AT_ONCE, len(self._pages))
+                changes, documents = _compare(wanted, read)
                 if not dry_run:
-                    self._store(part, documents, intake)
-                on_progress(part.stop - done)
-                done = part.stop
+                    self._store(stop, documents, intake)
+                on_progress(stop - done)
+                done = stop
                 yield from changes
         finally:
             intake.close()
@@ -142,19 +136,19 @@ class Reextraction:
             delete_progress(self._database, self._task)
 
     def _store(
-        self, part: Part, documents: Sequence[tuple[Document, Origin]], intake: IngestionWriter
+        self, stop: int, documents: Sequence[tuple[Document, Origin]], intake: IngestionWriter
     ) -> None:
         def step_of(_: Counter[str]) -> Step:
-            return Step(task=self._task, position=part.stop, counts={})
+            return Step(task=self._task, position=stop, counts={})
 
         origins = [origin for _, origin in documents]
         records = records_of(document for document, _ in documents)
         intake.store(list(records), origins, step_of)
 
-    def _parts(self, start: int) -> Iterator[Part]:
+    def _parts(self, start: int) -> Iterator[Sequence[PendingCapture]]:
+        """Yield the captures to read among each `AT_ONCE` pages, in the archive's order."""
         for begin in range(start, len(self._pages), AT_ONCE):
-            stop = min(begin + AT_ONCE, len(self._pages))
-            yield Part(stop, tuple(self._pending(self._pages[begin:stop])))
+            yield tuple(self._pending(self._pages[begin : begin + AT_ONCE]))
 
     def _pending(self, pages: Sequence[tuple[CaptureLocation, str]]) -> Iterator[PendingCapture]:
         urls = [url for _, url in pages]
@@ -222,11 +216,11 @@ def _with_urls(spots: Sequence[CaptureLocation]) -> Iterator[tuple[CaptureLocati
             continue
 
 
-def _read(config: ReadingConfig, part: Part) -> Read:
+def _read(config: ReadingConfig, captures: Sequence[PendingCapture]) -> Read:
     """Return the document of each capture, None for a capture without article."""
     processor = processor_for(config)
     found: Read = []
-    for wanted in part.wanted:
+    for wanted in captures:
         try:
             capture = read_at(wanted.spot.path, wanted.spot.offset, max_bytes=config.max_bytes)
             known = wanted.stored.facts if wanted.stored else Hints()
@@ -240,13 +234,13 @@ def _read(config: ReadingConfig, part: Part) -> Read:
     return found
 
 
-def _compare_part(
-    part: Part, read: Read | None
+def _compare(
+    captures: Sequence[PendingCapture], read: Read
 ) -> tuple[list[Change], list[tuple[Document, Origin]]]:
     """Return the changes, and the documents to store."""
     changes: list[Change] = []
     documents = []
-    for wanted, found in zip(part.wanted, read or [None] * len(part.wanted), strict=True):
+    for wanted, found in zip(captures, read, strict=True):
         change = _change(wanted, found and found[0])
         if change is None:
             continue

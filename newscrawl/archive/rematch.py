@@ -27,8 +27,7 @@ from newscrawl.storage.mentions import (
 )
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.saved_state import Step, TaskProgress, delete_progress, load_progress
-
-Found = list[list[Mention]]
+from newscrawl.workers import results_by_item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +52,13 @@ class ChangedMention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RematchResult:
-    """Numbers of articles searched and changed, the companies, largest change first, and for each
-    some of the sentences, if they were asked for."""
+    """Numbers of articles searched and changed, and of those whose search crashed and which stay
+    as they are; the companies, largest change first, and for each some of the sentences, if they
+    were asked for."""
 
     articles: int
     changed: int
+    crashed: int
     companies: tuple[CompanyChange, ...]
     examples: tuple[ChangedMention, ...] = ()
 
@@ -107,7 +108,7 @@ class Rematch:
         done = self._progress()
         counts = Counter(done.counts)
         batches = text_batches(self._database, self._scope, done.position)
-        for texts, found in self._workers.results(batches):
+        for texts, found in results_by_item(self._workers, batches):
             self._batch(texts, found, counts)
             on_progress(len(texts))
         if not self._dry_run:
@@ -118,16 +119,20 @@ class Rematch:
         return replace(result, examples=tuple(one for key in keys for one in self._examples[key]))
 
     def _batch(
-        self, texts: Sequence[StoredText], found: Found | None, counts: Counter[str]
+        self,
+        texts: Sequence[StoredText],
+        found: Sequence[list[Mention] | None],
+        counts: Counter[str],
     ) -> None:
         counts["articles"] += len(texts)
-        if found is None:
-            return  # the search crashed on a text: the mentions of the batch stay unchanged
         numbers = [text.number for text in texts]
         before = stored_mentions(self._database, numbers)
         corrections = stored_corrections(self._database, numbers)
         written = {}
         for text, mentions in zip(texts, found, strict=True):
+            if mentions is None:
+                counts["crashed"] += 1
+                continue
             old, corrected = before.get(text.number, set()), corrections.get(text.number, ())
             counted, _ = apply_corrections(corrected, (text.title, text.text), mentions)
             if set(counted) != old:
@@ -160,7 +165,7 @@ class Rematch:
                 )
 
 
-def _find(companies: Path | None, texts: Sequence[StoredText]) -> Found:
+def _find(companies: Path | None, texts: Sequence[StoredText]) -> list[list[Mention]]:
     """Return the mentions of each text."""
     registry = companies_from(companies)
     return [
@@ -200,7 +205,10 @@ def _recount(counts: Counter[str]) -> RematchResult:
     ]
     changes.sort(key=lambda change: (-change.gained - change.lost, change.company))
     return RematchResult(
-        articles=counts["articles"], changed=counts["changed"], companies=tuple(changes)
+        articles=counts["articles"],
+        changed=counts["changed"],
+        crashed=counts["crashed"],
+        companies=tuple(changes),
     )
 
 

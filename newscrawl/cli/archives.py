@@ -457,6 +457,8 @@ def _show_companies(result: "RematchResult", output_format: Format, *, dry_run: 
         f"{result.changed:,} of {result.articles:,} articles "
         f"{'would change' if dry_run else 'changed'}, {len(rows):,} companies"
     )
+    if result.crashed:
+        note += f"; {result.crashed:,} stay as they are, because their text crashed the search"
     if len(shown) < len(rows):
         note += f", the first {MAX_ROWS} shown"
     render(shown, columns, output_format, note=note)

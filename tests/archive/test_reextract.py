@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from newscrawl.storage.corrections import add_corrections, wrong_mentions
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.frontier.queue import FrontierEntry
 from newscrawl.storage.saved_state import keep_memory
-from tests.archives import capture, written
+from tests.archives import DeadlyReader, capture, written
 from tests.conftest import Newscrawl
 from tests.site.faults import story
 from tests.worlds import NOON, known_urls, register
@@ -323,3 +324,19 @@ def test_reextraction_that_loses_text_is_quarantined(
     assert (held.url, held.reason) == (PATHS[0], "text_shrank")
     assert held.after == changes[PATHS[0]].after < held.before == changes[PATHS[0]].before
     assert companies_of(database) == {"Siemens": 2, "Nokia": 1}
+
+
+def test_page_that_crashes_its_process_costs_no_other_page(
+    database: Database, tmp_path: Path, companies: Path
+) -> None:
+    deadly = replace(
+        page(PATHS[3]), body=page(PATHS[3]).body.replace(b"Report", b"A deadly report")
+    )
+    pages = [*map(page, PATHS[:3]), deadly, *map(page, PATHS[4:])]
+    written(tmp_path / "archive", *pages)
+    store(database, pages, companies)
+    reader = DeadlyReader(method="combined", min_characters=120)
+    config = replace(reading(companies), reader=reader)
+    task = Reextraction(database, Archive(tmp_path / "archive"), config)
+    changes = {change.url: change.outcome for change in task.run(workers=2)}
+    assert changes == dict.fromkeys(PATHS, "changed") | {PATHS[3]: "lost"}
