@@ -51,7 +51,7 @@ def _copy(
 
 
 def _number_on(target: psycopg.Connection[Any], table: str, names: list[str]) -> None:
-    """Number new rows after those that were copied."""
+    """Set the sequence so that new rows are numbered after the copied ones."""
     if "id" in names:
         target.execute(
             f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}"  # noqa: S608
