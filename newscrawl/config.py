@@ -151,5 +151,5 @@ NEWSCRAWL_WEBHOOK_PRIVATE = _env("NEWSCRAWL_WEBHOOK_PRIVATE", "no")
 NEWSCRAWL_ARCHIVE = _env("NEWSCRAWL_ARCHIVE", "")
 NEWSCRAWL_ARCHIVE_MB = _env("NEWSCRAWL_ARCHIVE_MB", "1000")
 NEWSCRAWL_REPLAY = _env("NEWSCRAWL_REPLAY", "")
-# The Dask cluster that `ingest`, `reextract` and `rematch` use instead of local processes.
+# The Dask cluster that work on archives and labelled pages uses instead of local processes.
 NEWSCRAWL_CLUSTER = _env("NEWSCRAWL_CLUSTER", "")

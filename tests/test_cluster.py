@@ -1,6 +1,7 @@
 """Work on a Dask cluster of processes that are killed, differ, or are not there."""
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from tests.archives import page, warc
 from tests.clusters import DaskProcesses, Ordeal, free_port, ingest_with, rows
 from tests.conftest import Newscrawl
 from tests.working import allocate_all_or_exit, allocate_or_exit
+
+CORPUS = Path(__file__).parent / "corpus"
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,25 @@ def test_item_that_crashes_its_process_costs_no_other_item(cluster: Cluster) -> 
     ]
 
 
+def test_labelled_pages_are_read_on_the_cluster_with_equal_results(
+    dask: DaskProcesses, newscrawl: Newscrawl, tmp_path: Path
+) -> None:
+    learn = ("--particles", 5, "--generations", 2, "-o", tmp_path / "limits.json", "--force")
+    commands = (
+        ("evaluate", "--method", "fe", "--measure", "word", "--worst", 12),
+        ("evaluate", "metadata"),
+        ("evaluate", "kinds"),
+        ("train", *learn),
+        ("train", "--model", "tree", "--folds", 2),
+    )
+    for command in commands:
+        given = (*command, "--corpus", CORPUS, *(() if "--worst" in command else ("-f", "csv")))
+        local, remote = newscrawl(*given), newscrawl(*given, "--cluster", dask.address)
+        assert (local.code, remote.code) == (0, 0), remote.err
+        assert remote.out == local.out
+        assert re.search(r"tcp://127\.0\.0\.1:\d+: 2 parts, .* 0 failed", remote.err)
+
+
 @pytest.mark.parametrize("name", ["Python", "newscrawl", "newscrawl's code and data"])
 def test_worker_of_another_version_is_named(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, name: str
@@ -107,6 +129,8 @@ def test_unreachable_scheduler_is_one_line(
         done = newscrawl("ingest", path, "--cluster", address)
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"no scheduler answers at {address}" in done.err
+    mentions = newscrawl("evaluate", "mentions", "--cluster", "local:2")
+    assert "--cluster is not for mentions" in mentions.err
     both = newscrawl("ingest", path, "--cluster", "local:2", "--workers", 2)
     assert "give --workers or --cluster, not both" in both.err
 

@@ -24,7 +24,7 @@ import newscrawl
 from newscrawl.archive.ingest import PART_BYTES, Ingestion
 from newscrawl.archive.page_processor import Part, ReadingConfig, process_part
 from newscrawl.archive.warc import MAX_BYTES, WarcReader, decoded_body
-from newscrawl.cli.archives import cores
+from newscrawl.cli.arguments import cores
 from newscrawl.reading import PageReader
 from newscrawl.storage import open_database
 from newscrawl.training.corpus import load_corpus

@@ -1,6 +1,5 @@
 """newscrawl ingest, reextract and rematch: work on archives and stored texts, over all cores."""
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import typer
 from newscrawl import config
 from newscrawl.cli.arguments import (
     REASONS,
+    ClusterOption,
     CompaniesOption,
     DatabaseOption,
     DryRunOption,
@@ -27,6 +27,7 @@ from newscrawl.cli.arguments import (
     companies_from,
     match_one,
     open_for_reading,
+    open_workers,
     own_sources_file,
     parse_day,
     scope_of,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from newscrawl.archive.reextract import Change
     from newscrawl.archive.rematch import RematchResult
     from newscrawl.archive.remote import ArchiveFile
-    from newscrawl.cluster import Workers
     from newscrawl.storage import Database
 
 INGEST_EXAMPLE = "Example: newscrawl ingest CC-NEWS-*.warc.gz --language de --since 2026-11-01"
@@ -88,44 +88,6 @@ def reading_config(
     )
     PageProcessor(reading)
     return reading
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-ClusterOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        help="Work on a Dask cluster: its scheduler (tcp://HOST:8786), or local:N.",
-        metavar="ADDRESS",
-    ),
-]
-
-
-@contextmanager
-def _open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]":
-    """Yield local processes or a cluster, of which a line for each worker is printed at the end."""
-    from newscrawl.cli.output import write_note
-    from newscrawl.cluster import Cluster
-
-    if number and cluster:
-        raise InputError("give --workers or --cluster, not both")
-    address = cluster or ("" if number else config.NEWSCRAWL_CLUSTER)
-    if not address:
-        yield number or cores()
-        return
-    with Cluster(address) as opened:
-        write_note(f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}")
-        try:
-            yield opened
-        finally:
-            for line in opened.report():
-                write_note(line)
 
 
 ToOption = Annotated[
@@ -197,7 +159,7 @@ def ingest(
     reading = reading_config(selection, companies, sources)
     began = monotonic()
     with (
-        _open_workers(workers, cluster) as pool,
+        open_workers(workers, cluster) as pool,
         _open_target(to, database or config.NEWSCRAWL_DATABASE_URL) as store,
         bytes_bar("ingesting", sum(map(_size, files))) as on_progress,
     ):
@@ -326,7 +288,7 @@ def reextract(
     if not folder:
         raise InputError("no archive: name one by --archive DIR or NEWSCRAWL_ARCHIVE")
     reading = reading_config(PageFilter(), companies, sources)
-    with _open_workers(workers, cluster) as pool, open_for_reading(database) as store:
+    with open_workers(workers, cluster) as pool, open_for_reading(database) as store:
         scope = scope_of(store, since=since, source=source)
         task = Reextraction(
             store, Archive(Path(folder)), reading, source=scope.source, since=scope.since
@@ -417,7 +379,7 @@ def rematch(
 
     companies_from(companies)
     registry = companies or config.NEWSCRAWL_COMPANIES
-    with _open_workers(workers, cluster) as pool, open_for_reading(database) as store:
+    with open_workers(workers, cluster) as pool, open_for_reading(database) as store:
         scope = scope_of(store, since=since, source=source)
         task = Rematch(
             store,

@@ -1,7 +1,9 @@
 """Options that several commands share, and what they mean."""
 
+import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from inspect import Parameter, Signature, signature
@@ -14,6 +16,7 @@ from newscrawl import config
 from newscrawl.text import match_name
 
 if TYPE_CHECKING:
+    from newscrawl.cluster import Workers
     from newscrawl.mentions import Companies
     from newscrawl.sources import Source
     from newscrawl.storage import Database
@@ -140,6 +143,46 @@ WorkersOption = Annotated[
     int | None,
     typer.Option(min=1, help="Processes; else one for each core.", show_default=False),
 ]
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Work on a Dask cluster: its scheduler (tcp://HOST:8786), or local:N.",
+        metavar="ADDRESS",
+    ),
+]
+
+
+@contextmanager
+def open_workers(number: int | None, cluster: str | None) -> "Iterator[Workers]":
+    """Yield local processes or a cluster, of which a line for each worker is printed at the end."""
+    from newscrawl.cli.output import write_note
+    from newscrawl.cluster import Cluster
+
+    if number and cluster:
+        raise InputError("give --workers or --cluster, not both")
+    address = cluster or ("" if number else config.NEWSCRAWL_CLUSTER)
+    if not address:
+        yield number or cores()
+        return
+    with Cluster(address) as opened:
+        write_note(f"{opened.threads():,} workers at {address}, dashboard: {opened.dashboard}")
+        try:
+            yield opened
+        finally:
+            for line in opened.report():
+                write_note(line)
+
+
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only show what would change; write nothing.")
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
+    ClusterOption,
     CorpusOption,
     Format,
     FormatOption,
@@ -16,17 +17,19 @@ from newscrawl.cli.arguments import (
     companies_from,
     corpus_from,
     match_one,
+    open_workers,
     refuse_options,
 )
 from newscrawl.cli.output import Column, Row, progress, render, write_note
 
 if TYPE_CHECKING:
+    from newscrawl.cluster import Workers
     from newscrawl.mentions import Companies
-    from newscrawl.training.corpus import Corpus, GoldPage
+    from newscrawl.training.corpus import Corpus
     from newscrawl.training.evaluation import Grouping, Mean, PageScore
     from newscrawl.training.mention_calibration import Calibration
     from newscrawl.training.mention_score import ArticleLabels, JudgedText, LabelledText
-    from newscrawl.training.metadata_score import Fields, Score
+    from newscrawl.training.metadata_score import Score
     from newscrawl.training.metrics import Overlap
 
 
@@ -106,6 +109,7 @@ def evaluate(
     worst: _WorstOption = 0,
     sealed: _SealedOption = False,
     cases: _CasesOption = None,
+    cluster: ClusterOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Score every extraction method on labelled pages, with 95 % intervals by resampling sites.
@@ -123,29 +127,34 @@ def evaluate(
     if what in ("metadata", "kinds"):
         refuse_options(context, ("worst",), f"is not for {what}")
     if what == "mentions":
-        refuse_options(context, ("sets",), "is not for mentions")
+        refuse_options(context, ("sets", "cluster"), "is not for mentions")
         news = corpus_from(corpus) if corpus or sealed else None
         evaluate_mentions(langs or (), form, (news, cases), sealed=sealed, worst=worst)
         return
     refuse_options(context, ("cases",), f"is not for {what}")
     from newscrawl.training.corpus import DEVELOPMENT, SEALED
+    from newscrawl.training.evaluation import evaluate as score_pages
 
     everything = corpus_from(corpus)
     if what == "kinds":
         part = everything.part(SEALED if sealed else DEVELOPMENT)
-        _evaluate_kinds(part.select(sets=sets or (), langs=langs or ()), form)
+        with open_workers(None, cluster) as workers:
+            _evaluate_kinds(part.select(sets=sets or (), langs=langs or ()), workers, form)
         return
     pages = everything.part(SEALED) if sealed else everything
     if what == "metadata":
         chosen = pages.select(sets=sets or (), langs=langs or ())
-        _evaluate_metadata(chosen, form)
+        with open_workers(None, cluster) as workers:
+            _evaluate_metadata(chosen, workers, form)
         return
     if unseen:
         refuse_options(context, ("sealed",), "is not for --unseen")
         pages = unseen_part(pages, split_seed)
     pages = pages.select(sets=sets or (), langs=langs or (), page_types=page_types or ())
     wanted = _known_measures(measures or SHOWN)
-    found = _run(pages, known_methods(methods or []), wanted)
+    names = known_methods(methods or [])
+    with open_workers(None, cluster) as workers, progress("pages", len(pages)) as step:
+        found = score_pages(pages.pages, names, wanted, workers=workers, on_page=lambda: step(""))
     _show(found, wanted, by, form)
     if worst:
         _show_worst(found, wanted[0], worst)
@@ -177,13 +186,6 @@ def _known_measures(names: Sequence[str]) -> list[str]:
     known = (*MEASURES, MENTIONS)
     chosen = [match_one(name, known, "measure", "newscrawl evaluate --help") for name in names]
     return list(dict.fromkeys(chosen))
-
-
-def _run(pages: "Corpus", methods: Sequence[str], measures: Sequence[str]) -> "list[PageScore]":
-    from newscrawl.training.evaluation import evaluate as score
-
-    with progress("pages", len(pages)) as step:
-        return score(pages.pages, methods, measures, on_page=lambda: step(""))
 
 
 def _show(found: "list[PageScore]", measures: Sequence[str], by: "Grouping", form: Format) -> None:
@@ -288,8 +290,9 @@ METADATA_COLUMNS = (
 )
 
 
-def _evaluate_metadata(chosen: "Corpus", form: Format) -> None:
+def _evaluate_metadata(chosen: "Corpus", workers: "Workers", form: Format) -> None:
     """Score our metadata of the pages of a corpus that have a gold title, authors or date."""
+    from newscrawl.training.corpus import map_pages
     from newscrawl.training.metadata_score import labelled, read_page, score
 
     pages = labelled(chosen)
@@ -297,12 +300,8 @@ def _evaluate_metadata(chosen: "Corpus", form: Format) -> None:
         write_note(f"newscrawl: {chosen.name}: no article with gold title, authors or date")
         raise typer.Exit(1)
     with progress("pages", len(pages)) as step:
-
-        def read(page: "GoldPage") -> "Fields":
-            step("")
-            return read_page(page)
-
-        scores = score(pages, read)
+        fields = map_pages(read_page, pages, workers=workers, on_page=lambda: step(""))
+    scores = score(pages, dict(zip(pages, fields, strict=True)).__getitem__)
     rows = [
         {"set": group} | metadata_values(scores[group])
         for group in sorted(scores, key=lambda group: (group == "all", group))
@@ -321,12 +320,12 @@ def metadata_values(scores: "Mapping[str, Score]") -> dict[str, object]:
     return values
 
 
-def _evaluate_kinds(pages: "Corpus", form: Format) -> None:
+def _evaluate_kinds(pages: "Corpus", workers: "Workers", form: Format) -> None:
     """Show for the pages of each type how many are taken for each kind."""
     from newscrawl.training.kinds import KINDS, score_kinds
 
     with progress("pages", len(pages)) as step:
-        scores = score_kinds(pages.pages, lambda: step(""))
+        scores = score_kinds(pages.pages, lambda: step(""), workers)
     rows = [
         {"type": score.page_type, "pages": score.pages, "stored": round(score.stored, 6)}
         | {kind: score.kinds[kind] for kind in KINDS}

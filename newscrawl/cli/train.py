@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 import typer
 
 from newscrawl.cli.arguments import (
+    ClusterOption,
     CorpusOption,
     FormatOption,
     LangsOption,
     PrivateOption,
     SetsOption,
     corpus_from,
+    open_workers,
     refuse_options,
 )
 from newscrawl.cli.extract import read_page
@@ -37,9 +39,9 @@ _OF_LIMITS = (
 )
 _OF_NETWORK = ("epochs",)
 # Options that have no meaning for an archive, whose pages have no labels but their own.
-_OF_CORPUS = ("corpus", "sets", "langs", "page_types", "include_sealed")
+_OF_CORPUS = ("corpus", "sets", "langs", "page_types", "include_sealed", "cluster")
 _OF_MENTIONS = ("cases",)
-_OF_PAGES = ("sets", "langs", "page_types", "seed", "split_seed", "include_sealed")
+_OF_PAGES = ("sets", "langs", "page_types", "seed", "split_seed", "include_sealed", "cluster")
 
 
 _ModelOption = Annotated[
@@ -157,6 +159,7 @@ def train(
     output: _OutputOption = None,
     force: _ForceOption = False,
     cases: _CasesOption = None,
+    cluster: ClusterOption = None,
     form: FormatOption = "table",
 ) -> None:
     """Learn the eight limits of FE with a swarm, on 70 % of the sites, and test on the others.
@@ -203,24 +206,27 @@ def train(
         )
     if model != "limits" and not include_sealed:
         pages = pages.part(DEVELOPMENT)
-    task = TrainingTask(everything, pages, seed, split_seed, folds, output, form, include_sealed)
-    if model == "kinds":
-        train_kinds(task)
-    elif model == "network":
-        train_network(task, epochs)
-    elif model != "limits":
-        train_trees(task, model)
-    else:
-        settings = SwarmSettings(
-            particles=particles,
-            generations=generations,
-            tau=FIGURE_3[run][0] if tau is None else tau,
-            phi=FIGURE_3[run][1] if phi is None else phi,
-            omega=omega,
-            largest_step=largest_step or None,
-            seed=seed,
+    settings = SwarmSettings(
+        particles=particles,
+        generations=generations,
+        tau=FIGURE_3[run][0] if tau is None else tau,
+        phi=FIGURE_3[run][1] if phi is None else phi,
+        omega=omega,
+        largest_step=largest_step or None,
+        seed=seed,
+    )
+    with open_workers(None, cluster) as workers:
+        task = TrainingTask(
+            everything, pages, workers, seed, split_seed, folds, output, form, include_sealed
         )
-        train_limits(task, Plan(profile, settings, populations, unspaced), force=force)
+        if model == "kinds":
+            train_kinds(task)
+        elif model == "network":
+            train_network(task, epochs)
+        elif model != "limits":
+            train_trees(task, model)
+        else:
+            train_limits(task, Plan(profile, settings, populations, unspaced), force=force)
 
 
 def _refuse_options_of_corpora(context: typer.Context, model: Model) -> None:

@@ -24,6 +24,7 @@ from newscrawl.cli.arguments import (
 from newscrawl.cli.output import Column, progress, render, write_note
 
 if TYPE_CHECKING:
+    from newscrawl.cluster import Workers
     from newscrawl.training.corpus import Corpus, Split
     from newscrawl.training.examples import Example, Scored
     from newscrawl.training.kinds import Rejected
@@ -47,10 +48,12 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingTask:
-    """The pages to learn from, out of the whole corpus, whose sites are split as a whole."""
+    """The pages to learn from, out of the whole corpus, whose sites are split as a whole; the
+    workers read their features."""
 
     corpus: "Corpus"
     pages: "Corpus"
+    workers: "Workers"
     seed: int
     split_seed: int
     folds: int | None
@@ -127,7 +130,7 @@ def train_limits(task: TrainingTask, plan: "Plan", *, force: bool) -> None:
         _cross_validate_limits(task, plan, task.folds)
         return
     split = task.split()
-    vectors = _read_vectors(task.pages, plan)
+    vectors = _read_vectors(task, plan)
     with _swarm(plan, "swarm") as on_generation:
         fit = learn(split, vectors, plan, on_generation)
     _show_limits(fit, split, plan, task.form)
@@ -143,13 +146,13 @@ def train_limits(task: TrainingTask, plan: "Plan", *, force: bool) -> None:
         raise typer.Exit(1)
 
 
-def _read_vectors(pages: "Corpus", plan: "Plan") -> "Vectors":
+def _read_vectors(task: TrainingTask, plan: "Plan") -> "Vectors":
     from newscrawl.training.limits import vectors_of
 
     start = time.perf_counter()
-    with progress("features", len(pages)) as step:
-        vectors = vectors_of(pages, plan, lambda: step(""))
-    write_note(f"features of {len(pages)} pages: {time.perf_counter() - start:.1f} s")
+    with progress("features", len(task.pages)) as step:
+        vectors = vectors_of(task.pages, plan, lambda: step(""), task.workers)
+    write_note(f"features of {len(task.pages)} pages: {time.perf_counter() - start:.1f} s")
     return vectors
 
 
@@ -187,7 +190,7 @@ def _cross_validate_limits(task: TrainingTask, plan: "Plan", folds: int) -> None
     from newscrawl.training.limits import cross_validate
 
     splits = task.split_in_folds(folds)
-    vectors = _read_vectors(task.pages, plan)
+    vectors = _read_vectors(task, plan)
     with _swarm(plan, f"{folds} folds", folds) as on_generation:
         scores = cross_validate(splits, vectors, plan, on_generation)
     groups = defaultdict(list)
@@ -212,13 +215,13 @@ def _cross_validate_limits(task: TrainingTask, plan: "Plan", folds: int) -> None
     render(rows, columns, task.form, title=f"similarity on unseen sites, {folds} folds by site")
 
 
-def examples_from(pages: "Corpus") -> "list[Example]":
+def examples_from(pages: "Corpus", workers: "Workers | None" = None) -> "list[Example]":
     """Return the features and labels of all pages that have a gold text; show a bar meanwhile."""
     from newscrawl.training.examples import read_examples
 
     labelled = sum(bool(page.text) for page in pages)
     with progress("features", labelled) as step:
-        return read_examples(pages, lambda: step(""))
+        return read_examples(pages, lambda: step(""), workers)
 
 
 @contextmanager
@@ -240,7 +243,7 @@ def train_network(task: TrainingTask, epochs: int | None) -> None:
 
     settings = network.NetworkSettings(seed=task.seed)
     settings = replace(settings, epochs=epochs or settings.epochs)
-    examples = examples_from(task.pages)
+    examples = examples_from(task.pages, task.workers)
     steps = settings.members * settings.epochs
     if task.folds:
         splits = task.split_in_folds(task.folds)
@@ -306,7 +309,7 @@ def train_from_archive(plan: FurtherPlan, form: Format) -> None:
                 "give --force to write it"
             )
         target = plan.output or network.DATA_FOLDER
-        task = TrainingTask(corpus, corpus, plan.seed, plan.split_seed, None, target, form, True)
+        task = TrainingTask(corpus, corpus, 1, plan.seed, plan.split_seed, None, target, form, True)
         provenance = _provenance(task, len(splits[0].train)) | {
             "trained_further": ours.provenance,
             "labels": "articleBody of JSON-LD",
@@ -375,7 +378,7 @@ def train_kinds(task: TrainingTask) -> None:
     from newscrawl.training import kinds
 
     with progress("features", len(task.pages)) as step:
-        examples = kinds.read_kind_examples(task.pages.pages, lambda: step(""))
+        examples = kinds.read_kind_examples(task.pages.pages, lambda: step(""), task.workers)
     if task.folds:
         splits = task.split_in_folds(task.folds)
         rejected = kinds.cross_validate_kinds(examples, splits, _OF_KINDS)
@@ -420,7 +423,7 @@ def train_trees(task: TrainingTask, model: "TreesName") -> None:
 
     if task.folds:
         splits = task.split_in_folds(task.folds)
-        examples = examples_from(task.pages)
+        examples = examples_from(task.pages, task.workers)
         with progress(f"{task.folds} folds", len(splits)) as step:
             scored = trees.cross_validate(examples, splits, model, task.seed, lambda: step(""))
         _show_unseen(scored, task.form, title=f"{model}: unseen sites, {task.folds} folds by site")
@@ -428,7 +431,7 @@ def train_trees(task: TrainingTask, model: "TreesName") -> None:
     if task.output is None:
         raise InputError(f"--model {model} writes no file of ours: give -o FILE, or --folds 5")
     split = task.split()
-    train, test = sides(examples_from(task.pages), split)
+    train, test = sides(examples_from(task.pages, task.workers), split)
     fitted = trees.fit_trees(train, model, task.seed)
     scored = trees.score_trees(test, fitted)
     _show_unseen(scored, task.form, title=f"{model}: {len(test)} pages of sites not trained on")

@@ -12,20 +12,20 @@ a split depends on nothing but corpus and seed.
 import gzip
 import hashlib
 import json
-import multiprocessing
 import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from courlan import extract_domain
 
+from newscrawl.cluster import Workers, open_pool
 from newscrawl.training import metrics
+from newscrawl.workers import results_by_item
 
 GOLD_FILE = "gold.jsonl"
 PAGES_FOLDER = "pages"
@@ -91,7 +91,10 @@ class GoldPage:
 
         Where the publisher's JSON-LD is the gold text, the page comes without it.
         """
-        data = self.path.read_bytes()
+        try:
+            data = self.path.read_bytes()
+        except OSError as error:
+            raise CorpusError(f"can't read {self.path}: {error.strerror}") from error
         if self.path.suffix == ".gz":
             try:
                 data = gzip.decompress(data)
@@ -305,6 +308,7 @@ TRAINING_SHARE = 0.7  # Ziegler & Skubacz 2007, section 4
 
 
 FEW_PAGES = 50  # ours: a process takes as long to start as about 50 pages to read
+_BATCH = 8  # ours: pages of a part of the work, which is sent at once
 
 Result = TypeVar("Result")
 
@@ -313,31 +317,40 @@ def map_pages(
     job: Callable[[GoldPage], Result],
     pages: Sequence[GoldPage],
     *,
-    workers: int | None = None,
+    workers: Workers | None = None,
     on_page: Callable[[], None] = lambda: None,
 ) -> list[Result]:
     """Return the result of a job for each page, in order.
 
-    By default few pages are read in this process and more of them in one process for each core.
-    `on_page` is called here after each page.
+    Few pages are read in this process, more of them by `workers`, by default a process for each
+    core. Those of a cluster must have the corpus at the same path. `on_page` is called here after
+    each page.
+
+    Raises:
+        CorpusError: a page that can't be read or crashes the process that reads it.
     """
-    workers = workers or (1 if len(pages) < FEW_PAGES else os.cpu_count() or 1)
+    workers = workers or os.cpu_count() or 1
+    if isinstance(workers, int) and len(pages) < FEW_PAGES:
+        workers = 1
+    files = sorted({page.path.parent.parent / GOLD_FILE for page in pages})
+    pool = open_pool(partial(_do_pages, job), workers, files=files)
+    size = 1 if workers == 1 else _BATCH
+    batches = (pages[start : start + size] for start in range(0, len(pages), size))
     results = []
-    if workers == 1:
-        for page in pages:
-            results.append(job(page))
+    for batch, found in results_by_item(pool, batches):
+        for page, result in zip(batch, found, strict=True):
+            if result is None:
+                raise CorpusError(
+                    f"{page.path}: crashes the process that reads it, or takes more than its limits"
+                )
+            results.append(result[0])
             on_page()
-        return results
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        try:
-            for result in pool.map(job, pages, chunksize=4):
-                results.append(result)
-                on_page()
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
     return results
+
+
+def _do_pages(job: Callable[[GoldPage], Result], pages: Sequence[GoldPage]) -> list[tuple[Result]]:
+    """Return the results as tuples, because None means that there is no result."""
+    return [(job(page),) for page in pages]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newscrawl.cluster import Workers
 from newscrawl.extraction.extract import extract
 from newscrawl.items import Article
 from newscrawl.mentions import Companies, load_companies
@@ -48,7 +49,7 @@ def evaluate(
     methods: Sequence[str],
     measures: Sequence[str] = scores.DEFAULT_MEASURES,
     *,
-    workers: int | None = None,
+    workers: Workers | None = None,
     on_page: Callable[[], None] = lambda: None,
 ) -> list[PageScore]:
     """Score every method on every page, pages in order and methods in order within a page.

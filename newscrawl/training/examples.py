@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from newscrawl.cluster import Workers
 from newscrawl.extraction.block_features import BlockFeatures, opening_words
 from newscrawl.extraction.methods import parse_page
 from newscrawl.training import metrics
@@ -185,11 +186,14 @@ class Vocabulary:
 
 
 def read_examples(
-    pages: Iterable[GoldPage], on_page: Callable[[], None] = lambda: None
+    pages: Iterable[GoldPage],
+    on_page: Callable[[], None] = lambda: None,
+    workers: Workers | None = None,
 ) -> list[Example]:
     """Return the examples of all pages that have a gold text and a block, and no doubt about it."""
     labelled = [page for page in pages if page.text and not page.doubt]
-    return [example for example in map_pages(read_example, labelled, on_page=on_page) if example]
+    examples = map_pages(read_example, labelled, workers=workers, on_page=on_page)
+    return [example for example in examples if example]
 
 
 def read_example(page: GoldPage) -> Example | None:

@@ -11,6 +11,7 @@ from typing import Final, get_args
 import numpy as np
 
 import newscrawl.extraction
+from newscrawl.cluster import Workers
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.kinds import KIND_FEATURES, KindModel, undeclared_features
 from newscrawl.extraction.methods import METHODS, parse_page
@@ -43,10 +44,12 @@ class TypeScore:
 
 
 def score_kinds(
-    pages: Sequence[GoldPage], on_page: Callable[[], None] = lambda: None
+    pages: Sequence[GoldPage],
+    on_page: Callable[[], None] = lambda: None,
+    workers: Workers | None = None,
 ) -> list[TypeScore]:
     """Return a row for each type, articles first, the others by name, and one for all others."""
-    kinds = map_pages(kind_of, pages, on_page=on_page)
+    kinds = map_pages(kind_of, pages, workers=workers, on_page=on_page)
     return by_type(zip((page.page_type for page in pages), kinds, strict=True))
 
 
@@ -101,10 +104,12 @@ class Rejected:
 
 
 def read_kind_examples(
-    pages: Sequence[GoldPage], on_page: Callable[[], None] = lambda: None
+    pages: Sequence[GoldPage],
+    on_page: Callable[[], None] = lambda: None,
+    workers: Workers | None = None,
 ) -> list[KindExample]:
     """Return the examples of those pages that declare nothing."""
-    features = map_pages(_features_of, pages, on_page=on_page)
+    features = map_pages(_features_of, pages, workers=workers, on_page=on_page)
     return [KindExample(page, each) for page, each in zip(pages, features, strict=True) if each]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from newscrawl.cluster import Workers
 from newscrawl.extraction.blocks import ProfileName, read_blocks
 from newscrawl.extraction.features import NAMES, UPPER_LIMITS, VERSION, measure
 from newscrawl.extraction.html import decode, parse
@@ -296,10 +297,13 @@ def learnable(
     return corpus.select(sets=sets, langs=langs, page_types=page_types, with_text=True)
 
 
-def vectors_of(corpus: Corpus, plan: Plan, on_page: Callable[[], None]) -> Vectors:
+def vectors_of(
+    corpus: Corpus, plan: Plan, on_page: Callable[[], None], workers: Workers | None = None
+) -> Vectors:
     """Return each page's vectors under the plan's profile."""
     job = partial(page_vectors, profile=plan.profile)
-    return dict(zip(corpus.pages, map_pages(job, corpus.pages, on_page=on_page), strict=True))
+    vectors = map_pages(job, corpus.pages, workers=workers, on_page=on_page)
+    return dict(zip(corpus.pages, vectors, strict=True))
 
 
 def learn(split: Split, vectors: Vectors, plan: Plan, on_generation: OnGeneration) -> LimitsFit:

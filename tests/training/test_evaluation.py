@@ -1,14 +1,23 @@
 """Evaluation: scores of pages, their means, the commands."""
 
 import json
+import os
 import re
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
 from newscrawl.extraction.methods import METHODS
-from newscrawl.training.corpus import SEALED, Corpus, load_corpus
+from newscrawl.training.corpus import (
+    SEALED,
+    Corpus,
+    CorpusError,
+    GoldPage,
+    load_corpus,
+    map_pages,
+)
 from newscrawl.training.evaluation import PageScore, evaluate, group, mean, worst
 from tests.conftest import Newscrawl
 
@@ -51,13 +60,31 @@ def test_every_page_gets_a_score_by_every_method(
 
 
 def test_several_processes_give_equal_scores(
-    corpus: Corpus, bundled_scores: list[PageScore]
+    corpus: Corpus, bundled_scores: list[PageScore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
-    shared = evaluate(corpus.pages[:3], ["fe"], ["word"], workers=2, on_page=lambda: told.append(1))
-    alone = [s for s in bundled_scores if s.method == "fe"][:3]
+    monkeypatch.setattr("newscrawl.training.corpus.FEW_PAGES", 1)
+    steps: list[int] = []
+    shared = evaluate(corpus.pages, ["fe"], ["word"], workers=2, on_page=lambda: steps.append(1))
+    alone = [s for s in bundled_scores if s.method == "fe"]
     assert [s.values["word.f1"] for s in shared] == [s.values["word.f1"] for s in alone]
-    assert len(told) == 3
+    assert len(steps) == len(corpus)
+
+
+def exit_at_page(page: GoldPage, number: str) -> str | None:
+    """Return nothing; the page of this id ends the process."""
+    if page.id == number:
+        os._exit(1)
+    return None
+
+
+def test_page_that_crashes_its_process_is_named(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newscrawl.training.corpus.FEW_PAGES", 1)
+    page = corpus.pages[4]
+    assert map_pages(partial(exit_at_page, number=""), corpus.pages, workers=2) == [None] * 12
+    with pytest.raises(CorpusError, match=f"{page.path}: crashes the process that reads it"):
+        map_pages(partial(exit_at_page, number=page.id), corpus.pages, workers=2)
 
 
 def test_f1_of_means_differs_from_mean_of_f1() -> None:
