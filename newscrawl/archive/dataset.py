@@ -21,8 +21,8 @@ from newscrawl.items import Origin
 from newscrawl.storage.documents import COUNTED_KINDS, Record, day_of
 from newscrawl.storage.saved_state import Step, TaskProgress
 
-# The version of the columns; a folder of another version is refused.
-SCHEMA_VERSION: Final = 1
+# The version of the columns; a folder of another version is refused. Version 2 has scores.
+SCHEMA_VERSION: Final = 2
 _ABOUT = "_newscrawl.json"
 # Ours: articles of a batch, about 50 MB. Larger batches make fewer and larger files.
 _BATCH: Final = 5_000
@@ -57,6 +57,7 @@ _MENTION_COLUMNS = {
     "start": "integer",
     "end": "integer",
     "rule": "string",
+    "score": "double",
 }
 _Rows = dict[tuple[str, str, str], list[dict[str, Any]]]
 

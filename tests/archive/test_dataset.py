@@ -72,6 +72,24 @@ def test_questions_of_the_document_have_the_answers_of_the_database(
     assert len(found["months"]) == 2
 
 
+def test_mentions_have_the_scores_of_the_database(database: Database, tmp_path: Path) -> None:
+    path = warc(tmp_path / "cc.warc.gz", *PAGES)
+    Ingestion(database, CONFIG, workers=1).run([path])
+    Ingestion(Dataset(str(tmp_path / "results")), CONFIG, workers=1).run([path])
+    with database.reading() as session:
+        stored = session.connection().exec_driver_sql(
+            "SELECT url, companies.name, mentions.section, start_offset, rule, score FROM mentions "
+            "JOIN articles ON articles.id = article_id JOIN companies ON companies.id = company_id"
+        )
+        expected = {tuple(row) for row in stored}
+    written = {
+        tuple(row[name] for name in ("url", "company", "section", "start", "rule", "score"))
+        for row in rows(tmp_path / "results", "mentions")
+    }
+    assert written == expected
+    assert all(0.5 < row[-1] <= 1 for row in written)
+
+
 class BrokenOffError(Exception):
     """The run ends here."""
 
@@ -117,10 +135,10 @@ def test_folder_of_another_schema_is_one_line(tmp_path: Path, newscrawl: Newscra
     assert (other.code, other.err.count("\n")) == (2, 1)
     assert "other holds other files: name a new or empty folder" in other.err
     Dataset(str(tmp_path / "next"))
-    (tmp_path / "next" / "_newscrawl.json").write_text('{"schema": 2}')
+    (tmp_path / "next" / "_newscrawl.json").write_text('{"schema": 1}')
     newer = newscrawl("ingest", path, "--to", "next")
     assert (newer.code, newer.err.count("\n")) == (2, 1)
-    assert "next has schema 2, this version writes 1" in newer.err
+    assert "next has schema 1, this version writes 2" in newer.err
     limited = newscrawl("ingest", path, "--to", "third", "--limit", 1)
     assert "--limit is for the database" in limited.err
     assert not list(tmp_path.glob("*.sqlite"))
