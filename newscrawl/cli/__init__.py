@@ -128,7 +128,7 @@ def main(commands: typer.Typer = app) -> None:
         # Exceptions of newscrawl are messages for the user. All others are bugs.
         if not type(error).__module__.startswith("newscrawl."):
             raise
-        _fail(str(error), 2)
+        _fail(str(error), 2, getattr(error, "pointer", ""))
     sys.exit(code)
 
 
@@ -160,9 +160,12 @@ def _usage(error: TyperException) -> str:
     return f"{message} (see {context.command_path} --help)" if message and context else message
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str, code: int, pointer: str = "") -> None:
+    """Exit with a message of one line; below it, lines that point at the place of a fault."""
     from newscrawl.cli.output import write_note
 
     if message:
         write_note(f"newscrawl: {' '.join(message.split())}")
+    for line in pointer.splitlines():
+        write_note(f"  {line}")
     sys.exit(code)

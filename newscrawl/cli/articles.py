@@ -145,15 +145,17 @@ def search(
     query: Annotated[
         str,
         typer.Argument(
-            help='Words that must be there; "a phrase", -unwanted, begin*, and OR between two.'
+            help='Words that must be there; "a phrase", begin*, AND, OR, NOT, NEAR/10, title:.'
         ),
     ],
     limit: LimitOption = 20,
 ) -> None:
     """Find stored articles by the words of headline and text, the newest first.
 
-    Case and accents don't matter. Chinese and Japanese are found as they are written. For a word
-    that begins with a hyphen, quote all words together, or write -- before them.
+    Case and accents don't matter. Chinese and Japanese are found as they are written. (strike OR
+    walkout) NEAR/10 rail NOT football: either word with at most ten words to "rail", without
+    "football". title: and text: search in one part; language:de,fr, source: and country: filter.
+    For a word that begins with a hyphen, quote all words together, or write -- before them.
 
     Exit code 1 where there is none.
     """

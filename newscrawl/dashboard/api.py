@@ -20,6 +20,7 @@ from newscrawl.dashboard.rendering import app_state, companies_in_use
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
+from newscrawl.storage.search_language import MAX_LENGTH
 
 MAX_DAYS_OF_HOURS = 366
 MAX_NAMES = 20  # in one comparison
@@ -56,7 +57,9 @@ Name = Annotated[
     Text, Path(max_length=MAX_VALUE, description="Its name in the registry of companies")
 ]
 Names = Annotated[list[Text], Query(min_length=2, max_length=MAX_NAMES)]
-Words = Annotated[Text, Query(max_length=MAX_VALUE, description='words, "a phrase", -not, a*')]
+Words = Annotated[
+    Text, Query(max_length=MAX_LENGTH, description='words, "a phrase", NOT, NEAR/5, a*')
+]
 Value = Annotated[Text | None, Query(max_length=MAX_VALUE)]
 Url = Annotated[Text, Query(max_length=MAX_URL)]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS)]

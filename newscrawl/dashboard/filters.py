@@ -11,6 +11,7 @@ from newscrawl.items import CompanyStructure
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.scope import today
+from newscrawl.storage.search_language import MAX_LENGTH
 
 Count = Literal["articles", "mentions", "stories"]
 Split = Literal["whole", "source", "language", "country"]
@@ -100,7 +101,8 @@ def read_filters(
     """Return the filters of an address's query, asked `now`; raise QuestionError."""
     values = {name: value.strip() for name, value in query.items() if value.strip()}
     for name, value in values.items():
-        if len(value) > MAX_VALUE or "\0" in value:
+        longest = MAX_LENGTH if name == "q" else MAX_VALUE
+        if len(value) > longest or "\0" in value:
             raise QuestionError(f"{name} can't have this value: it is too long or holds a NUL")
     scope = Scope(
         source=values.get("source"),

@@ -1,7 +1,7 @@
 """The full-text index: FTS5 in SQLite, a tsvector with a GIN index in PostgreSQL.
 
 Both get the same words, folded by `newscrawl.storage.words`, and so find the same articles; of a
-text over MAX_WORDS they get the beginning. SQLite's index stores no text, only words
+text over MAX_INDEXED they get the beginning. SQLite's index stores no text, only words
 (`content=''`): to delete an article from it, the same words must be given again. Its rows are
 numbered by time, so that the newest are found without sorting.
 """
@@ -22,10 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from newscrawl.storage.engine import BulkInsert
-from newscrawl.storage.words import Wording, lines
+from newscrawl.storage.words import MAX_INDEXED, Wording, lines
 
-# The positions of a tsvector end at 16,383; the headline needs some of them.
-MAX_WORDS = 16_000
 # A key is the article's minute (31 bits), then its number (32 bits).
 NUMBER_BITS = 32
 _NUMBER = (1 << NUMBER_BITS) - 1
@@ -61,8 +59,8 @@ class Searchable:
     @property
     def kept(self) -> tuple[list[str], list[str]]:
         """Return the words of headline and text within the limit."""
-        title = lines(self.wording.title)[:MAX_WORDS]
-        return title, lines(self.wording.body)[: MAX_WORDS - len(title)]
+        title = lines(self.wording.title)[:MAX_INDEXED]
+        return title, lines(self.wording.body)[: MAX_INDEXED - len(title)]
 
 
 def search_key(minute: int, article_id: int) -> int:
@@ -110,7 +108,7 @@ def postgres_row(entry: Searchable) -> dict[str, Any]:
 
 def _sqlite_row(entry: Searchable) -> dict[str, object]:
     title, body = entry.wording.title, entry.wording.body
-    if len(title) + len(body) > MAX_WORDS:
+    if len(title) + len(body) > MAX_INDEXED:
         title, body = map("\n".join, entry.kept)
     return {"key": search_key(entry.minute, entry.article_id), "title": title, "body": body}
 

@@ -138,6 +138,9 @@ _ACCENT = re.compile(f"[{_ACCENTS}]")
 _CODE_PAGES = ("cp1252", "cp1250", "cp1251", "cp1253")
 # Ours: PostgreSQL refuses words of over 2,046 bytes; no word of any language is as long as this.
 _LONGEST = 100
+# The words of an article in the search index: the positions of PostgreSQL's tsvector end at 16,383,
+# and the headline needs some of them.
+MAX_INDEXED = 16_000
 
 
 @dataclass(frozen=True, slots=True)

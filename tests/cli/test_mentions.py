@@ -210,6 +210,13 @@ def test_search_without_words_is_refused(world: Newscrawl) -> None:
     assert ran.err.startswith("newscrawl: nothing to search for in '!?'")
 
 
+def test_fault_of_a_search_is_pointed_at(world: Newscrawl) -> None:
+    ran = world("search", "plant AND new OR old")
+    message, query, caret = ran.err.splitlines()
+    assert "two meanings" in message
+    assert query[caret.index("^") :] == "OR old"
+
+
 # --- Exports ---
 
 

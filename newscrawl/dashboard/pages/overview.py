@@ -139,7 +139,7 @@ def search(request: Request) -> HTMLResponse:
 
 def _search(
     database: Database, words: str, filters: Filters
-) -> tuple[Sequence[FoundArticle], str | None]:
+) -> tuple[Sequence[FoundArticle], QuestionError | None]:
     """Return a page of results, with one more if there is a next page; or why there are none."""
     if not words:
         return (), None
@@ -149,7 +149,7 @@ def _search(
             database, words, scope=filters.scope, limit=RESULTS + 1, offset=offset, each=3
         )
     except QuestionError as error:
-        return (), str(error)
+        return (), error
     return found, None
 
 

@@ -526,7 +526,7 @@ def _answers(database: Database, scope: Scope) -> dict[str, Any]:
     answers["articles"] = [_own(row) for row in queries.articles(database, scope=scope)]
     for name, found in (
         ("behind", queries.company_articles(database, "Siemens", scope=scope)),
-        ("search", queries.search(database, 'headline -4 OR "ft 1"', scope=scope)),
+        ("search", queries.search(database, 'headline OR "ft 1" -4', scope=scope)),
     ):
         answers[name] = [(_own(one.article), one.snippets) for one in found]
     return answers

@@ -1,0 +1,596 @@
+"""The language of searches and saved queries: parsed once, evaluated by one function, and compiled
+for the full-text index of each database.
+
+    (strike OR Streik) NEAR/10 (rail OR Bahn) NOT football
+
+The index only narrows the articles down; where it can't express a query (a distance, a field, a
+filter), `evaluate` decides. Both databases therefore find the same articles.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import pyparsing as pp
+
+from newscrawl.items import Section
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.words import MAX_INDEXED, Word, folded_words, words_of
+
+# Ours: each word costs a lookup in the index, each level of parentheses a few calls, and a query
+# of this length fills half a screen.
+MAX_WORDS = 100
+MAX_DEPTH = 8
+MAX_LENGTH = 2_000
+# Ours: the words between the two sides of NEAR, by default about a sentence, and at most a
+# paragraph.
+NEAR_WORDS = 10
+MAX_NEAR_WORDS = 100
+
+FilterName = Literal["language", "source", "country"]
+FIELDS: Mapping[str, Section] = {"title": "title", "text": "body"}
+FILTERS: tuple[FilterName, ...] = ("language", "source", "country")
+_SECTIONS: tuple[Section, ...] = ("title", "body")
+
+
+class QuerySyntaxError(QuestionError):
+    """A query that can't be read. `place` is the position of the fault in `text`."""
+
+    def __init__(self, fault: str, text: str, place: int) -> None:
+        super().__init__(f"{fault} (character {place + 1} of the query)")
+        self.text = text
+        self.place = place
+
+    @property
+    def pointer(self) -> str:
+        """Return the part of the query around the fault, with a caret below it."""
+        start = max(0, self.place - 40)
+        return f"{self.text[start : start + 76]}\n{' ' * (self.place - start)}^"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Consecutive folded words; with `prefix` the last one is the beginning of a word."""
+
+    words: tuple[str, ...]
+    prefix: bool = False
+    section: Section | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Both sides in one section, with at most `distance` words between them, in any order."""
+
+    first: "Node"
+    second: "Node"
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All of them."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one of them."""
+
+    parts: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """Articles that match the first, and not the second."""
+
+    wanted: "Node"
+    unwanted: "Node"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Articles in a language, of a source, or of a source's country."""
+
+    name: FilterName
+    value: str
+
+
+Node = Term | Near | And | Or | Without | Filter
+
+# --- Parsing ---
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a query that was read: None for one without a word, such as "&". `open_or` is the
+    place of an OR in it that no parentheses enclose."""
+
+    node: Node | None
+    place: int
+    open_or: int | None = None
+
+
+_FOLDED_SIGNS = str.maketrans("“”„«»（）", '"""""()')
+_OPERATOR = re.compile(r"(?:AND|OR|NOT|NEAR(?:/[0-9]+)?)(?![^\s()\"])")
+_PREFIXED = re.compile(r"([^\W\d_]+):")
+
+
+def parse_query(text: str) -> Node:
+    """Return what a query means; raise QuerySyntaxError with the place of a fault.
+
+    Words side by side must all occur, in any order. A word of several tokens ("Coca-Cola", all of
+    Chinese) is a phrase.
+    """
+    if len(text) > MAX_LENGTH:
+        fault = f"a query of over {MAX_LENGTH:,} characters: split it into several"
+        raise QuerySyntaxError(fault, text, MAX_LENGTH)
+    # Of equal length, so that places stay the same.
+    plain = re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
+    _check_parentheses(plain)
+    try:
+        part: _Part = _grammar().parse_string(plain, parse_all=True)[0]
+    except pp.ParseBaseException as error:
+        raise _syntax_error(plain, error.loc) from error
+    if part.node is None:
+        raise _nothing(plain)
+    if not _needs_word(part.node):
+        fault = "a part of this query matches without a word: write a word beside each filter"
+        raise QuerySyntaxError(fault, plain, 0)
+    if sum(len(term.words) for term in _terms(part.node)) > MAX_WORDS:
+        fault = f"more than {MAX_WORDS} words to search for: leave some out"
+        raise QuerySyntaxError(fault, plain, len(plain))
+    return part.node
+
+
+def _check_parentheses(text: str) -> None:
+    """Raise QuerySyntaxError for parentheses that are too deep or have no counterpart, or for an
+    odd quotation mark."""
+    opened: list[int] = []
+    quoted: int | None = None
+    for place, sign in enumerate(text):
+        if sign == '"':
+            quoted = place if quoted is None else None
+        elif quoted is None and sign == "(":
+            opened.append(place)
+            if len(opened) > MAX_DEPTH:
+                fault = f"more than {MAX_DEPTH} parentheses within each other: use fewer"
+                raise QuerySyntaxError(fault, text, place)
+        elif quoted is None and sign == ")":
+            if not opened:
+                raise QuerySyntaxError("this parenthesis was never opened: write (", text, place)
+            opened.pop()
+    if quoted is not None:
+        raise QuerySyntaxError('this quotation mark is never closed: write "', text, quoted)
+    if opened:
+        raise QuerySyntaxError("this parenthesis is never closed: write )", text, opened[-1])
+
+
+@cache
+def _grammar() -> pp.ParserElement:
+    """Return the grammar. Each choice is decided by the next token, so that the time is linear."""
+    word = ~pp.Regex(_OPERATOR) + pp.Regex(r'[^\s"()]+')
+    phrase = pp.Regex(r'"[^"]*"\*?')
+    minus = pp.Regex(r"-(?=[^\s)-])")
+    field = pp.Regex(rf"(?i:{'|'.join(FIELDS)}):")
+    filtering = pp.Regex(rf"(?i:{'|'.join(FILTERS)}):")
+    value = pp.Regex(r'"[^"]*"|[^\s"()]+')
+    query = pp.Forward()
+    group = pp.Suppress("(") - query - pp.Suppress(")")
+    simple = phrase.set_parse_action(_read_phrase) | group | word.set_parse_action(_read_word)
+    operand = (
+        (field - simple).set_parse_action(_read_field)
+        | (filtering - value).set_parse_action(_read_filter)
+        | simple
+    )
+    alternatives = _chain(operand, _operator("OR")).set_parse_action(_read_or)
+    near = _chain(alternatives, _operator(r"NEAR(?:/[0-9]+)?")).set_parse_action(_read_near)
+    negated = minus - operand
+    joined = _operator("AND") - (_operator("NOT") - near | near) | _operator("NOT") - near
+    _ = query << ((negated | near) + (negated | joined | near)[...]).set_parse_action(_read_and)
+    query.streamline()
+    return query
+
+
+def _operator(pattern: str) -> pp.ParserElement:
+    return pp.Regex(rf"{pattern}(?![^\s()\"])").set_parse_action(
+        lambda _text, place, tokens: [(tokens[0], place)]
+    )
+
+
+def _chain(operand: pp.ParserElement, operator: pp.ParserElement) -> pp.ParserElement:
+    chain: pp.ParserElement = operand + (operator - operand)[...]
+    return chain
+
+
+def _nothing(text: str) -> QuerySyntaxError:
+    fault = f'nothing to search for in {text!r}: write words, or a "phrase" in quotation marks'
+    return QuerySyntaxError(fault, text, 0)
+
+
+def _syntax_error(text: str, place: int) -> QuerySyntaxError:
+    """Return the error for a place at which the grammar expects something else."""
+    if not text.strip():
+        return _nothing(text)
+    place = _after_blanks(text, place)
+    place = place if place < len(text) else len(text.rstrip())
+    if found := _OPERATOR.match(text, place):
+        fault = f'a word is missing before {found[0]}: write "{found[0]}" in quotation marks if '
+        return QuerySyntaxError(f"{fault}you search for that word", text, place)
+    before = text[:place].split()
+    after = f" {before[-1]}" if before else ""
+    fault = f'a word, a "phrase" or (words) must follow{after}'
+    if before and before[-1].lower().rstrip(":") in FILTERS:
+        fault = f"a name must follow{after}, or several with commas, as in language:de,fr"
+    return QuerySyntaxError(fault if before else "a word is missing: write one", text, place)
+
+
+def _part(node: Node | None, text: str, place: int, open_or: int | None = None) -> _Part:
+    """Return a part at its first character: the grammar counts from the blanks before it."""
+    return _Part(node, _after_blanks(text, place), open_or)
+
+
+def _after_blanks(text: str, place: int) -> int:
+    return place + len(text[place:]) - len(text[place:].lstrip())
+
+
+def _read_phrase(text: str, place: int, tokens: Any) -> _Part:
+    quoted = tokens[0]
+    return _part(_term(quoted, prefix=quoted.endswith("*")), text, place)
+
+
+def _read_word(text: str, place: int, tokens: Any) -> _Part:
+    word = tokens[0]
+    if prefixed := _PREFIXED.match(word):
+        names = ", ".join(f"{name}:" for name in (*FIELDS, *FILTERS))
+        fault = f'unknown field {prefixed[0]} (write {names} or "{word}" in quotation marks)'
+        raise QuerySyntaxError(fault, text, _after_blanks(text, place))
+    return _part(_term(word, prefix=word.endswith("*")), text, place)
+
+
+def _term(text: str, *, prefix: bool) -> Term | None:
+    words = tuple(folded_words(text))
+    return Term(words, prefix) if words else None
+
+
+def _read_field(text: str, place: int, tokens: Any) -> _Part:
+    name, part = tokens[0][:-1].lower(), tokens[1]
+    return _part(_in_section(_word_of(part, text), FIELDS[name]), text, place)
+
+
+def _read_filter(text: str, place: int, tokens: Any) -> _Part:
+    name = tokens[0][:-1].lower()
+    values = [one for one in re.split(r"[,\s]+", tokens[1].strip('"').lower()) if one]
+    if not values:
+        fault = f"{name}: takes one name, or several with commas: write them after it"
+        raise QuerySyntaxError(fault, text, _after_blanks(text, place))
+    filters: tuple[Node, ...] = tuple(Filter(name, one) for one in values)
+    return _part(filters[0] if len(filters) == 1 else Or(filters), text, place)
+
+
+def _in_section(node: Node, section: Section) -> Node:
+    """Return the node with those of its words in a section that have none yet."""
+    match node:
+        case Term():
+            return node if node.section else replace(node, section=section)
+        case Near():
+            first, second = (_in_section(one, section) for one in (node.first, node.second))
+            return Near(first, second, node.distance)
+        case And() | Or():
+            return type(node)(tuple(_in_section(one, section) for one in node.parts))
+        case Without():
+            wanted, unwanted = (_in_section(one, section) for one in (node.wanted, node.unwanted))
+            return Without(wanted, unwanted)
+    return node
+
+
+def _read_or(text: str, place: int, tokens: Any) -> _Part:
+    parts, operators = list(tokens[::2]), list(tokens[1::2])
+    if not operators:
+        return parts[0]  # type: ignore[no-any-return]
+    nodes = [_word_of(part, text) for part in parts]
+    flat = tuple(n for node in nodes for n in (node.parts if isinstance(node, Or) else (node,)))
+    return _part(Or(flat), text, place, operators[0][1])
+
+
+def _read_near(text: str, place: int, tokens: Any) -> _Part:
+    parts, operators = list(tokens[::2]), list(tokens[1::2])
+    if not operators:
+        return parts[0]  # type: ignore[no-any-return]
+    for part in parts:
+        _check_enclosed(part, text)
+        if not _is_of_words(_word_of(part, text)):
+            fault = "NEAR stands between words, phrases, or words joined by OR: split the query"
+            raise QuerySyntaxError(fault, text, part.place)
+    node = _word_of(parts[0], text)
+    for (operator, at), part in zip(operators, parts[1:], strict=True):
+        distance = int(operator.partition("/")[2] or NEAR_WORDS) if len(operator) < 10 else -1
+        if not 1 <= distance <= MAX_NEAR_WORDS:
+            fault = f"{operator[:20]}: write a number of words from 1 to {MAX_NEAR_WORDS}"
+            raise QuerySyntaxError(fault, text, at)
+        node = Near(node, _word_of(part, text), distance)
+    return _part(node, text, place)
+
+
+def _read_and(text: str, place: int, tokens: Any) -> _Part:
+    wanted: list[_Part] = []
+    unwanted: list[_Part] = []
+    has_operator = any(isinstance(one, tuple) for one in tokens)
+    negated = False
+    for one in tokens:
+        if not isinstance(one, _Part):
+            negated = one == "-" or one[0] == "NOT"
+            continue
+        if has_operator:
+            _check_enclosed(one, text)
+            _word_of(one, text)
+        (unwanted if negated else wanted).append(one)
+        negated = False
+    nodes = [part.node for part in wanted if part.node is not None]
+    if not nodes:
+        return _part(None, text, place)
+    node = nodes[0] if len(nodes) == 1 else And(tuple(nodes))
+    refused = tuple(part.node for part in unwanted if part.node is not None)
+    if refused:
+        node = Without(node, refused[0] if len(refused) == 1 else Or(refused))
+    return _part(node, text, place)
+
+
+def _check_enclosed(part: _Part, text: str) -> None:
+    if part.open_or is not None:
+        fault = "OR beside AND, NOT or NEAR has two meanings: write (a OR b) in parentheses"
+        raise QuerySyntaxError(fault, text, part.open_or)
+
+
+def _word_of(part: _Part, text: str) -> Node:
+    if part.node is None:
+        written = text[part.place :].split(" ", 1)[0]
+        fault = f"no word in {written}: write one, or leave it out"
+        raise QuerySyntaxError(fault, text, part.place)
+    return part.node
+
+
+def _is_of_words(node: Node) -> bool:
+    """Return whether a node is words, phrases, or alternatives of them."""
+    match node:
+        case Term() | Near():
+            return True
+        case Or():
+            return all(map(_is_of_words, node.parts))
+    return False
+
+
+def _needs_word(node: Node) -> bool:
+    """Return whether each article that matches has a word that is searched for."""
+    match node:
+        case Term() | Near():
+            return True
+        case And():
+            return any(map(_needs_word, node.parts))
+        case Or():
+            return all(map(_needs_word, node.parts))
+        case Without():
+            return _needs_word(node.wanted)
+    return False
+
+
+def _terms(node: Node) -> Iterator[Term]:
+    match node:
+        case Term():
+            yield node
+        case Near():
+            yield from (*_terms(node.first), *_terms(node.second))
+        case And() | Or():
+            for part in node.parts:
+                yield from _terms(part)
+        case Without():
+            yield from (*_terms(node.wanted), *_terms(node.unwanted))
+
+
+def filters_of(node: Node) -> Iterator[Filter]:
+    """Yield the filters in a query."""
+    match node:
+        case Filter():
+            yield node
+        case And() | Or():
+            for part in node.parts:
+                yield from filters_of(part)
+        case Without():
+            yield from (*filters_of(node.wanted), *filters_of(node.unwanted))
+
+
+# --- Evaluation ---
+
+# A place of words that matched: section, and the positions of the first and last word in it.
+Hit = tuple[Section, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What filters ask for; a language is "unknown" if the article gives none."""
+
+    language: str
+    source: str
+    country: str
+
+
+class SearchedArticle:
+    """The folded words of an article, in a long one those of the index, and its facts."""
+
+    def __init__(self, title: Sequence[str], body: Sequence[str], facts: Facts) -> None:
+        self.facts = facts
+        self._places: dict[Section, dict[str, list[int]]] = {}
+        title = title[:MAX_INDEXED]
+        body = body[: MAX_INDEXED - len(title)]
+        for section, words in zip(_SECTIONS, (title, body), strict=True):
+            places = self._places.setdefault(section, {})
+            for place, word in enumerate(words):
+                places.setdefault(word, []).append(place)
+
+    def hits(self, term: Term) -> set[Hit]:
+        """Return the places of a term."""
+        sections = _SECTIONS if term.section is None else (term.section,)
+        return {
+            (section, first, first + len(term.words) - 1)
+            for section in sections
+            for first in self._firsts(term, self._places[section])
+        }
+
+    @staticmethod
+    def _firsts(term: Term, places: Mapping[str, Sequence[int]]) -> set[int]:
+        """Return the positions of the first words of a term."""
+        firsts: set[int] | None = None
+        last = len(term.words) - 1
+        for shift, word in enumerate(term.words):
+            if shift == last and term.prefix:
+                begun = (at for one, at in places.items() if one.startswith(word))
+                found = {place - shift for at in begun for place in at}
+            else:
+                found = {place - shift for place in places.get(word, ())}
+            firsts = found if firsts is None else firsts & found
+            if not firsts:
+                return set()
+        return firsts or set()
+
+
+def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
+    """Return the places of the words for which an article matches; None if it doesn't."""
+    match node:
+        case Term():
+            return article.hits(node) or None
+        case Filter():
+            return set() if getattr(article.facts, node.name) == node.value else None
+        case Near():
+            return _near(evaluate(node.first, article), evaluate(node.second, article), node)
+        case And():
+            return _all([evaluate(part, article) for part in node.parts])
+        case Or():
+            found = [hits for part in node.parts if (hits := evaluate(part, article)) is not None]
+            return set().union(*found) if found else None
+        case Without():
+            hits = evaluate(node.wanted, article)
+            return None if hits is None or evaluate(node.unwanted, article) is not None else hits
+
+
+def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list[tuple[int, int]]]:
+    """Return where the words for which an article matches stand in its headline and text."""
+    words: dict[Section, list[Word]] = {
+        "title": list(words_of(title)),
+        "body": list(words_of(text)),
+    }
+    title_words, body_words = ([word.text for word in words[one]] for one in _SECTIONS)
+    article = SearchedArticle(title_words, body_words, facts)
+    marks: dict[Section, list[tuple[int, int]]] = {section: [] for section in _SECTIONS}
+    for section, first, last in sorted(evaluate(node, article) or ()):
+        marks[section].append((words[section][first].start, words[section][last].end))
+    return marks
+
+
+def _all(found: Sequence[set[Hit] | None]) -> set[Hit] | None:
+    hits: set[Hit] = set()
+    for one in found:
+        if one is None:
+            return None
+        hits |= one
+    return hits
+
+
+def _near(first: set[Hit] | None, second: set[Hit] | None, node: Near) -> set[Hit] | None:
+    if not first or not second:
+        return None
+    return (_beside(first, second, node.distance) | _beside(second, first, node.distance)) or None
+
+
+def _beside(hits: set[Hit], others: set[Hit], distance: int) -> set[Hit]:
+    """Return the hits that have one of the others within a distance, without sharing a word."""
+    starts = {one: sorted(at for where, at, _ in others if where == one) for one in _SECTIONS}
+    ends = {one: sorted(at for where, _, at in others if where == one) for one in _SECTIONS}
+    near = set()
+    for section, first, last in hits:
+        after = bisect_right(starts[section], last)
+        before = bisect_left(ends[section], first) - 1
+        if (after < len(starts[section]) and starts[section][after] - last - 1 <= distance) or (
+            before >= 0 and first - ends[section][before] - 1 <= distance
+        ):
+            near.add((section, first, last))
+    return near
+
+
+# --- Compilation ---
+
+
+def is_exact(node: Node) -> bool:
+    """Return whether an index of words without sections decides a query."""
+    match node:
+        case Term():
+            return node.section is None
+        case And() | Or():
+            return all(map(is_exact, node.parts))
+        case Without():
+            return is_exact(node.wanted) and is_exact(node.unwanted)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How an index writes a term, and its words for AND, OR and NOT. Without `excludes`, what is
+    unwanted is left out: the index finds more, and `evaluate` decides."""
+
+    term: Callable[[Term], str]
+    every: str
+    some: str
+    without: str
+    excludes: bool
+
+    def joined(self, parts: Sequence[Node], sign: str) -> str:
+        return sign.join(f"({one})" for part in parts if (one := self.compiled(part)))
+
+    def compiled(self, node: Node) -> str:
+        """Return a query that finds each article that matches the node; "" for a filter, which the
+        index doesn't know."""
+        text = ""
+        match node:
+            case Term():
+                text = self.term(node)
+            case Near():
+                text = self.joined((node.first, node.second), self.every)
+            case And() | Or():
+                text = self.joined(node.parts, self.every if isinstance(node, And) else self.some)
+            case Without():
+                text = f"({self.compiled(node.wanted)})"
+                if self.excludes:
+                    text += f"{self.without}({self.compiled(node.unwanted)})"
+        return text
+
+
+def for_sqlite(node: Node) -> str:
+    """Return the query in FTS5's language, as far as the index can decide it."""
+    return _Dialect(_fts5, " AND ", " OR ", " NOT ", is_exact(node)).compiled(node)
+
+
+def for_postgres(node: Node) -> str:
+    """Return the query as the text of a tsquery, as far as the index can decide it."""
+    exact = is_exact(node)
+    return _Dialect(_tsquery if exact else _all_words, " & ", " | ", " & !", exact).compiled(node)
+
+
+def _fts5(term: Term) -> str:
+    return f'"{" ".join(term.words)}"{" *" if term.prefix else ""}'
+
+
+def _tsquery(term: Term) -> str:
+    return " <-> ".join(_lexemes(term))
+
+
+def _all_words(term: Term) -> str:
+    """Return a term without the order of its words: PostgreSQL knows only the first 256 positions
+    of a word, after which it would miss a phrase."""
+    return " & ".join(_lexemes(term))
+
+
+def _lexemes(term: Term) -> list[str]:
+    *whole, last = (f"'{word}'" for word in term.words)
+    return [*whole, f"{last}:*" if term.prefix else last]
