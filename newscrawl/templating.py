@@ -16,6 +16,8 @@ MAX_TITLE, MAX_URL = 200, 2000  # characters
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
+# Characters with which a formula begins in a spreadsheet.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#!])")
 
 
@@ -55,6 +57,11 @@ def _environment(folder: Path, finalize: object) -> Environment:
 def plain(text: str) -> str:
     """Return the text with U+FFFD in place of every character that HTML can't hold."""
     return _UNFIT.sub("\ufffd", text)
+
+
+def spreadsheet_text(text: str) -> str:
+    """Return the text with an apostrophe before it if a spreadsheet took it for a formula."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _html_value(value: object) -> object:

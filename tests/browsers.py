@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,15 @@ class Watched:
     def check(self, name: str) -> Any:
         """What a function of browser_checks.js says of the page."""
         return self.page.evaluate(f"({CHECKS}).{name}()")
+
+    def violations(self) -> list[str]:
+        """The rules of axe-core that the page breaks, with the elements that do."""
+        script = files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
+        # Not by a script element, which the page's content policy would refuse.
+        self.page.evaluate(script)
+        found = self.page.evaluate("axe.run({ resultTypes: ['violations'] })")
+        return [
+            f"{rule['id']}: {node['html']}"
+            for rule in found["violations"]
+            for node in rule["nodes"]
+        ]

@@ -26,6 +26,7 @@ from newscrawl.cli import (
     mentions,
     monitor,
     questions,
+    reports,
     serve,
     sources,
     train,
@@ -84,6 +85,7 @@ app.command(
     epilog=articles.SEARCH_EXAMPLE,
     rich_help_panel=_ASK,
 )(articles.search)
+app.command("report", epilog=reports.EXAMPLE, rich_help_panel=_ASK)(reports.report)
 app.command("extract", epilog=extract.EXAMPLE, rich_help_panel=_READ)(extract.extract)
 app.command("ingest", epilog=archives.INGEST_EXAMPLE, rich_help_panel=_READ)(archives.ingest)
 app.command("reextract", epilog=archives.REEXTRACT_EXAMPLE, rich_help_panel=_READ)(

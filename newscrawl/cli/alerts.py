@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.monitoring.alerts import Digest
+    from newscrawl.monitoring.delivery import Attachment
     from newscrawl.storage import Database
     from newscrawl.storage.company_alerts import StoredAlert
 
@@ -292,6 +293,12 @@ SendOption = Annotated[
         "--send", help="Send it (NEWSCRAWL_SMTP_URL, NEWSCRAWL_WEBHOOKS) instead of showing it."
     ),
 ]
+ReportOption = Annotated[
+    Literal["html", "xlsx"] | None,
+    typer.Option(
+        "--report", help="With --send: e-mails carry a report on the digest's first six companies."
+    ),
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Send it even if it was sent before.")]
 
 
@@ -301,6 +308,7 @@ def digest(
     output_format: DigestFormatOption = "markdown",
     send: SendOption = False,
     again: AgainOption = False,
+    report: ReportOption = None,
     companies: CompaniesOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -318,25 +326,30 @@ def digest(
         last_full_day,
         make_digest,
         markdown_digest,
+        report_on_digest,
     )
 
-    if again and not send:
-        raise InputError("--again goes with --send: add it")
+    if (again or report) and not send:
+        raise InputError(f"{'--again' if again else '--report'} goes with --send: add it")
     today = datetime.now(UTC).date()
     span: Literal["daily", "weekly"] = "weekly" if weekly else "daily"
     last = parse_day(day, option="--day", today=today) if day else last_full_day(span, today)
     with open_for_reading(database) as store:
-        made = make_digest(store, span, last, _structure(companies))
+        structure = _structure(companies)
+        made = make_digest(store, span, last, structure)
         if made.completeness.level == "none":
             write_note(f"No source was crawled from {made.first} to {made.last}.")
             raise typer.Exit(1)
         if send:
-            _send(store, made, again=again)
+            files = report_on_digest(store, made, report, structure) if report else ()
+            _send(store, made, files, again=again)
             return
     sys.stdout.write(html_digest(made) if output_format == "html" else markdown_digest(made))
 
 
-def _send(store: "Database", made: "Digest", *, again: bool) -> None:
+def _send(
+    store: "Database", made: "Digest", files: "tuple[Attachment, ...]", *, again: bool
+) -> None:
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import digest_title, send_digest
     from newscrawl.monitoring.delivery import LogChannel, configured_channels
@@ -348,7 +361,7 @@ def _send(store: "Database", made: "Digest", *, again: bool) -> None:
         raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
     if again:
         company_alerts.delete_alert(store, made.cause)
-    report = send_digest(store, made, channels)
+    report = send_digest(store, made, channels, files)
     if report is None:
         write_note(f"{digest_title(made)}: sent before (--again sends it again).")
         return

@@ -11,8 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from newscrawl.dashboard.filters import Count, Filters
+from newscrawl.reports.curves import line_paths
 from newscrawl.storage import Database, queries
 from newscrawl.storage.queries import CoverageDay, Hits, MentionCount, OverviewRow
+from newscrawl.templating import spreadsheet_text
 
 SPARK_WIDTH, SPARK_HEIGHT = 120, 28
 _PAD = 2
@@ -21,8 +23,6 @@ READ = {"ok", "paywalled"}  # the states of a day on which a source was read
 # Ours: as many colours as can be distinguished; the rest is drawn as "others".
 MAX_PARTS = 6
 OTHERS = "others"
-# Characters with which a formula begins in a spreadsheet.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +76,9 @@ def label(key: str, by: str) -> str:
 
 def spark(values: Sequence[int | None]) -> list[str]:
     """Return the paths of a line chart of SPARK_WIDTH x SPARK_HEIGHT; gaps separate them."""
-    top = max((value for value in values if value is not None), default=0) or 1
-    step = (SPARK_WIDTH - 2 * _PAD) / max(len(values) - 1, 1)
-    paths: list[list[str]] = [[]]
-    for i, value in enumerate(values):
-        if value is None:
-            paths.append([])
-            continue
-        height = (SPARK_HEIGHT - 2 * _PAD) * (1 - value / top)
-        paths[-1].append(f"{_PAD + i * step:.1f} {_PAD + height:.1f}")
-    # A single point is drawn as a short line: a path of one point is invisible.
-    return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
+    top = max((value for value in values if value is not None), default=0)
+    box = _PAD, _PAD, SPARK_WIDTH - 2 * _PAD, SPARK_HEIGHT - 2 * _PAD
+    return line_paths(values, box, top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,4 +234,4 @@ def _csv(
 
 
 def _cell(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return spreadsheet_text(value) if isinstance(value, str) else value

@@ -12,6 +12,7 @@ from jinja2 import Environment
 
 from newscrawl.items import CompanyStructure
 from newscrawl.monitoring.delivery import (
+    Attachment,
     Channel,
     Delivery,
     DeliveryReport,
@@ -27,6 +28,16 @@ from newscrawl.monitoring.spike_detection import (
     DayCount,
     assess,
 )
+from newscrawl.reports import (
+    MAX_COMPANIES as MAX_REPORTED,
+)
+from newscrawl.reports import (
+    MEDIA_TYPES,
+    ReportFormat,
+    make_report,
+    report_file,
+)
+from newscrawl.reports.significance import MIN_FOR_PERCENT
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
 from newscrawl.storage.queries import (
@@ -427,8 +438,27 @@ def _articles(rows: Sequence[MentionCount]) -> int | None:
     return sum(counts) if counts else None
 
 
+def report_on_digest(
+    database: Database,
+    digest: Digest,
+    kind: ReportFormat,
+    structure: CompanyStructure = NO_STRUCTURE,
+) -> tuple[Attachment, ...]:
+    """Return the report on the digest's first companies; nothing if it names none."""
+    names = [one.company for one in digest.companies[:MAX_REPORTED]]
+    if not names:
+        return ()
+    scope = Scope(since=digest.first, until=digest.last, structure=structure)
+    made = make_report(database, names, scope)
+    name = f"{made.file_name}.{kind}"
+    return (Attachment(name=name, kind=MEDIA_TYPES[kind], content=report_file(made, kind)),)
+
+
 def send_digest(
-    database: Database, digest: Digest, channels: Sequence[Channel]
+    database: Database,
+    digest: Digest,
+    channels: Sequence[Channel],
+    attachments: tuple[Attachment, ...] = (),
 ) -> DeliveryReport | None:
     """Send a digest over the channels that have not delivered it yet; None where all have."""
     alert = CompanyAlert(cause=digest.cause, kind="digest", company="", day=digest.last)
@@ -437,7 +467,7 @@ def send_digest(
     if stored is None or set(named_channels(channels)) <= set(stored.delivered_by):
         return None
     pending = PendingNotice(
-        notice=digest_notice(digest),
+        notice=replace(digest_notice(digest), attachments=attachments),
         acknowledge=partial(mark_delivered, database, stored),
         delivered_by=stored.delivered_by,
     )
@@ -525,6 +555,9 @@ def _change(one: CompanyDigest) -> str:
         return "?"
     if not one.before:
         return "new"
+    # A percentage of a small number says nothing.
+    if one.before < MIN_FOR_PERCENT:
+        return f"{one.before} → {one.articles}"
     return f"{one.articles / one.before - 1:+.0%}"
 
 

@@ -41,11 +41,21 @@ Event = Literal["opened", "recovered", "report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file that an e-mail carries; `kind` is its media type."""
+
+    name: str
+    kind: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """A message: `subject` in one line, `text` for people, `facts` for programs.
 
     The notice of an incident ("opened") and that of its end ("recovered") have the same `cause`.
-    E-mail shows `html`, where there is any, instead of the text; the caller escapes it.
+    E-mail shows `html`, where there is any, instead of the text; the caller escapes it. Only e-mail
+    has the attachments.
     """
 
     subject: str
@@ -54,6 +64,7 @@ class Notice:
     cause: str = ""
     facts: Mapping[str, object] = field(default_factory=dict)
     html: str | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 class DeliveryError(Exception):
@@ -265,6 +276,9 @@ class MailChannel:
         message.set_content(notice.text)
         if notice.html is not None:
             message.add_alternative(notice.html, subtype="html")
+        for one in notice.attachments:
+            kind, _, subkind = one.kind.partition("/")
+            message.add_attachment(one.content, kind, subkind, filename=one.name)
         return message
 
     def _server(self) -> smtplib.SMTP:

@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from io import BytesIO
 
 import pytest
+from openpyxl import load_workbook
 
 from newscrawl import config
 from newscrawl.monitoring.alerts import (
@@ -163,7 +165,7 @@ def test_command_writes_markdown_or_html(stored):
     ran = stored("digest", "--weekly", "--day", day(0))
     assert ran.code == 0
     assert ran.out.startswith(f"# Companies in the news, {day(-6)} to {day(0)}\n")
-    assert "| Siemens | 6 | +500% | 6 |" in ran.out
+    assert "| Siemens | 6 | 1 → 6 | 6 |" in ran.out
     page = stored("digest", "--day", day(0), "--format", "html")
     assert page.code == 0
     assert page.out.startswith("<!DOCTYPE html>")
@@ -193,9 +195,28 @@ def test_digest_is_sent_once(stored, monkeypatch):
     assert hook.notices[0]["facts"]["companies"] == {"Siemens": 3, "Bosch": 1}
 
 
+@pytest.mark.parametrize("kind", ["html", "xlsx"])
+def test_digest_carries_a_report(stored, monkeypatch, kind):
+    with mail_server() as (inbox, port):
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_TO", "desk@example.org")
+        send = ("digest", "--weekly", "--day", day(0), "--send", "--report", kind)
+        assert stored(*send).code == 0
+    (message,) = inbox.messages
+    (file,) = message.iter_attachments()
+    assert file.get_filename() == f"newscrawl-report-{day(-6)}-{day(0)}.{kind}"
+    if kind == "html":
+        assert "Siemens, Bosch in the news" in file.get_content()
+    else:
+        sheet = load_workbook(BytesIO(file.get_content()))["Key figures"]
+        assert [cell.value for cell in sheet["B"]] == ["Articles", 6, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (("digest", "--report", "html"), 2, "--report goes with --send: add it"),
         (("digest", "--send", "--day", "2026-11-20"), 2, "nowhere to send it"),
         (("digest", "--again"), 2, "--again goes with --send: add it"),
         (("digest", "--day", "soon"), 2, "--day 'soon' is not a day"),

@@ -5,7 +5,8 @@ from newscrawl.dashboard.pages import (
     article,
     overview,
     registry,
+    reports,
     sources,
 )
 
-ROUTERS = tuple(page.router for page in (overview, article, sources, registry, access))
+ROUTERS = tuple(page.router for page in (overview, article, sources, registry, reports, access))

@@ -24,6 +24,7 @@ __all__ = [
     "Snippet",
     "StoryRow",
     "articles",
+    "articles_at",
     "company_articles",
     "newest_texts",
     "stories",
@@ -145,10 +146,27 @@ def company_articles(
     sentences that mention it; the marks are the counted mentions."""
     with database.reading() as session:
         numbers = _newest(session, company, scope, every_kind=False).limit(limit).offset(offset)
-        members = scope.tenures(company)
-        rows = article_rows(session, list(session.scalars(numbers)), members)
-        places = _places_of(session, {row.number: row.day for row in rows}, members)
-        texts = texts_of(session, [row.number for row in rows])
+        return _found(session, session.scalars(numbers).all(), scope.tenures(company), each)
+
+
+def articles_at(
+    database: Database, urls: Sequence[str], companies: Sequence[str], *, scope: Scope, each: int
+) -> list[FoundArticle]:
+    """Return the articles with these canonical URLs, in this order, each with up to `each` of the
+    sentences that mention the companies; those that are not stored are left out."""
+    members = [tenure for company in companies for tenure in scope.tenures(company)]
+    with database.reading() as session:
+        stored = session.execute(select(Article.url, Article.id).where(Article.url.in_(urls)))
+        numbers = dict(stored.all())
+        return _found(session, [numbers[url] for url in urls if url in numbers], members, each)
+
+
+def _found(
+    session: Session, numbers: Sequence[int], members: Sequence[Tenure], each: int
+) -> list[FoundArticle]:
+    rows = article_rows(session, numbers, members)
+    places = _places_of(session, {row.number: row.day for row in rows}, members)
+    texts = texts_of(session, [row.number for row in rows])
     return [
         FoundArticle(
             article=row,

@@ -1,0 +1,165 @@
+"""newscrawl report: companies over a period, as a page to print or a workbook."""
+
+import sys
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    CountryOption,
+    DatabaseOption,
+    InputError,
+    LanguageOption,
+    SinceOption,
+    SourceOption,
+    SubsidiariesOption,
+    UntilOption,
+    companies_from,
+    company_of,
+    match_one,
+    open_for_reading,
+    parse_day,
+    scope_of,
+)
+
+if TYPE_CHECKING:
+    from newscrawl.mentions import Companies
+    from newscrawl.reports import Report
+    from newscrawl.storage import Database
+
+EXAMPLE = "Example: newscrawl report -c Siemens -c Bosch --period last-month -o report.html"
+ReportFormat = Literal["html", "xlsx"]
+
+CompaniesToReport = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--company",
+        "-c",
+        help="A company, by name or alias, or a group; may be repeated.",
+        metavar="NAME",
+    ),
+]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(help="A group of your companies file, and each of its companies.", metavar="NAME"),
+]
+PeriodOption = Annotated[
+    str | None,
+    typer.Option(
+        help="last-week, last-month, last-quarter, last-year, or 30d for the last thirty days; "
+        "else last-month.",
+        metavar="PERIOD",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="File to write; else standard output.", metavar="FILE"),
+]
+ReportFormatOption = Annotated[
+    ReportFormat | None,
+    typer.Option("--format", "-f", help="A page to print, or a workbook; else as FILE ends."),
+]
+
+
+def report(
+    company: CompaniesToReport = None,
+    group: GroupOption = None,
+    period: PeriodOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    source: SourceOption = None,
+    country: CountryOption = None,
+    language: LanguageOption = None,
+    subsidiaries: SubsidiariesOption = False,
+    output: OutputOption = None,
+    output_format: ReportFormatOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Report on one to six companies: key figures with their change and whether it may be chance,
+    curves, share of voice, top stories with excerpts, sources, coverage and method.
+
+    The period is compared with the same number of days before. HTML is one file that loads nothing
+    and prints well; XLSX has tables and charts.
+
+    Exit code 1 where nothing was crawled in the period.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.reports import make_report, report_file
+
+    kind = _format(output, output_format)
+    first, last = _period(period, since, until)
+    registry = companies_from(companies)
+    with open_for_reading(database) as store:
+        scope = scope_of(store, source=source, country=country, language=language)
+        scope = replace(
+            scope,
+            since=first,
+            until=last,
+            subsidiaries=subsidiaries,
+            structure=registry.structure,
+        )
+        made = make_report(store, _names(store, registry, company or [], group), scope)
+    if made.completeness.level == "none":
+        write_note(f"No source was crawled from {made.since} to {made.until}.")
+        raise typer.Exit(1)
+    _write(report_file(made, kind), output)
+    if output:
+        write_note(f"{_about(made)}: {output}")
+
+
+def _about(made: "Report") -> str:
+    return f"{made.title}, {made.since} to {made.until}"
+
+
+def _format(output: Path | None, given: ReportFormat | None) -> ReportFormat:
+    """Return the format that was given, or the one in which the name of the file ends."""
+    ending = output.suffix.lower() if output else ".html"
+    if given is None and ending not in {".html", ".htm", ".xlsx"}:
+        raise InputError(f"-o {output}: end it in .html or .xlsx, or give --format")
+    kind: ReportFormat = given or ("xlsx" if ending == ".xlsx" else "html")
+    if kind == "xlsx" and output is None and sys.stdout.isatty():
+        raise InputError("a workbook is not for the terminal: give -o report.xlsx")
+    return kind
+
+
+def _period(period: str | None, since: str | None, until: str | None) -> tuple[date, date]:
+    from newscrawl.reports import period_of_name
+
+    today = datetime.now(UTC).date()
+    if period and (since or until):
+        raise InputError("--period says both days: leave --since and --until out")
+    if until and not since:
+        raise InputError("--until needs a first day: add --since, or give --period")
+    if since:
+        last = parse_day(until, option="--until", today=today) if until else today
+        return parse_day(since, option="--since", today=today), last
+    if period and period[:1].isdigit():
+        return parse_day(period, option="--period", today=today), today
+    return period_of_name(period or "last-month", today)
+
+
+def _names(
+    store: "Database", registry: "Companies", given: list[str], group: str | None
+) -> list[str]:
+    from newscrawl.storage import queries
+
+    groups, stored = registry.structure.groups, queries.company_names(store)
+    names = [company_of(name, registry, stored, groups) for name in given]
+    if group is not None:
+        name = match_one(group, list(groups), "group", "newscrawl companies list")
+        names += [name, *groups[name]]
+    if not names:
+        raise InputError("a report on which companies? give -c NAME, or --group NAME")
+    return names
+
+
+def _write(content: bytes, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(content)
+    else:
+        output.write_bytes(content)

@@ -1,0 +1,35 @@
+"""Reports on companies over a period: one HTML page to print, or a workbook.
+
+`make_report` asks the questions, `html_report` and `workbook` write the answers. What a change is
+worth is decided by `significance`.
+"""
+
+from typing import Literal
+
+from newscrawl.reports.document import html_report, report_policy
+from newscrawl.reports.figures import MAX_COMPANIES, Report, make_report, period_of_name
+from newscrawl.reports.workbook import workbook
+
+__all__ = [
+    "MAX_COMPANIES",
+    "MEDIA_TYPES",
+    "Report",
+    "ReportFormat",
+    "html_report",
+    "make_report",
+    "period_of_name",
+    "report_file",
+    "report_policy",
+    "workbook",
+]
+
+ReportFormat = Literal["html", "xlsx"]
+MEDIA_TYPES: dict[ReportFormat, str] = {
+    "html": "text/html",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+def report_file(report: Report, kind: ReportFormat) -> bytes:
+    """Return the report as a file; raise SettingError if the library for it is missing."""
+    return workbook(report) if kind == "xlsx" else html_report(report).encode()

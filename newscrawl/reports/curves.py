@@ -1,0 +1,91 @@
+"""Charts as paths of SVG: curves with gaps, and bars."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+WIDTH, HEIGHT = 720, 210
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40, 8, 8, 24  # margins for the labels
+_LABELS = 6  # dates below a chart
+
+Values = Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A label of an axis, at x or y."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curves:
+    """A chart: the paths of each series, its gaps (left edge and width), and its axes."""
+
+    bars: str
+    lines: tuple[tuple[str, ...], ...]
+    gaps: tuple[tuple[float, float], ...]
+    rows: tuple[Tick, ...]
+    dates: tuple[Tick, ...]
+    left: float = _LEFT
+    right: float = WIDTH - _RIGHT
+    base: float = HEIGHT - _BOTTOM
+    top: float = _TOP
+
+
+def line_paths(values: Values, box: tuple[float, float, float, float], highest: int) -> list[str]:
+    """Return the paths of a line within a box (left, top, width, height); gaps separate them."""
+    left, top, width, height = box
+    step = width / max(len(values) - 1, 1)
+    paths: list[list[str]] = [[]]
+    for i, value in enumerate(values):
+        if value is None:
+            paths.append([])
+            continue
+        y = top + height * (1 - value / (highest or 1))
+        paths[-1].append(f"{left + i * step:.1f} {y:.1f}")
+    # A single point is drawn as a short line: a path of one point is invisible.
+    return [f"M{' L'.join(path if len(path) > 1 else path * 2)}" for path in paths if path]
+
+
+def curves(steps: Sequence[date], series: Sequence[Values]) -> Curves:
+    """Return the chart of the series: bars for one, lines for several."""
+    highest = max((value for one in series for value in one if value is not None), default=0)
+    top = _round_up(highest)
+    width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+    slot = width / max(len(steps), 1)
+    base = HEIGHT - _BOTTOM
+    # Lines go through the middles of the slots of the steps.
+    box = _LEFT + slot / 2, _TOP, width - slot, height
+    bars = ""
+    if len(series) == 1:
+        sizes = [(i, height * (value or 0) / top) for i, value in enumerate(series[0])]
+        bars = "".join(
+            f"M{_LEFT + (i + 0.12) * slot:.1f} {base}v{-size:.1f}h{slot * 0.76:.1f}v{size:.1f}z"
+            for i, size in sizes
+            if size
+        )
+    empty = [i for i in range(len(steps)) if all(one[i] is None for one in series)]
+    every = -(-len(steps) // _LABELS) or 1
+    return Curves(
+        bars=bars,
+        lines=tuple(tuple(line_paths(one, box, top)) for one in series) if not bars else (),
+        gaps=tuple((round(_LEFT + i * slot, 1), round(slot, 1)) for i in empty),
+        rows=tuple(
+            Tick(round(base - height * part / 2, 1), f"{top * part // 2:,}")
+            for part in ((0, 1, 2) if top % 2 == 0 else (0, 2))
+        ),
+        dates=tuple(
+            Tick(round(_LEFT + (i + 0.5) * slot, 1), f"{steps[i].day} {steps[i]:%b}")
+            for i in range(0, len(steps), every)
+        ),
+    )
+
+
+def _round_up(number: int) -> int:
+    """Return the next number of the form 1, 2, 4, 6, 8 or 10 times a power of ten."""
+    power = 1
+    while number > 10 * power:
+        power *= 10
+    return next(power * digit for digit in (1, 2, 4, 6, 8, 10) if power * digit >= number)

@@ -1,0 +1,183 @@
+"""A report as one HTML page that loads nothing and prints well."""
+
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from newscrawl.reports import figures
+from newscrawl.reports.curves import HEIGHT, WIDTH, curves
+from newscrawl.reports.figures import Report
+from newscrawl.reports.significance import ALPHA, MIN_FOR_PERCENT, Change
+from newscrawl.templating import content_hash, html_templates, marked_pieces
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def html_report(report: Report, dashboard: str | None = None) -> str:
+    """Return the report as HTML. Its numbers link to the pages of the dashboard at this address, if
+    one is given."""
+    style = (TEMPLATES / "report.css").read_text("utf-8")
+    return (
+        _templates()
+        .get_template("report.html")
+        .render(
+            report=report,
+            chart=curves(report.steps, [one.series for one in report.companies]),
+            chart_size=(WIDTH, HEIGHT),
+            style=Markup(style),  # noqa: S704 - our own file
+            policy=report_policy(),
+            dashboard=dashboard and dashboard.rstrip("/"),
+            method=method(report),
+            coverage=coverage(report),
+            in_short=[in_short(report, one.company, one.change) for one in report.companies],
+        )
+    )
+
+
+def report_policy() -> str:
+    """Return the content policy of the page: its one style sheet, and nothing else."""
+    style = (TEMPLATES / "report.css").read_text("utf-8")
+    return (
+        f"default-src 'none'; style-src {content_hash(style)}; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _templates() -> Environment:
+    templates = html_templates(TEMPLATES)
+    templates.filters |= {
+        "number": lambda value: "–" if value is None else f"{value:,}",
+        "percent": _percent,
+        "day": day,
+        "change": change_text,
+        "verdict": verdict_text,
+        "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
+    }
+    templates.globals["per_thousand"] = per_thousand
+    return templates
+
+
+def day(value: date) -> str:
+    """Return a day as "7 Nov 2026"."""
+    return f"{value.day} {value:%b %Y}"
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "–"
+    return f"{share:.0%}" if share >= 0.1 or share == 0 else f"{share:.1%}"
+
+
+def per_thousand(articles: int | None, read: int) -> str:
+    """Return the articles of a company in a thousand articles read."""
+    return f"{1000 * articles / read:,.1f}" if read and articles is not None else "–"
+
+
+def change_text(change: Change) -> str:
+    """Return the change in percent, or of small numbers both numbers."""
+    if change.before is None:
+        return "no data before"
+    if change.growth is None:
+        return f"{change.before} → {change.now:,}"
+    return f"{change.growth:+.0%}".replace("-", "−")
+
+
+def verdict_text(change: Change) -> str:
+    """Return whether the change is more than chance, with the chance."""
+    if change.chance is None:
+        return "can't be compared"
+    # No break within it.
+    chance = (
+        "p\u00a0<\u00a00.001" if change.chance < 0.001 else f"p\u00a0=\u00a0{change.chance:.2g}"
+    )
+    words = {"more": "more than before", "fewer": "fewer than before"}
+    return f"{words.get(change.verdict, 'no clear change')} ({chance})"
+
+
+def in_short(report: Report, company: str, change: Change) -> str:
+    """Return the change of a company in a sentence."""
+    articles = f"{change.now:,} article{'' if change.now == 1 else 's'}"
+    now = f"{company} was named in {articles}"
+    if change.before is None:
+        return f"{now}; nothing was read in the {_length(report)} days before."
+    before = f"{change.before:,} in the {_length(report)} days before"
+    if change.verdict in {"more", "fewer"}:
+        growth = f" ({change_text(change)})" if change.growth is not None else ""
+        return f"{now}, after {before}{growth}: {verdict_text(change)}."
+    return f"{now}, after {before}: {verdict_text(change)}."
+
+
+def _length(report: Report) -> int:
+    return (report.until - report.since).days + 1
+
+
+def coverage(report: Report) -> str:
+    """Return how complete the numbers are, in a few sentences."""
+    known, before = report.completeness, report.completeness_before
+    if known.level == "none":
+        return "No source was crawled in this period: there are no numbers."
+    text = (
+        f"{known.read:,} articles were read in this period, {before.read:,} in the "
+        f"{_length(report)} days before. "
+    )
+    missing = known.expected - known.covered
+    if missing > 0:
+        text += (
+            f"On {missing:,} of {known.expected:,} source-days (one source on one day) nothing was "
+            "read, so that numbers may be too low. "
+        )
+    elif not known.unwatched:
+        text += "Every source was read on every day. "
+    if known.unwatched:
+        text += (
+            f"{known.unwatched:,} of its days lie before the first crawl: of those only articles "
+            "are known that the sites still listed later. "
+        )
+    if before.level == "none":
+        text += "Before, nothing was read: there is nothing to compare with. "
+    elif before.level == "partial":
+        text += "The period before was not read completely, either. "
+    return text.strip()
+
+
+def method(report: Report) -> list[str]:
+    """Return how the numbers were made, a paragraph each."""
+    filters = [
+        f"{name} {value}"
+        for name in ("source", "country", "language", "section")
+        if (value := getattr(report.scope, name))
+    ]
+    counted = "with" if report.scope.subsidiaries else "without"
+    which = f"Only {', '.join(filters)}." if filters else "All sources, countries and languages."
+    return [
+        (
+            "An article counts if its own headline or text names the company; menus, teasers, "
+            "advertisements and lists of other articles on its page do not count. An article "
+            "counts for the day of its publication, or of its first fetch if it gives none. Of "
+            "articles behind a paywall, headline and standfirst are read. A story is one text in "
+            "one or several papers."
+        ),
+        (
+            f"Days are those of {report.scope.zone}. Companies are counted {counted} their "
+            f"subsidiaries. {which}"
+        ),
+        (
+            "Changes are judged by the company's share of the articles read in both periods: p is "
+            "the chance of such a difference or a larger one if the share has not changed (exact "
+            "conditional test of two Poisson rates, two-sided; both numbers are divided by the "
+            f"scatter of the company's days). If p is below {ALPHA:g}, we write more or fewer, "
+            f"else no clear change. Of fewer than {MIN_FOR_PERCENT} earlier articles no percentage "
+            "is given."
+        ),
+        (
+            "Shares of voice are shares of the sum of the articles of these companies: an article "
+            "that names two of them counts for both."
+        ),
+        (
+            f"The lists show the {figures.MAX_STORIES} stories and {figures.MAX_SOURCES} sources "
+            f"with the most articles. Made by newscrawl {report.version}."
+        ),
+    ]

@@ -1,0 +1,208 @@
+"""The figures of a report: each is the answer to a question of `newscrawl.storage.queries`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from importlib.metadata import version
+from typing import Literal
+
+from newscrawl.reports.significance import Change, Day, compare
+from newscrawl.storage import Database, queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import (
+    CoMention,
+    Completeness,
+    FoundArticle,
+    Hits,
+    MentionCount,
+    Scope,
+    Share,
+    StoryRow,
+)
+from newscrawl.storage.queries.completeness import COVERED
+from newscrawl.storage.scope import last_day
+
+# All ours: companies in a report, which more curves could not tell apart; rows of its lists; and
+# the days from which on its curves have a point for each week, and for each month.
+MAX_COMPANIES = 6
+MAX_STORIES = 5
+MAX_SOURCES = 10
+MAX_BESIDE = 5
+DAYS_OF_WEEKS = 93
+DAYS_OF_MONTHS = 731
+
+PERIODS = ("last-week", "last-month", "last-quarter", "last-year")
+Step = Literal["day", "week", "month"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportStory:
+    """A story, and one of its articles with sentences that mention the company."""
+
+    row: StoryRow
+    article: FoundArticle | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompanyFigures:
+    """A company in a report. `series` are its articles by step, None in gaps; `sources` those with
+    most of its articles; `boilerplate` hits on its pages outside of articles, not counted."""
+
+    company: str
+    hits: Hits
+    change: Change
+    series: tuple[int | None, ...]
+    stories: int
+    top_stories: tuple[ReportStory, ...]
+    sources: tuple[tuple[str, int], ...]
+    beside: tuple[CoMention, ...]
+    boilerplate: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Companies over the period of `scope`, compared with that of the same length `before`.
+
+    `steps` are the first days of the points of all series; `gaps` are sources that were not read on
+    all of their days, with the number of days.
+    """
+
+    scope: Scope
+    since: date
+    until: date
+    before: tuple[date, date]
+    by: Step
+    steps: tuple[date, ...]
+    companies: tuple[CompanyFigures, ...]
+    shares: tuple[Share, ...]
+    completeness: Completeness
+    completeness_before: Completeness
+    gaps: tuple[tuple[str, int, int], ...]
+    made_at: datetime
+    version: str
+
+    @property
+    def title(self) -> str:
+        """Return the companies, and how many more there are."""
+        names = [one.company for one in self.companies]
+        if len(names) <= 3:
+            return ", ".join(names)
+        return f"{', '.join(names[:2])} and {len(names) - 2} others"
+
+    @property
+    def file_name(self) -> str:
+        """Return the name of its file, without a suffix."""
+        return f"newscrawl-report-{self.since}-{self.until}"
+
+
+def period_of_name(name: str, today: date) -> tuple[date, date]:
+    """Return the first and the last day of last-week (from Monday), last-month, last-quarter or
+    last-year; raise QuestionError for any other name."""
+    match name:
+        case "last-week":
+            last = today - timedelta(days=today.weekday() + 1)
+            return last - timedelta(days=6), last
+        case "last-month":
+            last = today.replace(day=1) - timedelta(days=1)
+            return last.replace(day=1), last
+        case "last-quarter":
+            first = today.replace(month=(today.month - 1) // 3 * 3 + 1, day=1)
+            last = first - timedelta(days=1)
+            return last.replace(month=last.month - 2, day=1), last
+        case "last-year":
+            return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+        case _:
+            raise QuestionError(f"unknown period {name!r}: {', '.join(PERIODS)}, or 30d")
+
+
+def make_report(database: Database, companies: Sequence[str], scope: Scope) -> Report:
+    """Return the report on these companies or groups over the scope, whose first day must be set.
+
+    Raise QuestionError for none or too many companies.
+    """
+    names = list(dict.fromkeys(companies))
+    if not names or len(names) > MAX_COMPANIES:
+        raise QuestionError(f"a report has 1 to {MAX_COMPANIES} companies, not {len(names)}")
+    scope = scope.validate(database)
+    if scope.since is None:
+        raise QuestionError("a report needs a first day: give since")
+    since, until = scope.since, last_day(scope)
+    length = timedelta(days=max((until - since).days, 0) + 1)
+    earlier = replace(scope, since=since - length, until=since - timedelta(days=1))
+    by: Step = "day"
+    if length.days >= DAYS_OF_WEEKS:
+        by = "week" if length.days < DAYS_OF_MONTHS else "month"
+    figures = [_figures(database, name, scope, earlier, by) for name in names]
+    return Report(
+        scope=scope,
+        since=since,
+        until=until,
+        before=(since - length, since - timedelta(days=1)),
+        by=by,
+        steps=figures[0][0],
+        companies=tuple(one for _, one in figures),
+        shares=tuple(queries.share_of_voice(database, names, scope=scope))
+        if len(names) > 1
+        else (),
+        completeness=queries.completeness(database, scope=scope),
+        completeness_before=queries.completeness(database, scope=earlier),
+        gaps=_gaps(database, scope),
+        made_at=scope.now or datetime.now(UTC),
+        version=version("newscrawl"),
+    )
+
+
+def _figures(
+    database: Database, name: str, scope: Scope, earlier: Scope, by: Step
+) -> tuple[tuple[date, ...], CompanyFigures]:
+    """Return the first days of the steps, and the company's figures."""
+    days = queries.mention_counts(database, "day", company=name, scope=scope)
+    before = queries.mention_counts(database, "day", company=name, scope=earlier)
+    series = days
+    if by != "day":
+        series = queries.mention_counts(database, by, company=name, scope=scope)
+    sources = queries.mention_counts(database, "source", company=name, scope=scope)
+    stories = queries.stories(database, company=name, scope=scope, limit=100_000)
+    figures = CompanyFigures(
+        company=name,
+        hits=sum((one.hits for one in days if one.hits), Hits()),
+        change=compare(_days(days), _days(before)),
+        series=tuple(one.hits.articles if one.hits else None for one in series),
+        stories=len(stories),
+        top_stories=_top_stories(database, name, scope, stories[:MAX_STORIES]),
+        sources=tuple(
+            (one.key, one.hits.articles) for one in sources if one.hits and one.hits.articles
+        )[:MAX_SOURCES],
+        beside=tuple(queries.co_mentions(database, name, scope=scope, limit=MAX_BESIDE)),
+        boilerplate=queries.boilerplate(database, company=name, scope=scope).mentions,
+    )
+    steps = tuple(
+        date.fromisoformat(one.key if len(one.key) > 7 else f"{one.key}-01") for one in series
+    )
+    return steps, figures
+
+
+def _days(counts: Sequence[MentionCount]) -> list[Day]:
+    return [Day(one.hits.articles, one.completeness.read) for one in counts if one.hits]
+
+
+def _top_stories(
+    database: Database, company: str, scope: Scope, stories: Sequence[StoryRow]
+) -> tuple[ReportStory, ...]:
+    urls = [story.url for story in stories]
+    found = queries.articles_at(database, urls, [company], scope=scope, each=3)
+    by_url = {one.article.url: one for one in found}
+    return tuple(ReportStory(row=story, article=by_url.get(story.url)) for story in stories)
+
+
+def _gaps(database: Database, scope: Scope) -> tuple[tuple[str, int, int], ...]:
+    """Return the sources with days without a crawl: their names, these days, and all of theirs."""
+    expected: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    for day in queries.coverage(database, scope=scope):
+        expected[day.source] += 1
+        missed[day.source] += day.state not in COVERED
+    return tuple(
+        (source, number, expected[source]) for source, number in missed.most_common() if number
+    )

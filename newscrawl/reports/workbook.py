@@ -1,0 +1,216 @@
+"""A report as an Excel workbook, with tables and charts that can be used further."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+from newscrawl.config import SettingError
+from newscrawl.reports.document import coverage, day, method, verdict_text
+from newscrawl.reports.figures import CompanyFigures, Report
+from newscrawl.templating import one_line, plain, spreadsheet_text
+
+MAX_CELL = 2000  # characters; ours: Excel's own limit is 32,767
+MAX_HEADING = 200  # characters of a table's column; Excel's limit is 255
+_WIDE, _USUAL = 42, 13  # widths of columns, in characters
+_STYLE = "Table Style Light 1"
+# Text stays text, whatever it looks like.
+_OPTIONS = {
+    "in_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "default_date_format": "yyyy-mm-dd",
+    "remove_timezone": True,
+}
+
+
+def workbook(report: Report) -> bytes:
+    """Return the report as an XLSX file; raise SettingError without the library for it."""
+    try:
+        import xlsxwriter  # noqa: PLC0415 - an optional dependency
+    except ModuleNotFoundError as error:
+        raise SettingError(
+            "a report as XLSX needs XlsxWriter: pip install 'newscrawl[reports]'"
+        ) from error
+    file = BytesIO()
+    with xlsxwriter.Workbook(file, _OPTIONS) as book:
+        book.set_properties({"title": plain(report.title)[:MAX_HEADING], "created": report.made_at})
+        book_of = _Book(book, report)
+        book_of.key_figures()
+        book_of.over_time()
+        book_of.lists()
+        book_of.notes()
+    return file.getvalue()
+
+
+@dataclass
+class _Book:
+    """The sheets of a report in a workbook of XlsxWriter, which has no types."""
+
+    book: Any
+    report: Report
+    percent: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.percent = self.book.add_format({"num_format": "0.0%"})
+
+    def key_figures(self) -> None:
+        """Add the sheet of key figures, with the shares of voice."""
+        report = self.report
+        shares = {one.company: one.share for one in report.shares}
+        headings = (
+            *("Company", "Articles", "Articles before", "Change", "More than chance?", "p"),
+            *("Articles read", "Read before", "Stories", "In headlines", "In the body", "Share"),
+        )
+        rows = [
+            (
+                one.company,
+                one.hits.articles,
+                one.change.before,
+                one.change.growth,
+                verdict_text(one.change),
+                one.change.chance,
+                report.completeness.read,
+                report.completeness_before.read,
+                one.stories,
+                one.hits.in_title,
+                one.hits.in_body,
+                shares.get(one.company),
+            )
+            for one in report.companies
+        ]
+        sheet = self._table("Key figures", headings, rows, percent=("Change", "Share"))
+        if shares:
+            chart = self.book.add_chart({"type": "bar"})
+            self._series(chart, "Key figures", 11, len(rows), labels=0)
+            chart.set_title({"name": "Share of voice"})
+            chart.set_legend({"none": True})
+            sheet.insert_chart(len(rows) + 3, 0, chart, {"x_scale": 1.2})
+
+    def over_time(self) -> None:
+        """Add the sheet of the series, with a chart; gaps are empty."""
+        report = self.report
+        headings = (report.by.capitalize(), *(one.company for one in report.companies))
+        rows = [
+            (step, *(one.series[i] for one in report.companies))
+            for i, step in enumerate(report.steps)
+        ]
+        sheet = self._table("Over time", headings, rows)
+        chart = self.book.add_chart({"type": "line" if len(report.companies) > 1 else "column"})
+        for column in range(1, len(headings)):
+            self._series(chart, "Over time", column, len(rows), labels=0)
+        chart.set_title({"name": f"Articles by {report.by}"})
+        chart.set_x_axis({"date_axis": True, "num_format": "d mmm"})
+        chart.show_blanks_as("gap")
+        if len(report.companies) == 1:
+            chart.set_legend({"none": True})
+        sheet.insert_chart(1, len(headings) + 1, chart, {"x_scale": 1.6, "y_scale": 1.2})
+
+    def lists(self) -> None:
+        """Add the sheets of stories, sources and companies named together."""
+        companies = self.report.companies
+        self._table(
+            "Stories",
+            ("Company", "Headline", "Articles", "Sources", "First day", "Excerpt", "Address"),
+            [row for one in companies for row in _stories(one)],
+        )
+        self._table(
+            "Sources",
+            ("Company", "Source", "Articles"),
+            [(one.company, *row) for one in companies for row in one.sources],
+        )
+        self._table(
+            "Named together",
+            ("Company", "Named together with", "Articles", "Stories"),
+            [
+                (one.company, each.company, each.articles, each.stories)
+                for one in companies
+                for each in one.beside
+            ],
+        )
+
+    def notes(self) -> None:
+        """Add the sheet on coverage and method."""
+        report = self.report
+        sheet = self._table(
+            "Coverage",
+            ("Source not read every day", "Days not read", "Days of the source"),
+            report.gaps,
+        )
+        wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
+        sheet.set_column(4, 4, 100)
+        period = f"{day(report.since)} to {day(report.until)}"
+        before = f"{day(report.before[0])} to {day(report.before[1])}"
+        texts = (f"{report.title}, {period}, compared with {before}", coverage(report))
+        for row, text in enumerate((*texts, *method(report))):
+            sheet.write_string(row, 4, _text(text), wrapped)
+
+    def _table(
+        self,
+        name: str,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        *,
+        percent: Sequence[str] = (),
+    ) -> Any:
+        """Add a sheet with a table, which Excel can sort and filter."""
+        sheet = self.book.add_worksheet(name)
+        columns = [
+            {"header": heading, "format": self.percent if heading in percent else None}
+            for heading in _distinct(headings)
+        ]
+        sheet.add_table(
+            *(0, 0, max(len(rows), 1), len(headings) - 1),
+            {"columns": columns, "name": name.replace(" ", "_"), "style": _STYLE},
+        )
+        for place, heading in enumerate(headings):
+            texts = any(isinstance(row[place], str) for row in rows) and len(heading) > 0
+            sheet.set_column(place, place, _WIDE if texts else _USUAL)
+        for number, row in enumerate(rows, start=1):
+            for place, value in enumerate(row):
+                self._cell(sheet, number, place, value, columns[place]["format"])
+        sheet.freeze_panes(1, 0)
+        return sheet
+
+    def _cell(self, sheet: Any, row: int, column: int, value: object, style: Any) -> None:
+        if isinstance(value, str):
+            sheet.write_string(row, column, _text(value))
+        elif value is not None:
+            sheet.write(row, column, value, style)
+
+    @staticmethod
+    def _series(chart: Any, sheet: str, column: int, rows: int, *, labels: int) -> None:
+        chart.add_series(
+            {
+                "name": [sheet, 0, column],
+                "categories": [sheet, 1, labels, rows, labels],
+                "values": [sheet, 1, column, rows, column],
+            }
+        )
+
+
+def _stories(one: CompanyFigures) -> Iterator[tuple[object, ...]]:
+    for story in one.top_stories:
+        snippets = story.article.snippets if story.article else ()
+        excerpt = next((each.text for each in snippets if each.section == "body"), "")
+        row = story.row
+        head = (one.company, row.title or row.url, row.articles, row.sources, row.first_day)
+        yield (*head, excerpt, row.url)
+
+
+def _text(text: str) -> str:
+    return spreadsheet_text(plain(text))[:MAX_CELL]
+
+
+def _distinct(headings: Sequence[str]) -> list[str]:
+    """Return headings that a table can have: not empty, and different, whatever their case."""
+    seen: Counter[str] = Counter()
+    names = []
+    for heading in headings:
+        text = _text(one_line(heading))[:MAX_HEADING] or "?"
+        seen[text.casefold()] += 1
+        number = seen[text.casefold()]
+        names.append(text if number == 1 else f"{text} ({number})")
+    return names

@@ -1,0 +1,358 @@
+"""Reports say what the API says, in files that other programs read."""
+
+import io
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook, load_workbook
+from openpyxl.worksheet.worksheet import Worksheet
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import create_app
+from newscrawl.items import CompanyStructure
+from newscrawl.reports import Report, html_report, make_report, period_of_name, workbook
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Scope
+from tests.conftest import Newscrawl
+from tests.dashboards import EVIL, EVIL_SOURCE, NOW, TODAY, config_of
+from tests.worlds import LONG, body, document, headline, save_document
+
+SINCE = TODAY - timedelta(days=29)
+SCOPE = Scope(since=SINCE, until=TODAY, now=NOW)
+NAMES = ["Siemens", "Airbus", "Boeing"]
+
+
+@pytest.fixture(scope="module")
+def news(season: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{season}") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def report(news: Database) -> Report:
+    return make_report(news, NAMES, SCOPE)
+
+
+@pytest.fixture(scope="module")
+def client(season: Path) -> Iterator[TestClient]:
+    app = create_app(config_of(season))
+    with TestClient(app, base_url="http://127.0.0.1:8300") as opened:
+        yield opened
+
+
+def opened(content: bytes) -> Workbook:
+    return load_workbook(io.BytesIO(content))
+
+
+def rows_of(sheet: Worksheet) -> list[dict[str, Any]]:
+    """The rows of a sheet's table."""
+    (table,) = sheet.tables.values()
+    head, *rows = [[cell.value for cell in row] for row in sheet[table.ref]]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+# The numbers -------------------------------------------------------------------------------------
+
+
+def test_workbook_has_the_numbers_of_the_api(client: TestClient, report: Report) -> None:
+    rows = rows_of(opened(workbook(report))["Key figures"])
+    assert [row["Company"] for row in rows] == NAMES
+    period = {"since": str(SINCE), "until": str(TODAY)}
+    earlier = {
+        "since": str(SINCE - timedelta(days=30)),
+        "until": str(SINCE - timedelta(days=1)),
+    }
+    shares = client.get("/api/share", params={"company": NAMES, **period}).json()
+    for row, share in zip(rows, shares, strict=True):
+        asked = {"company": row["Company"], "by": "day"}
+        counts = client.get("/api/counts", params={**asked, **period}).json()
+        before = client.get("/api/counts", params={**asked, **earlier}).json()
+        assert row["Articles"] == sum(one["hits"]["articles"] for one in counts if one["hits"])
+        assert row["Articles before"] == sum(
+            one["hits"]["articles"] for one in before if one["hits"]
+        )
+        assert row["In headlines"] == sum(one["hits"]["in_title"] for one in counts if one["hits"])
+        assert row["In the body"] == sum(one["hits"]["in_body"] for one in counts if one["hits"])
+        assert row["Articles read"] == client.get("/api/completeness", params=period).json()["read"]
+        assert row["Share"] == pytest.approx(share["share"])
+        assert row["Articles"] > 20
+
+
+def test_series_of_the_workbook_are_those_of_the_api(client: TestClient, report: Report) -> None:
+    rows = rows_of(opened(workbook(report))["Over time"])
+    for name in NAMES:
+        asked = {"company": name, "by": "day", "since": str(SINCE), "until": str(TODAY)}
+        counts = client.get("/api/counts", params=asked).json()
+        assert [row["Day"].date().isoformat() for row in rows] == [one["key"] for one in counts]
+        assert [row[name] for row in rows] == [
+            one["hits"] and one["hits"]["articles"] for one in counts
+        ]
+
+
+def test_page_has_the_numbers_of_the_workbook(report: Report) -> None:
+    html = html_report(report)
+    table = html[html.index('id="key-figures"') : html.index("</table>")]
+    for one in report.companies:
+        row = next(row for row in table.split("<tr>") if f">{one.company}</th>" in row)
+        cells = re.findall(r'<td class="n">([^<]*)</td>', row)
+        assert cells[:2] == [f"{one.hits.articles:,}", f"{one.change.before:,}"]
+        assert cells[-2:] == [f"{one.stories:,}", f"{one.hits.in_title:,}"]
+
+
+def test_gaps_are_empty_and_no_zeros(database: Database) -> None:
+    run = database.start_run(_source(database))
+    for back in (0, 2):
+        moment = NOW - timedelta(days=back)
+        save_document(
+            database,
+            document(
+                str(back),
+                text=f"Siemens {LONG} {back}",
+                mentions=[body("Siemens")],
+                published=moment,
+                fetched_at=moment,
+            ),
+            run,
+        )
+        database.record_coverage("ft", moment.date(), "ok", 1, 1)
+    scope = Scope(since=TODAY - timedelta(days=2), until=TODAY, now=NOW)
+    made = make_report(database, ["Siemens"], scope)
+    assert made.companies[0].series == (1, None, 1)
+    assert made.gaps == (("ft", 1, 3),)
+    column = [row["Siemens"] for row in rows_of(opened(workbook(made))["Over time"])]
+    assert column == [1, None, 1]
+    html = html_report(made)
+    assert html.count('class="gap"') == 1
+    assert "On 1 of 3 source-days" in html
+    assert "nothing was read in the 3 days before" in html
+
+
+def _source(database: Database) -> str:
+    database.register_source("ft", "FT", "gb", "en", "https://ft.example/")
+    return "ft"
+
+
+def test_long_periods_have_a_point_for_each_week_or_month(news: Database) -> None:
+    half = make_report(news, ["Siemens"], Scope(since=TODAY - timedelta(days=180), now=NOW))
+    assert half.by == "week"
+    assert len(half.steps) == len(half.companies[0].series) <= 27
+    years = make_report(news, ["Siemens"], Scope(since=TODAY - timedelta(days=800), now=NOW))
+    assert years.by == "month"
+    assert {step.day for step in years.steps} == {1}
+
+
+def test_stories_come_with_a_sentence_that_names_the_company(report: Report) -> None:
+    for one in report.companies:
+        assert one.top_stories
+        numbers = [story.row.articles for story in one.top_stories]
+        assert numbers == sorted(numbers, reverse=True)
+        for story in one.top_stories:
+            assert story.article is not None
+            marked = [
+                snippet.text[start:end]
+                for snippet in story.article.snippets
+                for start, end in snippet.marks
+            ]
+            assert one.company in marked
+
+
+def test_group_counts_each_article_once(news: Database) -> None:
+    structure = CompanyStructure(groups={"wings": ("Airbus", "Boeing")})
+    scope = Scope(since=SINCE, until=TODAY, now=NOW, structure=structure)
+    group, airbus, boeing = make_report(news, ["wings", "Airbus", "Boeing"], scope).companies
+    assert max(airbus.hits.articles, boeing.hits.articles) < group.hits.articles
+    assert group.hits.articles < airbus.hits.articles + boeing.hits.articles
+
+
+@pytest.mark.parametrize("names", [[], [f"Company {n}" for n in range(7)]])
+def test_number_of_companies_is_limited(news: Database, names: list[str]) -> None:
+    with pytest.raises(QuestionError, match="1 to 6 companies"):
+        make_report(news, names, SCOPE)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("last-week", "2026-11-09", "2026-11-15"),
+        ("last-month", "2026-10-01", "2026-10-31"),
+        ("last-quarter", "2026-07-01", "2026-09-30"),
+        ("last-year", "2025-01-01", "2025-12-31"),
+    ],
+)
+def test_periods_by_name(name: str, first: str, last: str) -> None:
+    today = NOW.date().replace(year=2026, month=11, day=18)
+    assert tuple(map(str, period_of_name(name, today))) == (first, last)
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def test_workbook_has_tables_and_charts(report: Report) -> None:
+    content = workbook(report)
+    book = opened(content)
+    names = ["Key figures", "Over time", "Stories", "Sources", "Named together", "Coverage"]
+    assert book.sheetnames == names
+    assert all(len(sheet.tables) == 1 for sheet in book)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        charts = [name for name in archive.namelist() if name.startswith("xl/charts/chart")]
+        assert len(charts) == 2
+        series = archive.read("xl/charts/chart2.xml").decode()
+    assert series.count("<c:ser>") == len(NAMES)
+    assert "'Over time'!$B$2:$B$31" in series
+
+
+def test_page_loads_nothing(report: Report) -> None:
+    html = html_report(report)
+    assert "default-src 'none'" in unescape(html)
+    assert not re.search(r"<(script|img|link|iframe|object|embed|form|base)\b", html)
+    assert not re.search(r"url\(|@import|\ssrc=|\son\w+=|\sstyle=", html)
+
+
+def test_hostile_texts_stay_texts(news: Database) -> None:
+    made = make_report(news, ["Nokia"], SCOPE)
+    assert EVIL_SOURCE in dict(made.companies[0].sources)
+    html = html_report(made)
+    assert "<script" not in html
+    assert "<img" not in html
+    assert "\u202e" not in html
+    assert 'href="javascript:' not in html
+    assert "&lt;script&gt;" in html
+    texts = [
+        cell.value
+        for sheet in opened(workbook(made))
+        for row in sheet
+        for cell in row
+        if isinstance(cell.value, str)
+    ]
+    assert any(EVIL[:20] in text for text in texts)
+    assert not any("\u202e" in text for text in texts)
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
+def test_no_cell_begins_as_a_formula(database: Database, sign: str) -> None:
+    name = f'{sign}HYPERLINK("http://evil.example";"x")'
+    run = database.start_run(_source(database))
+    item = document(
+        "a",
+        title=name,
+        text=f"{name} {LONG}",
+        mentions=[headline(name), body(name)],
+        published=NOW,
+        fetched_at=NOW,
+    )
+    save_document(database, item, run)
+    database.record_coverage("ft", TODAY, "ok", 1, 1)
+    made = make_report(database, [name, name.swapcase()], Scope(since=TODAY, now=NOW))
+    book = opened(workbook(made))
+    cells = [cell for sheet in book for row in sheet for cell in row]
+    texts = [cell.value for cell in cells if isinstance(cell.value, str)]
+    assert f"'{name}".strip() in [text.strip() for text in texts]
+    assert not [text for text in texts if text.startswith(("=", "+", "-", "@", "\t"))]
+    assert not [cell for cell in cells if cell.data_type == "f" or cell.hyperlink]
+    # Names that differ only in case are one name for a table of Excel.
+    assert len({cell.value.casefold() for cell in book["Over time"][1] if cell.value}) == 3
+
+
+# The command and the dashboard -------------------------------------------------------------------
+
+
+@pytest.fixture
+def written(newscrawl: Newscrawl, season: Path, tmp_path: Path) -> Any:
+    def run(*arguments: object) -> Any:
+        url = f"sqlite:///{season}"
+        return newscrawl("report", *arguments, "--database", url)
+
+    return run
+
+
+def test_command_writes_the_format_in_which_the_name_ends(written: Any, tmp_path: Path) -> None:
+    said = written("-c", "siemens", "-c", "Boeing", "--period", "30d", "-o", "r.html")
+    assert (said.code, said.out) == (0, "")
+    assert "r.html" in said.err
+    assert "Siemens, Boeing in the news" in (tmp_path / "r.html").read_text("utf-8")
+    assert written("-c", "Siemens", "--since", "30d", "-o", "r.xlsx").code == 0
+    assert "Key figures" in load_workbook(tmp_path / "r.xlsx").sheetnames
+
+
+def test_command_writes_to_standard_output(season: Path) -> None:
+    command = [sys.executable, "-m", "newscrawl.cli", "report", "-c", "Siemens", "--period", "7d"]
+    done = subprocess.run(
+        [*command, "--database", f"sqlite:///{season}"],
+        check=False,
+        capture_output=True,
+    )
+    assert done.returncode == 0
+    assert done.stdout.startswith(b"<!DOCTYPE html>")
+
+
+def test_group_is_reported_with_its_companies(written: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[groups]\nwings = ["Airbus", "Boeing"]\n', "utf-8")
+    said = written(
+        "--group", "wings", "--period", "30d", "-o", "r.xlsx", "--companies", "mine.toml"
+    )
+    assert said.code == 0
+    rows = rows_of(load_workbook(tmp_path / "r.xlsx")["Key figures"])
+    assert [row["Company"] for row in rows] == ["wings", "Airbus", "Boeing"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--period", "30d"], 2, "give -c NAME"),
+        (["-c", "Siemans"], 2, "did you mean Siemens"),
+        (["-c", "Siemens", "--period", "last-moon"], 2, "unknown period 'last-moon'"),
+        (["-c", "Siemens", "--period", "7d", "--since", "7d"], 2, "leave --since and --until out"),
+        (["-c", "Siemens", "--until", "2026-01-01"], 2, "add --since"),
+        (["-c", "Siemens", "-o", "report.pdf"], 2, "end it in .html or .xlsx"),
+        (["-c", "Siemens", "--period", "last-year"], 1, "No source was crawled"),
+        (["--group", "nobody", "--period", "7d"], 2, "unknown group 'nobody'"),
+    ],
+)
+def test_command_explains_what_is_wrong(
+    written: Any, arguments: list[str], code: int, message: str
+) -> None:
+    said = written(*arguments)
+    assert said.code == code
+    assert message in " ".join(said.err.split())
+
+
+def test_dashboard_serves_the_report_of_its_filters(client: TestClient) -> None:
+    answer = client.get("/report?company=Siemens&days=30")
+    assert answer.status_code == 200
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert "unsafe" not in answer.headers["Content-Security-Policy"]
+    assert "http://127.0.0.1:8300/company/Siemens?since=" in answer.text
+    book = client.get("/report?company=Siemens&company=Airbus&days=30&format=xlsx")
+    assert f"newscrawl-report-{SINCE}-{TODAY}.xlsx" in book.headers["Content-Disposition"]
+    assert opened(book.content)["Key figures"].max_row == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("company=Nobody", 404),
+        ("", 422),
+        ("company=", 422),
+        ("company=Siemens&format=pdf", 422),
+        ("company=" + "x" * 201, 422),
+        ("company=%00", 422),
+    ],
+)
+def test_dashboard_refuses_reports_on_nothing(client: TestClient, query: str, code: int) -> None:
+    assert client.get(f"/report?{query}").status_code == code
+
+
+def test_numbers_are_those_of_the_question(news: Database, report: Report) -> None:
+    ranked = {one.company: one for one in queries.company_ranking(news, scope=SCOPE, stories=True)}
+    for one in report.companies:
+        assert one.hits.articles == ranked[one.company].hits.articles
+        assert one.stories == ranked[one.company].hits.stories
