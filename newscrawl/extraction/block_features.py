@@ -23,6 +23,7 @@ from newscrawl.extraction.blocks import (
     Candidates,
     ElementNames,
     clean,
+    letters_of,
     read_blocks,
     tag_id,
 )
@@ -82,6 +83,16 @@ _OF_TREE: Final = (
     *(f"{name}_{step}" for name in _AROUND for step in range(ANCESTORS)),
     *("depth", "same_place", "same_parent", *_IN_LANDMARKS),
 )
+_OF_RATIOS: Final = ("tags", "ratio", "smoothed", "smoothed_over_deviation", "derivative")
+_OF_PAGE: Final = (
+    "place", "words_before", "repeated", "left_out_before", "left_out_after", "is_title",
+    "from_headline", "after_headline", "has_headline", "page_words", "page_blocks",
+    "page_unlinked_share",
+)  # fmt: skip
+_OF_JSON_LD: Final = ("has_data", "data_begins", "data_ends")
+NAMES: Final = (*_OF_BLOCK, *_OF_RATIOS, *_OF_TREE, *_OF_PAGE, *_OF_JSON_LD)
+# Ours: ratios that differ by less than this share of their mean are equal.
+LEAST_DEVIATION: Final = 1e-9
 _HINT: Final = re.compile(r"[a-z]{2,}|[A-Z][a-z]+")
 _CLOSING: Final = "\x03\x02 \"'”»’)"
 _ENDS: Final = frozenset(".!?…。！？;।")
@@ -124,6 +135,8 @@ class BlockFeatures:
 def block_features(candidates: Candidates, features: Features, metadata: Metadata) -> BlockFeatures:
     """Return all features of the candidates of a page, of which `features` are the eight."""
     page = candidates.page
+    if compiled.kernel is not None and len(page):
+        return _compiled_features(candidates, features, metadata)
     paths, elements = _paths(page)
     columns: dict[str, NDArray[Any]] = {}
     columns |= _of_block(page, features)
@@ -241,33 +254,55 @@ def _compiled_evidence() -> Any:
         landmarks[tag_id(name)] = number
     return kernel.Evidence(
         landmarks=bytes(landmarks),
+        openers=_positions(OPENERS).astype(np.uint8).tobytes(),
+        unbounded=bytes([name in _UNBOUNDED for name in NAMES]),
         chars={char.name: int(char) for char in Char},
         signs={"closing": _CLOSING, "ends": "".join(_ENDS), "colons": "".join(_COLONS)},
-        limits={"landmarks": len(LANDMARKS), "tags": MAX_TAGS, "depths": MAX_DEPTHS},
+        limits={
+            "landmarks": len(LANDMARKS),
+            "tags": MAX_TAGS,
+            "depths": MAX_DEPTHS,
+            "path": ANCESTORS_NAMED,
+            "opening": OPENING_WORDS,
+            "lookahead": cetr.PAPER.lookahead,
+            "deviation": LEAST_DEVIATION,
+        },
+        smoothing=cetr.weights(cetr.PAPER).tolist(),
+        length_words=tuple(_length_words()[[1, 0]].tolist()),
     )
 
 
-def _columns(names: tuple[str, ...], values: bytearray) -> dict[str, NDArray[Any]]:
-    """Return the columns of the kernel by name."""
-    rows = np.frombuffer(values, dtype=np.float64).reshape(len(names), -1)
-    return dict(zip(names, rows, strict=True))
+def _compiled_features(
+    candidates: Candidates, features: Features, metadata: Metadata
+) -> BlockFeatures:
+    """Return all features of the candidates of a page, by the kernel."""
+    page = candidates.page
+    headline = _find_headline(page, metadata.title)
+    columns = _compiled_evidence().table(
+        candidates,
+        features.tokens,
+        features.values,
+        headline.place,
+        headline.same.view(np.uint8),
+        _edges_in(metadata.article_body, page),
+    )
+    openers, paths, named, tags, words, word_counts = (
+        np.frombuffer(each, dtype=np.int64) for each in columns[1:]
+    )
+    return BlockFeatures(
+        names=NAMES,
+        values=np.frombuffer(columns[0], dtype=np.float32).reshape(len(page), -1),
+        openers=openers,
+        paths=paths.reshape(len(page), -1),
+        named=[None, *map(page.elements.names, named.tolist())],
+        tags=tags,
+        words=words.view(np.uint64),
+        word_counts=word_counts,
+    )
 
 
 def _of_block(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     tokens, values = features.tokens, features.values
-    if compiled.kernel is not None:
-        rows = _compiled_evidence().of_blocks(
-            page.raw,
-            tokens.words,
-            tokens.linked,
-            tokens.letters_in_words,
-            tokens.stop_words,
-            tokens.chars,
-            values,
-            page.images,
-            page.breaks.view(np.uint8),
-        )
-        return _columns(_OF_BLOCK, rows)
     chars = tokens.chars
     visible = np.maximum(chars.sum(axis=1) - chars[:, Char.MARK], 1)
     words = np.maximum(tokens.words, 1)
@@ -306,7 +341,9 @@ def _of_ratios(page: BlockPage, features: Features) -> dict[str, NDArray[Any]]:
     ratios = (chars.sum(axis=1) - chars[:, Char.MARK]) / np.maximum(page.tags, 1)
     smoothed = cetr.smooth(ratios)
     derivative = cetr.derivatives(smoothed)
-    deviation = float(ratios.std()) or 1.0 if len(ratios) else 1.0
+    deviation = float(ratios.std()) if len(ratios) else 0.0
+    if not len(ratios) or deviation <= LEAST_DEVIATION * float(ratios.mean()):
+        deviation = 1.0
     return {
         "tags": page.tags,
         "ratio": ratios,
@@ -322,20 +359,6 @@ def _of_tree(
     """Return the columns of the elements `around` each block: prose, links and blocks in them."""
     elements = page.elements
     tokens = features.tokens
-    if compiled.kernel is not None:
-        rows = _compiled_evidence().of_tree(
-            tokens.words,
-            tokens.linked,
-            tokens.chars,
-            features.values,
-            page.owners,
-            elements.parents,
-            elements.tags,
-            elements.depths,
-            elements.ends,
-            np.ascontiguousarray(around),
-        )
-        return _columns(_OF_TREE, rows)
     unlinked = tokens.words - tokens.linked
     prose = unlinked * (tokens.chars[:, Char.SENTENCE_END] > 0) * (features.values[:, 4] < 0.5)
     within = _sums_within(page, (tokens.words, tokens.linked, prose, np.ones(len(page))))
@@ -428,21 +451,25 @@ class Headline:
 
 def _of_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
     """Return the columns of JSON-LD's text: whether a block's beginning and end stand in it."""
-    starts, ends = np.zeros((2, len(page)))
-    has_body = body is not None and len(body) >= MIN_BODY
-    if body is not None and has_body:
-        stated = _letters(body)
-        for number, raw in enumerate(page.raw):
-            begin = _letters(raw[: 3 * EDGE_LETTERS])
-            end = begin if len(raw) <= 3 * EDGE_LETTERS else _letters(raw[-3 * EDGE_LETTERS :])
-            first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
-            starts[number] = len(first) >= MIN_LETTERS and first in stated
-            ends[number] = len(last) >= MIN_LETTERS and last in stated
-    return {
-        "has_data": np.full(len(page), float(has_body)),
-        "data_begins": starts,
-        "data_ends": ends,
-    }
+    edges = _edges_in(body, page)
+    has_body = np.full(len(page), float(edges is not None))
+    starts, ends = np.zeros((2, len(page))) if edges is None else edges
+    return dict(zip(_OF_JSON_LD, (has_body, starts, ends), strict=True))
+
+
+def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
+    """Return for each block whether its beginning, and whether its end, stands in a text; None
+    without one."""
+    if body is None or len(body) < MIN_BODY:
+        return None
+    stated, edges = letters_of(body), np.zeros((2, len(page)))
+    for number, raw in enumerate(page.raw):
+        begin = letters_of(raw[: 3 * EDGE_LETTERS])
+        end = begin if len(raw) <= 3 * EDGE_LETTERS else letters_of(raw[-3 * EDGE_LETTERS :])
+        first, last = begin[:EDGE_LETTERS], end[-EDGE_LETTERS:]
+        edges[0, number] = len(first) >= MIN_LETTERS and first in stated
+        edges[1, number] = len(last) >= MIN_LETTERS and last in stated
+    return edges
 
 
 def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
@@ -458,22 +485,30 @@ def text_of_json_ld(metadata: Metadata, page: BlockPage) -> list[str]:
     return [line for line in lines if line]
 
 
-def _letters(text: str) -> str:
-    """Return the letters and digits of a text, in lower case, by which texts are compared."""
-    return "".join(_WORD.findall(text.lower()))
-
-
 def _find_headline(page: BlockPage, title: str | None) -> Headline:
     """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
-    wanted = _letters(title or "")
+    wanted = letters_of(title or "")
     same = np.zeros(len(page), dtype=bool)
     if wanted:
-        least, most = len(wanted), 2 * len(title or "") + 20  # no shorter, and not much longer
-        for number, raw in enumerate(page.raw):
-            if least <= len(raw) < most and (first := _WORD.search(raw)):
-                same[number] = first[0][0].lower() == wanted[0] and _letters(clean(raw)) == wanted
+        least, most = len(wanted), 2 * len(title or "") + 19  # no shorter, and not much longer
+        for number in _opening_with(page.raw, least, most, wanted[0]):
+            same[number] = letters_of(clean(page.raw[number])) == wanted
     is_h1 = page.elements.tags[page.owners] == tag_id("h1")
     for flags in (same & is_h1, same, is_h1):
         if flags.any():
             return Headline(int(flags.argmax()), same)
     return Headline(-1, same)
+
+
+def _opening_with(raws: tuple[str, ...], least: int, most: int, first: str) -> list[int]:
+    """Return the places of the texts of `least` to `most` characters whose first letter or digit is
+    this one, in lower case."""
+    if compiled.kernel is not None:
+        return list(compiled.kernel.opening_with(raws, least, most, first))
+    return [
+        number
+        for number, raw in enumerate(raws)
+        if least <= len(raw) <= most
+        and (opening := _WORD.search(raw))
+        and opening[0][0].lower() == first
+    ]

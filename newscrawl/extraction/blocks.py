@@ -435,7 +435,8 @@ def _compiled_walk(profile: ProfileName) -> Any:
 
 def _page_of_columns(columns: tuple[Any, ...], profile: ProfileName) -> BlockPage:
     raw, *numbers, names = columns
-    owners, removed, removed_from, tags, images, breaks, parents, tag_numbers, depths, ends = (
+    breaks = np.frombuffer(numbers.pop(5), dtype=bool)
+    owners, removed, removed_from, tags, images, parents, tag_numbers, depths, ends = (
         np.frombuffer(each, dtype=np.int64) for each in numbers
     )
     return BlockPage(
@@ -443,9 +444,9 @@ def _page_of_columns(columns: tuple[Any, ...], profile: ProfileName) -> BlockPag
         owners=owners,
         removed=removed,
         removed_from=removed_from,
-        tags=np.diff(tags, prepend=0),
-        images=np.diff(images, prepend=0),
-        breaks=breaks.astype(bool),
+        tags=tags,
+        images=images,
+        breaks=breaks,
         elements=Elements(parents, tag_numbers, depths, ends, names.__getitem__),
         profile=profile,
     )
@@ -477,11 +478,9 @@ class Candidates:
 
 def find_candidates(page: BlockPage) -> Candidates:
     """Leave out the runs of short links of a page."""
-    if compiled.kernel is None:
-        links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
-    else:
-        marks = ord(LINK_START), ord(LINK_END)
-        links = np.frombuffer(compiled.kernel.short_links(page.raw, *marks, MAX_LINK), dtype=bool)
+    if compiled.kernel is not None:
+        return _compiled_candidates(page, compiled.kernel)
+    links = np.fromiter(map(_is_short_link, page.raw), dtype=bool, count=len(page))
     in_run = links & (_run_lengths(links) >= MIN_RUN)
     places = np.flatnonzero(~in_run)
     gaps = np.diff(np.concatenate(([-1], places, [len(page)]))) - 1
@@ -492,6 +491,20 @@ def find_candidates(page: BlockPage) -> Candidates:
         left_out_after=gaps[1:],
         words_left_out=sum(page.raw[place].count(" ") + 1 for place in np.flatnonzero(in_run)),
     )
+
+
+def _compiled_candidates(page: BlockPage, kernel: Any) -> Candidates:
+    """Return the candidates of a page, by the kernel."""
+    marks = ord(LINK_START), ord(LINK_END)
+    raw, *numbers, words_left_out = kernel.select(page, *marks, MAX_LINK, MIN_RUN)
+    breaks = np.frombuffer(numbers.pop(5), dtype=bool)
+    owners, removed, removed_from, tags, images, places, before, after = (
+        np.frombuffer(each, dtype=np.int64) for each in numbers
+    )
+    left = BlockPage(
+        raw, owners, removed, removed_from, tags, images, breaks, page.elements, page.profile
+    )
+    return Candidates(left, places, before, after, words_left_out)
 
 
 def _is_short_link(raw: str) -> bool:
@@ -528,13 +541,13 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     """
     places = np.flatnonzero(kept).tolist()
     raws = [page.raw[place] for place in places]
-    heads = [_letters(raw[: 2 * HEAD])[:HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
+    heads = [letters_of(raw[: 2 * HEAD])[:HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
     times = Counter(head for head in heads if head)
     if len(times) == times.total():
         return kept
     # A text whose head no other has is compared as it is: letters are costly.
     texts = [
-        raw if times[head] == 1 else _letters(raw) for head, raw in zip(heads, raws, strict=True)
+        raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
     ]
     repeated = _repeated(texts, [raw.count(" ") + 1 for raw in raws])
     result = kept.copy()
@@ -569,6 +582,8 @@ def _follow_copy(
         at, before = at + step, before + step
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
     """Return the letters and digits of a text, in lower case, by which texts are compared."""
+    if compiled.kernel is not None:
+        return str(compiled.kernel.word_characters(text.lower()))
     return "".join(_WORDS.findall(text.lower()))

@@ -117,6 +117,11 @@ def smooth(ratios: FloatArray, tuning: Tuning = PAPER) -> FloatArray:
     return np.convolve(padded, _kernel(deviation, radius), mode="valid")
 
 
+def weights(tuning: Tuning) -> FloatArray:
+    """Return the weights of the unit kernel."""
+    return _kernel(1.0, tuning.radius)
+
+
 @lru_cache(maxsize=16)
 def _kernel(deviation: float, radius: int) -> FloatArray:
     offsets = np.arange(-radius, radius + 1)

@@ -47,8 +47,21 @@ class Network:
         """Return for each block of a page the probability that it is content."""
         if not len(features.values):
             return np.zeros(0, dtype=np.float32)
+        if self._compiled is not None:
+            return self._run_compiled(features, self._compiled)
         with _one_thread():
             return self._run(features)
+
+    def _run_compiled(self, features: BlockFeatures, network: Any) -> FloatArray:
+        logits = network.logits(
+            features.values,
+            self._openings(features),
+            features.openers,
+            np.ascontiguousarray(features.paths),
+            self.names.vectors_of(features.named),
+            features.tags,
+        )
+        return _probability(np.frombuffer(logits, dtype=np.float32))
 
     def _run(self, features: BlockFeatures) -> FloatArray:
         hidden = self._context(self._of_blocks(features))
@@ -60,7 +73,7 @@ class Network:
         of_page = page @ weights[:, width:] + self.weights["out_hidden_bias"]
         last = np.maximum(hidden @ weights[:, :width] + of_page, 0)
         logits = self._linear(last, "out")[:, :, 0].mean(axis=0)
-        return np.asarray(1 / (1 + np.exp(-logits)), dtype=np.float32)
+        return _probability(logits)
 
     def _of_blocks(self, features: BlockFeatures) -> FloatArray:
         """Return a vector for each block, from its own features and the names of its ancestors."""
@@ -108,6 +121,27 @@ class Network:
             width=table.shape[1],
         )
 
+    @cached_property
+    def _compiled(self) -> Any:
+        """The same network in the kernel; None without it, and where its layers have another width
+        than the kernel's."""
+        kernel, weights = compiled.kernel, self.weights
+        if kernel is None or weights["mix"].shape[2] != kernel.NETWORK_WIDTH:
+            return None
+        parts = {"words": "word", "names": "hint", "tags": "tag", "openers": "opener"}
+        sizes = {part: weights[name].shape[1] // self.members for part, name in parts.items()}
+        sizes |= {"members": self.members, "features": len(weights["mean"])}
+        return kernel.Network(
+            weights={
+                name: np.ascontiguousarray(table, dtype=np.float32).tobytes()
+                for name, table in weights.items()
+                if name not in ("word", "hint")
+            },
+            steps=DILATIONS,
+            sizes=sizes | {"path": ANCESTORS_NAMED},
+            limit=STANDARDISED_LIMIT,
+        )
+
     @property
     def members(self) -> int:
         """Return how many networks decide together."""
@@ -140,6 +174,10 @@ class Network:
     def _relu(self, values: FloatArray, name: str) -> FloatArray:
         result = self._linear(values, name)
         return np.maximum(result, 0, out=result)
+
+
+def _probability(log_odds: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-log_odds)), dtype=np.float32)
 
 
 @contextmanager
@@ -287,11 +325,16 @@ def combine(
     it, the likeliest ones.
     """
     probabilities = network.probabilities(features)
+    if compiled.kernel is not None:
+        kept, confidence = compiled.kernel.choose(
+            probabilities, features.is_title.view(np.uint8), words, threshold, BALANCED
+        )
+        return Choice(np.frombuffer(kept, dtype=bool), confidence)
     likely = np.where(features.is_title, 0, probabilities)
     least = _least_probability(likely, probabilities, words) * threshold / BALANCED
     top = likely[words > 0].max(initial=0)
-    kept = (likely >= min(least, top)) & (likely > 0)
-    return Choice(kept=kept, confidence=_expected_f1(kept, probabilities, words))
+    chosen = (likely >= min(least, top)) & (likely > 0)
+    return Choice(kept=chosen, confidence=_expected_f1(chosen, probabilities, words))
 
 
 def _least_probability(

@@ -11,9 +11,9 @@ returning None, and Python reads the page.
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport sqrtf
+from libc.math cimport log1pf, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc, qsort, realloc
 from libc.string cimport memchr, memcmp, memcpy
 
 cdef extern from "Python.h":
@@ -21,6 +21,7 @@ cdef extern from "Python.h":
     void *PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
     uint32_t PyUnicode_READ(int kind, void *data, Py_ssize_t index)
+    str PyUnicode_FromKindAndData(int kind, const void *data, Py_ssize_t length)
 
 cdef extern from *:
     """
@@ -211,6 +212,16 @@ cdef bytearray taken(Numbers *numbers):
     )
 
 
+cdef bytearray flags_of(Numbers *numbers):
+    """Return for each of the numbers a byte that says whether it isn't 0."""
+    cdef bytearray flags = bytearray(numbers.size)
+    cdef uint8_t *to = <uint8_t *> PyByteArray_AS_STRING(flags)
+    cdef size_t place
+    for place in range(numbers.size):
+        to[place] = numbers.items[place] != 0
+    return flags
+
+
 # --- Text ----------------------------------------------------------------------------------------
 
 
@@ -366,83 +377,75 @@ def is_utf8(bytes html):
 # --- Limits --------------------------------------------------------------------------------------
 
 
-cdef enum:
-    MAX_DOUBTFUL = 1000  # tags that Python would look at; from there on it looks at all
-
-
 cdef inline bint is_letter(uint8_t byte) noexcept:
     return c"a" <= byte | 0x20 <= c"z"
 
 
 cdef inline bint is_space(uint8_t byte) noexcept:
-    return byte == 0x20 or byte == 0x09 or byte == 0x0A or byte == 0x0C or byte == 0x0D
-
-
-cdef inline bint ends_name(uint8_t byte) noexcept:
-    return is_space(byte) or byte == c"/" or byte == c">"
-
-
-cdef inline bint is_plain(uint8_t byte) noexcept:
-    """Return whether a byte of a tag can't separate, name or open anything else."""
-    return byte > c">" or (
-        byte > 0x20
-        and byte != c'"' and byte != c"'" and byte != c"/"
-        and byte != c"<" and byte != c"=" and byte != c">"
+    return byte <= 0x20 and (
+        byte == 0x20 or byte == 0x0A or byte == 0x09 or byte == 0x0D or byte == 0x0C
     )
 
 
-cdef const uint8_t *plain_tag_end(
-    const uint8_t *place, const uint8_t *end, size_t *separators
+cdef inline bint ends_name(uint8_t byte) noexcept:
+    return byte <= c">" and (byte == c">" or byte == c"/" or is_space(byte))
+
+
+cdef const uint8_t *tag_end(
+    const uint8_t *place, const uint8_t *end, size_t *attributes
 ) noexcept:
-    """Return the place behind a tag, from behind its "<"; NULL where it isn't written plainly:
-    attributes are names alone, or names with quoted or plain values. Count what can stand before
-    an attribute."""
-    cdef const uint8_t *quote
+    """Return the place behind a tag, from behind its "<", as `limits._SHORT_TAG` has it; NULL where
+    it doesn't end. Count its attributes."""
     if place < end and place[0] == c"/":
         place += 1
     if place >= end or not is_letter(place[0]):
         return NULL
-    while place < end and is_plain(place[0]):
+    while place < end and not ends_name(place[0]):
         place += 1
-    if place >= end or not ends_name(place[0]):
-        return NULL
     while place < end:
         if place[0] == c">":
             return place + 1
         if is_space(place[0]) or place[0] == c"/":
-            separators[0] += 1
             place += 1
             continue
-        if not is_plain(place[0]):
-            return NULL
-        while place < end and is_plain(place[0]):
+        attributes[0] += 1
+        place += 1  # an attribute may begin with an equals sign
+        while place < end and place[0] != c"=" and not ends_name(place[0]):
             place += 1
-        if end - place < 2 or place[0] != c"=":
-            continue
-        place += 1
-        if place[0] == c'"' or place[0] == c"'":
-            quote = <const uint8_t *> memchr(place + 1, place[0], end - place - 1)
-            if quote == NULL:
-                return NULL
-            separators[0] += 1
-            place = quote + 1
-        elif is_plain(place[0]) or place[0] == c"/":
-            # A value without quotes may have these signs, too.
-            while place < end and (
-                is_plain(place[0]) or place[0] == c"=" or place[0] == c"/"
-            ):
-                place += 1
-        else:
-            return NULL
+        place = value_end(place, end)
     return NULL
 
 
-cdef size_t format_length(const uint8_t *place, const uint8_t *end, tuple names) except -1:
-    """Return the length of the name of a formatting element at a place; 0 for others."""
+cdef const uint8_t *value_end(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return the place behind the value of an attribute, from behind its name; there may be
+    none."""
+    cdef const uint8_t *behind = place
+    cdef const uint8_t *quote
+    while behind < end and is_space(behind[0]):
+        behind += 1
+    if behind >= end or behind[0] != c"=":
+        return place
+    place = behind + 1
+    while place < end and is_space(place[0]):
+        place += 1
+    if place >= end:
+        return end
+    if place[0] == c'"' or place[0] == c"'":
+        quote = <const uint8_t *> memchr(place + 1, place[0], end - place - 1)
+        return end if quote == NULL else quote + 1
+    while place < end and place[0] != c">" and not is_space(place[0]):
+        place += 1
+    return place
+
+
+cdef size_t length_of_one(const uint8_t *place, const uint8_t *end, tuple names) except -1:
+    """Return the length of the name at a place that is one of these; 0 for others."""
     cdef const uint8_t *name
     cdef size_t length, index
     for each in names:
         name = <const uint8_t *> PyBytes_AS_STRING(each)
+        if place[0] | 0x20 != name[0]:
+            continue
         length = PyBytes_GET_SIZE(each)
         if <size_t> (end - place) <= length or not ends_name(place[length]):
             continue
@@ -457,15 +460,22 @@ cdef size_t format_length(const uint8_t *place, const uint8_t *end, tuple names)
 cdef bint is_closed_at(
     const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
 ) noexcept:
-    """Return whether text without tags stands at a place, and then the end tag of a name."""
+    """Return whether the end tag of a name stands at a place."""
     cdef size_t index
-    place = <const uint8_t *> memchr(place, c"<", end - place)
-    if place == NULL or <size_t> (end - place) < length + 3 or place[1] != c"/":
+    if <size_t> (end - place) < length + 3 or place[1] != c"/":
         return False
     for index in range(length):
         if place[2 + index] | 0x20 != name[index] | 0x20:
             return False
     return ends_name(place[2 + length])
+
+
+cdef bint is_closed_behind(
+    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
+) noexcept:
+    """Return whether text without tags stands at a place, and then the end tag of a name."""
+    place = <const uint8_t *> memchr(place, c"<", end - place)
+    return place != NULL and is_closed_at(place, end, name, length)
 
 
 cdef bint begins(const uint8_t *place, const uint8_t *end, const char *name) noexcept:
@@ -520,63 +530,124 @@ cdef size_t signs_of(const uint8_t *place, const uint8_t *end) noexcept:
     return count
 
 
-def survey(bytes html, tuple formats, size_t max_tag, size_t max_closed, size_t max_signs):
-    """Return what decides whether a page is within the limits, or None where that takes longer.
-
-    These are the numbers of "<", of start tags, of end tags and of texts that may stand in a table;
-    of formatting elements that aren't closed behind their text, and of their attributes, at most;
-    the places of such names in tags that aren't plain; and the places of tags that aren't plain, or
-    longer than `max_tag`. An end tag is looked for in `max_closed` bytes.
-    """
-    cdef const uint8_t *start = <const uint8_t *> PyBytes_AS_STRING(html)
-    cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
-    cdef const uint8_t *place = start
-    cdef const uint8_t *limit
-    cdef const uint8_t *behind
-    cdef size_t marks = 0, opening = 0, ending = 0, in_table = 0, opened = 0, attributes = 0
-    cdef size_t separators, length, window
-    cdef list doubtful = [], unclear = []
-    cdef bint has_table = False
-    if end - start < 3:
-        return None
-    if <size_t> (end - start) > max_signs and signs_of(start, end) > max_signs:
-        return None
-    while True:
-        place = <const uint8_t *> memchr(place, c"<", end - place)
-        if place == NULL or end - place < 3:
-            break
+cdef const uint8_t *comment_end(const uint8_t *place, const uint8_t *end) noexcept:
+    """Return the place behind a comment, as `limits._COMMENT_END` has it."""
+    while place < end:
+        place = <const uint8_t *> memchr(place, c">", end - place)
+        if place == NULL:
+            return end
         place += 1
-        marks += 1
-        in_table += has_text_of_table(place, end)
-        has_table = has_table or begins(place, end, "table")
-        if place[0] == c"/":
-            ending += 1
-        elif not is_letter(place[0]):
-            continue
-        else:
+        if memcmp(place - 3, b"--", 2) == 0 or memcmp(place - 4, b"--!", 3) == 0:
+            return place
+    return end
+
+
+cdef const uint8_t *raw_text_end(
+    const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
+) noexcept:
+    """Return the place of the end tag of a raw text."""
+    while place < end:
+        place = <const uint8_t *> memchr(place, c"<", end - place)
+        if place == NULL:
+            return end
+        if is_closed_at(place, end, name, length):
+            return place
+        place += 1
+    return end
+
+
+cdef class Survey:
+    """Sees for most pages that they are within the limits, as `limits.within_limits` does."""
+
+    cdef tuple formats, raw_texts
+    cdef size_t max_tag, max_closed, max_signs, max_attributes, max_readings
+
+    def __cinit__(self, *, tuple formats, tuple raw_texts, dict limits):
+        """Take the names of formatting elements and of those whose text has no tags."""
+        self.formats, self.raw_texts = formats, raw_texts
+        self.max_tag, self.max_closed = limits["tag"], limits["closed"]
+        self.max_signs, self.max_attributes = limits["signs"], limits["attributes"]
+        self.max_readings = limits["readings"]
+
+    def run(self, bytes html):
+        """Return what decides whether a page is within the limits, or None where Python must look.
+
+        These are the numbers of "<", of start tags, of end tags and of texts that may stand in a
+        table; of formatting elements that aren't closed behind their text, and of their attributes;
+        and the places of such names in tags that are longer than `max_tag`. An end tag is looked
+        for in `max_closed` bytes. A page in which a tag has too many attributes is left to Python.
+        """
+        cdef const uint8_t *start = <const uint8_t *> PyBytes_AS_STRING(html)
+        cdef const uint8_t *end = start + PyBytes_GET_SIZE(html)
+        cdef const uint8_t *place = start
+        cdef const uint8_t *token = start  # the end of the last token: no other begins before
+        cdef const uint8_t *limit
+        cdef const uint8_t *behind
+        cdef size_t marks = 0, opening = 0, ending = 0, in_table = 0, opened = 0, attributes = 0
+        cdef size_t count, length, left = self.max_readings * <size_t> (end - start)
+        cdef list unclear = []
+        cdef bint has_table = False
+        if end - start < 3:
+            return None
+        if <size_t> (end - start) > self.max_signs and signs_of(start, end) > self.max_signs:
+            return None
+        while True:
+            place = <const uint8_t *> memchr(place, c"<", end - place)
+            if place == NULL or end - place < 3:
+                break
+            place += 1
+            if place > token:
+                token = self.token_end(place, end)
+                if token == NULL:
+                    return None
+            marks += 1
+            in_table += has_text_of_table(place, end)
+            has_table = has_table or begins(place, end, "table")
+            if place[0] == c"/":
+                ending += 1
+                continue
+            if not is_letter(place[0]):
+                continue
             opening += 1
-        limit = end if <size_t> (end - place) < max_tag else place + max_tag
-        separators = 0
-        behind = plain_tag_end(place, limit, &separators)
-        if behind == NULL:
-            doubtful.append(place - start - 1)
-            if len(doubtful) > MAX_DOUBTFUL:
+            length = length_of_one(place, end, self.formats)
+            if length == 0:
+                continue
+            limit = place - 1 + min(<size_t> (end - place) + 1, self.max_tag)
+            count = 0
+            behind = tag_end(place, limit, &count)
+            left -= min(left, <size_t> ((limit if behind == NULL else behind) - place))
+            if not left:
                 return None
-        if place[0] == c"/":
-            continue
-        length = format_length(place, end, formats)
-        if length == 0:
-            continue
+            if behind == NULL:
+                unclear.append(place - start)
+                continue
+            limit = place + min(<size_t> (end - place), self.max_closed)
+            if behind >= limit or not is_closed_behind(behind, limit, place, length):
+                opened += 1
+                attributes += count
+        if not has_table:
+            in_table = 0
+        return marks, opening, ending, in_table, opened, attributes, unclear
+
+    cdef const uint8_t *token_end(self, const uint8_t *place, const uint8_t *end) except? NULL:
+        """Return the place behind the comment, tag or raw text that begins before a place; NULL for
+        a tag with too many attributes."""
+        cdef const uint8_t *behind
+        cdef size_t count = 0, length
+        if end - place > 2 and place[0] == c"!" and place[1] == c"-" and place[2] == c"-":
+            return comment_end(place + 3, end)
+        if not is_letter(place[1] if place[0] == c"/" else place[0]):
+            if place[0] != c"!" and place[0] != c"?" and place[0] != c"/":
+                return place
+            behind = <const uint8_t *> memchr(place, c">", end - place)
+            return end if behind == NULL else behind + 1
+        behind = tag_end(place, end, &count)
+        if count > self.max_attributes:
+            return NULL
         if behind == NULL:
-            unclear.append(place - start)
-            continue
-        limit = end if <size_t> (end - place) < max_closed else place + max_closed
-        if behind >= limit or not is_closed_at(behind, limit, place, length):
-            opened += 1
-            attributes += separators
-    if not has_table:
-        in_table = 0
-    return marks, opening, ending, in_table, opened, attributes, unclear, doubtful
+            return end
+        length = 0 if place[0] == c"/" else length_of_one(place, end, self.raw_texts)
+        return behind if length == 0 else raw_text_end(behind, end, place, length)
 
 
 # --- The walk ------------------------------------------------------------------------------------
@@ -692,7 +763,7 @@ cdef class Walk:
             return (
                 tuple(raw), taken(&columns.owners), taken(&columns.removed),
                 taken(&columns.removed_from), taken(&columns.tags), taken(&columns.images),
-                taken(&columns.breaks), taken(&columns.parents), taken(&columns.tag_numbers),
+                flags_of(&columns.breaks), taken(&columns.parents), taken(&columns.tag_numbers),
                 taken(&columns.depths), taken(&columns.ends), names,
             )
         except (LayoutError, UnicodeDecodeError):
@@ -835,6 +906,8 @@ cdef class Walk:
         columns.owners.size = columns.breaks.size = len(texts)
         columns.tags.size = columns.images.size = len(texts)
         columns.removed_from.size = len(texts) + 1
+        differences(&columns.tags)
+        differences(&columns.images)
         return texts
 
     cdef object names_of(self, Node *node):
@@ -895,6 +968,13 @@ cdef class Walk:
         return decoded(value.data, beginning_of(value.data, value.length, self.max_name))
 
 
+cdef void differences(Numbers *numbers) noexcept:
+    """Make sums up to each place the numbers of each place."""
+    cdef size_t place
+    for place in range(numbers.size, 1, -1):
+        numbers.items[place - 1] -= numbers.items[place - 2]
+
+
 cdef bint is_true(Bytes *value) noexcept:
     return (
         value != NULL and value.data != NULL and value.length == 4
@@ -952,7 +1032,7 @@ cdef class Counter:
     cdef bytes flags
     cdef uint64_t base
     cdef uint8_t joins, alone
-    cdef size_t languages, width, sets
+    cdef size_t languages, width, sets, sentence_end
     cdef uint32_t link_start, link_end, end_of_block
 
     def __cinit__(self, *, bytes classes, bytes in_words, bytes lower, dict table, bytes flags,
@@ -970,19 +1050,22 @@ cdef class Counter:
         self.joins, self.alone = numbers["joins"], numbers["alone"]
         self.languages, self.width = numbers["languages"], numbers["width"]
         self.link_start, self.link_end = numbers["link_start"], numbers["link_end"]
-        self.end_of_block = numbers["end_of_block"]
-        if not self.languages or max(classes) >= self.width:
+        self.end_of_block, self.sentence_end = numbers["end_of_block"], numbers["sentence_end"]
+        if self.sentence_end >= self.width or not self.languages or max(classes) >= self.width:
             raise ValueError("tables of words are of another size")
         self.sets = PyBytes_GET_SIZE(flags) // self.languages
 
     def count(self, tuple raw):
-        """Return the columns of `tokens.Tokens` for blocks without NUL."""
+        """Return the columns of `tokens.Tokens`; None where a block has a NUL."""
         cdef Numbers numbers = Numbers(NULL, 0, 0)
         cdef Numbers starts = Numbers(NULL, 0, 0)
         cdef Numbers ends = Numbers(NULL, 0, 0)
         cdef size_t blocks = len(raw), block
         cdef bytearray words = bytearray(8 * blocks), linked = bytearray(8 * blocks)
-        cdef bytearray letters = bytearray(8 * blocks)
+        cdef bytearray letters = bytearray(8 * blocks), sentences = bytearray(8 * blocks)
+        cdef bytearray word_from = bytearray(8 * (blocks + 1))
+        cdef int64_t *sentences_of = <int64_t *> PyByteArray_AS_STRING(sentences)
+        cdef int64_t *first_word = <int64_t *> PyByteArray_AS_STRING(word_from)
         cdef bytearray chars = bytearray(8 * blocks * self.width)
         cdef bytearray stops = bytearray(8 * blocks * self.languages)
         cdef int64_t *of_block[5]
@@ -996,15 +1079,21 @@ cdef class Counter:
         try:
             for block in range(blocks):
                 text = raw[block]
-                self.count_block(text, of_block, &depth, place, &numbers, &starts, &ends)
+                if not self.count_block(
+                    text, of_block, &depth, place, &numbers, &starts, &ends
+                ):
+                    return None
                 place += len(text) + 1
+                sentences_of[block] = max(of_block[3][self.sentence_end], of_block[0][0] > 0)
+                first_word[block + 1] = <int64_t> numbers.size
                 of_block[0] += 1
                 of_block[1] += 1
                 of_block[2] += 1
                 of_block[3] += self.width
                 of_block[4] += self.languages
-            return words, linked, letters, chars, stops, taken(&numbers), taken(&starts), taken(
-                &ends
+            return (
+                words, linked, letters, chars, stops, sentences, word_from, taken(&numbers),
+                taken(&starts), taken(&ends),
             )
         finally:
             free(numbers.items)
@@ -1013,6 +1102,7 @@ cdef class Counter:
 
     cdef int count_block(self, str text, int64_t **of_block, int64_t *depth, int64_t first,
                          Numbers *numbers, Numbers *starts, Numbers *ends) except -1:
+        """Count the words and characters of a block; return whether it has no NUL."""
         cdef int kind = PyUnicode_KIND(text)
         cdef void *data = PyUnicode_DATA(text)
         cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
@@ -1052,7 +1142,9 @@ cdef class Counter:
                 depth[0] += 1
             elif code == self.link_end:
                 depth[0] -= 1
-        return 0
+            elif code == self.end_of_block and place < length:
+                return 0
+        return 1
 
     cdef void add_word(self, uint64_t number, int64_t **of_block, int64_t depth) noexcept:
         """Count a word: in its block, in links, and for each language of which it is a stop
@@ -1316,34 +1408,416 @@ cdef class WordVectors:
         return result
 
 
+# --- The network ---------------------------------------------------------------------------------
+
+cdef extern from *:
+    """
+    /* The sum of products of rows of numbers with a matrix of 32 columns, added to rows of 32
+       numbers. Compiled for several processors; the one in use is chosen at import. */
+    typedef void (*Dense)(const float *, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float *, float *,
+                          Py_ssize_t);
+    #if defined(__GNUC__)
+    typedef float Lanes __attribute__((vector_size(64)));
+    #define DENSE(NAME, TARGET, ROWS)                                                              \
+    TARGET static void NAME(const float *rows, Py_ssize_t stride, Py_ssize_t count,                \
+                            Py_ssize_t inputs, const float *weights, float *sums,                  \
+                            Py_ssize_t sums_stride) {                                              \
+        Py_ssize_t row = 0, input;                                                                 \
+        int each;                                                                                  \
+        while (row < count) {                                                                      \
+            Lanes left[ROWS], right[ROWS], first, second;                                          \
+            const float *at[ROWS];                                                                 \
+            for (each = 0; each < ROWS; each++) {                                                  \
+                Py_ssize_t place = row + each < count ? row + each : count - 1;                    \
+                at[each] = rows + place * stride;                                                  \
+                memcpy(&left[each], sums + place * sums_stride, 64);                               \
+                memcpy(&right[each], sums + place * sums_stride + 16, 64);                         \
+            }                                                                                      \
+            for (input = 0; input < inputs; input++) {                                             \
+                memcpy(&first, weights + 32 * input, 64);                                          \
+                memcpy(&second, weights + 32 * input + 16, 64);                                    \
+                for (each = 0; each < ROWS; each++) {                                              \
+                    float value = at[each][input];                                                 \
+                    left[each] += value * first;                                                   \
+                    right[each] += value * second;                                                 \
+                }                                                                                  \
+            }                                                                                      \
+            for (each = 0; each < ROWS && row + each < count; each++) {                            \
+                memcpy(sums + (row + each) * sums_stride, &left[each], 64);                        \
+                memcpy(sums + (row + each) * sums_stride + 16, &right[each], 64);                  \
+            }                                                                                      \
+            row += ROWS;                                                                           \
+        }                                                                                          \
+    }
+    DENSE(dense_anywhere, , 1)
+    #if defined(__x86_64__)
+    DENSE(dense_avx2, __attribute__((target("avx2,fma"))), 3)
+    DENSE(dense_avx512, __attribute__((target("avx512f"))), 8)
+    #endif
+    static Dense dense_of_processor(void) {
+    #if defined(__x86_64__)
+        if (__builtin_cpu_supports("avx512f")) return dense_avx512;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return dense_avx2;
+    #endif
+        return dense_anywhere;
+    }
+    #else
+    static void dense_anywhere(const float *rows, Py_ssize_t stride, Py_ssize_t count,
+                               Py_ssize_t inputs, const float *weights, float *sums,
+                               Py_ssize_t sums_stride) {
+        Py_ssize_t row, input, column;
+        for (row = 0; row < count; row++)
+            for (input = 0; input < inputs; input++)
+                for (column = 0; column < 32; column++)
+                    sums[row * sums_stride + column] +=
+                        rows[row * stride + input] * weights[32 * input + column];
+    }
+    static Dense dense_of_processor(void) { return dense_anywhere; }
+    #endif
+    """
+    ctypedef void (*Dense)(const float *, Py_ssize_t, Py_ssize_t, Py_ssize_t, const float *,
+                           float *, Py_ssize_t) noexcept
+    Dense dense_of_processor() noexcept
+
+cdef Dense dense = dense_of_processor()
+cdef enum:
+    WIDTH = 32  # of all layers
+    CHUNK = 24  # blocks whose numbers stay in the nearest cache
+NETWORK_WIDTH = WIDTH
+
+
+cdef void rectify(float *numbers, Py_ssize_t count) noexcept:
+    cdef Py_ssize_t place
+    for place in range(count):
+        numbers[place] = numbers[place] if numbers[place] > 0 else 0
+
+
+cdef void fill(float *rows, Py_ssize_t stride, Py_ssize_t count, const float *bias) noexcept:
+    cdef Py_ssize_t row
+    for row in range(count):
+        memcpy(rows + row * stride, bias, WIDTH * sizeof(float))
+
+
+cdef struct Layers:
+    const float *own
+    const float *own_bias
+    const float *around
+    const float *around_bias
+    const float *mix
+    const float *mix_bias
+    const float *page
+    const float *page_bias
+    const float *out_hidden
+    const float *out_hidden_bias
+    const float *out
+
+
+cdef class Network:
+    """Weighs the features of blocks, as `classifier.Network` does with numpy."""
+
+    cdef dict weights
+    cdef tuple steps
+    cdef Py_ssize_t features, words, names, tags, tag_rows, openers, opener_rows, path, pad
+    cdef Py_ssize_t members
+    cdef float limit
+
+    def __cinit__(self, *, dict weights, tuple steps, dict sizes, float limit):
+        """Take the weights as bytes of floats, the dilations of the layers of context, and how many
+        numbers each part of a block has for each member."""
+        self.weights, self.steps, self.limit = weights, steps, limit
+        self.members, self.features, self.words = (
+            sizes["members"], sizes["features"], sizes["words"]
+        )
+        self.names, self.tags, self.openers = sizes["names"], sizes["tags"], sizes["openers"]
+        self.path, self.pad = sizes["path"], max(steps)
+        self.tag_rows = len(weights["tag"]) // (4 * self.tags * self.members)
+        self.opener_rows = len(weights["opener"]) // (4 * self.openers * self.members)
+        own = self.features + self.words + self.openers
+        around = self.path * (self.names + self.tags)
+        inputs = {"own": own, "around": around, "mix": 2 * WIDTH, "page": 2 * WIDTH,
+                  "out_hidden": 2 * WIDTH}
+        inputs |= {f"context_{number}": 3 * WIDTH for number in range(len(steps))}
+        for name, count in inputs.items():
+            if len(weights[name]) != 4 * WIDTH * count * self.members:
+                raise ValueError(f"the layer {name} is of another size")
+            if len(weights[f"{name}_bias"]) != 4 * WIDTH * self.members:
+                raise ValueError(f"the layer {name} is of another size")
+        if len(weights["out"]) != 4 * WIDTH * self.members or min(steps) < 1:
+            raise ValueError("the last layer is of another size")
+        if len(weights["out_bias"]) != 4 * self.members or not self.tag_rows:
+            raise ValueError("the last layer is of another size")
+        for name in ("mean", "scale"):
+            if len(weights[name]) != 4 * self.features:
+                raise ValueError("there are other features")
+
+    cdef const float *of(self, str name, Py_ssize_t member, Py_ssize_t size) except NULL:
+        cdef bytes stored = self.weights[name]
+        return <const float *> PyBytes_AS_STRING(stored) + member * size
+
+    cdef Layers layers_of(self, Py_ssize_t member) except *:
+        cdef Py_ssize_t own = WIDTH * (self.features + self.words + self.openers)
+        cdef Py_ssize_t around = WIDTH * self.path * (self.names + self.tags)
+        cdef Py_ssize_t both = 2 * WIDTH * WIDTH
+        return Layers(
+            self.of("own", member, own), self.of("own_bias", member, WIDTH),
+            self.of("around", member, around), self.of("around_bias", member, WIDTH),
+            self.of("mix", member, both), self.of("mix_bias", member, WIDTH),
+            self.of("page", member, both), self.of("page_bias", member, WIDTH),
+            self.of("out_hidden", member, both), self.of("out_hidden_bias", member, WIDTH),
+            self.of("out", member, WIDTH),
+        )
+
+    def logits(
+        self, const float[:, ::1] values, const float[:, ::1] openings,
+        const int64_t[::1] openers, const int64_t[:, ::1] paths, const float[:, ::1] named,
+        const int64_t[::1] tags,
+    ):
+        """Return the mean log odds of the members that each block is content."""
+        cdef Py_ssize_t blocks = values.shape[0], member, place
+        cdef bytearray result = bytearray(4 * blocks)
+        cdef bytearray first = bytearray(4 * WIDTH * (blocks + 2 * self.pad))
+        cdef bytearray second = bytearray(4 * WIDTH * (blocks + 2 * self.pad))
+        cdef float *to = <float *> PyByteArray_AS_STRING(result)
+        cdef float *hidden
+        cdef Layers layers
+        if (
+            values.shape[1] != self.features or openings.shape[1] != self.words * self.members
+            or named.shape[1] != self.names * self.members or paths.shape[1] != self.path
+            or openings.shape[0] != blocks or openers.shape[0] != blocks
+            or paths.shape[0] != blocks or named.shape[0] != tags.shape[0]
+        ):
+            raise ValueError("the features of the blocks are of another size")
+        for place in range(blocks):
+            if not 0 <= openers[place] < self.opener_rows:
+                raise IndexError("an opener is unknown")
+            for member in range(self.path):
+                if not 0 <= paths[place, member] < named.shape[0]:
+                    raise IndexError("an element is unknown")
+        for member in range(self.members):
+            layers = self.layers_of(member)
+            hidden = <float *> PyByteArray_AS_STRING(first) + WIDTH * self.pad
+            self.read(&layers, member, values, openings, openers, paths, named, tags, hidden)
+            hidden = self.see_neighbours(
+                member, blocks, hidden, <float *> PyByteArray_AS_STRING(second) + WIDTH * self.pad
+            )
+            self.decide(&layers, member, blocks, hidden, to)
+        return result
+
+    cdef int read(
+        self, Layers *layers, Py_ssize_t member, const float[:, ::1] values,
+        const float[:, ::1] openings, const int64_t[::1] openers, const int64_t[:, ::1] paths,
+        const float[:, ::1] named, const int64_t[::1] tags, float *hidden,
+    ) except -1:
+        """Compute the numbers of each block, from its own features and the elements around it."""
+        cdef Py_ssize_t blocks = values.shape[0], own = self.features + self.words + self.openers
+        cdef Py_ssize_t size = self.names + self.tags, row, count, block, column, step, element
+        cdef bytearray buffer = bytearray(
+            4 * CHUNK * (own + self.path * size + 2 * WIDTH)
+        )
+        cdef float *of_block = <float *> PyByteArray_AS_STRING(buffer)
+        cdef float *of_path = of_block + CHUNK * own
+        cdef float *both = of_path + CHUNK * self.path * size
+        cdef float *to
+        cdef const float *mean = self.of("mean", 0, 0)
+        cdef const float *scale = self.of("scale", 0, 0)
+        cdef const float *opener = self.of("opener", 0, 0) + member * self.openers
+        cdef const float *tag = self.of("tag", 0, 0) + member * self.tags
+        cdef float value
+        for block in range(0, blocks, CHUNK):
+            count = min(<Py_ssize_t> CHUNK, blocks - block)
+            for row in range(count):
+                to = of_block + row * own
+                for column in range(self.features):
+                    value = (values[block + row, column] - mean[column]) * scale[column]
+                    value = value if value > -self.limit else -self.limit
+                    to[column] = value if value < self.limit else self.limit
+                to += self.features
+                memcpy(to, &openings[block + row, member * self.words], 4 * self.words)
+                memcpy(
+                    to + self.words,
+                    opener + openers[block + row] * self.openers * self.members, 4 * self.openers,
+                )
+                to = of_path + row * self.path * size
+                for step in range(self.path):
+                    element = paths[block + row, step]
+                    memcpy(to, &named[element, member * self.names], 4 * self.names)
+                    to += self.names
+                    element = min(max(<Py_ssize_t> tags[element], 0), self.tag_rows - 1)
+                    memcpy(to, tag + element * self.tags * self.members, 4 * self.tags)
+                    to += self.tags
+            fill(both, 2 * WIDTH, count, layers.own_bias)
+            dense(of_block, own, count, own, layers.own, both, 2 * WIDTH)
+            fill(both + WIDTH, 2 * WIDTH, count, layers.around_bias)
+            dense(
+                of_path, self.path * size, count, self.path * size, layers.around, both + WIDTH,
+                2 * WIDTH,
+            )
+            rectify(both, 2 * WIDTH * count)
+            fill(hidden + block * WIDTH, WIDTH, count, layers.mix_bias)
+            dense(both, 2 * WIDTH, count, 2 * WIDTH, layers.mix, hidden + block * WIDTH, WIDTH)
+            rectify(hidden + block * WIDTH, WIDTH * count)
+        return 0
+
+    cdef float *see_neighbours(
+        self, Py_ssize_t member, Py_ssize_t blocks, float *hidden, float *other
+    ) except NULL:
+        """Let each block see those some places before and after it; around all stand zeros."""
+        cdef Py_ssize_t number, step, place, size = WIDTH * WIDTH
+        cdef const float *weights
+        cdef float *context
+        for number, step in enumerate(self.steps):
+            context, other = other, hidden
+            weights = self.of(f"context_{number}", member, 3 * size)
+            fill(context, WIDTH, blocks, self.of(f"context_{number}_bias", member, WIDTH))
+            dense(hidden - step * WIDTH, WIDTH, blocks, WIDTH, weights, context, WIDTH)
+            dense(hidden, WIDTH, blocks, WIDTH, weights + size, context, WIDTH)
+            dense(
+                hidden + step * WIDTH, WIDTH, blocks, WIDTH, weights + 2 * size, context, WIDTH
+            )
+            rectify(context, WIDTH * blocks)
+            for place in range(WIDTH * blocks):
+                context[place] += hidden[place]
+            hidden = context
+        return hidden
+
+    cdef int decide(
+        self, Layers *layers, Py_ssize_t member, Py_ssize_t blocks, float *hidden, float *to
+    ) except -1:
+        """Add the share of a member to the log odds of the blocks."""
+        cdef float whole[2 * WIDTH]
+        cdef float page[WIDTH]
+        cdef float of_page[WIDTH]
+        cdef float last[CHUNK * WIDTH]
+        cdef float bias = self.of("out_bias", member, 1)[0], total
+        cdef Py_ssize_t block, row, count, column
+        for column in range(WIDTH):
+            whole[column] = 0
+            whole[WIDTH + column] = hidden[column]
+        for block in range(blocks):
+            for column in range(WIDTH):
+                whole[column] += hidden[block * WIDTH + column]
+                if hidden[block * WIDTH + column] > whole[WIDTH + column]:
+                    whole[WIDTH + column] = hidden[block * WIDTH + column]
+        for column in range(WIDTH):
+            whole[column] /= <float> blocks
+        fill(page, WIDTH, 1, layers.page_bias)
+        dense(whole, 2 * WIDTH, 1, 2 * WIDTH, layers.page, page, WIDTH)
+        rectify(page, WIDTH)
+        fill(of_page, WIDTH, 1, layers.out_hidden_bias)
+        dense(page, WIDTH, 1, WIDTH, layers.out_hidden + WIDTH * WIDTH, of_page, WIDTH)
+        for block in range(0, blocks, CHUNK):
+            count = min(<Py_ssize_t> CHUNK, blocks - block)
+            fill(last, WIDTH, count, of_page)
+            dense(hidden + block * WIDTH, WIDTH, count, WIDTH, layers.out_hidden, last, WIDTH)
+            rectify(last, WIDTH * count)
+            for row in range(count):
+                total = bias
+                for column in range(WIDTH):
+                    total += last[row * WIDTH + column] * layers.out[column]
+                to[block + row] += total / <float> self.members
+        return 0
+
+
 # --- Features ------------------------------------------------------------------------------------
 
 cdef enum:
     FEATURES = 8
     OF_BLOCK = 23
+    OF_RATIOS = 5
+    OF_PAGE = 12
+    OF_DATA = 3
     ENCLOSING = 5
     MAX_LANDMARKS = 32
 
 
-def short_links(tuple raw, uint32_t link_start, uint32_t link_end, Py_ssize_t most):
-    """Return for each block whether it is one short link, as `blocks.find_candidates` has it."""
-    cdef size_t blocks = len(raw), block
-    cdef bytearray flags = bytearray(blocks)
-    cdef Py_ssize_t last, place
+cdef bint is_short_link(str text, uint32_t start, uint32_t end, Py_ssize_t most):
+    """Return whether a text is one short link, as `blocks._is_short_link` has it."""
+    cdef Py_ssize_t last = PyUnicode_GET_LENGTH(text) - 1, place = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    if last < 0 or last > most or PyUnicode_READ(kind, data, 0) != start:
+        return False
+    while place < last and PyUnicode_READ(kind, data, place) != end:
+        place += 1
+    return place == last and PyUnicode_READ(kind, data, last) == end
+
+
+def select(page, uint32_t link_start, uint32_t link_end, Py_ssize_t most, Py_ssize_t least):
+    """Leave out the runs of `least` or more short links of a page: return the places of the other
+    blocks, their columns, how many were left out before and after each, and how many words."""
+    cdef tuple raw = page.raw
+    cdef Py_ssize_t blocks = len(raw), block, start = 0, place, left_out = 0, words = 0
+    cdef bytearray flags = bytearray(blocks + 1)
+    cdef uint8_t *out = <uint8_t *> PyByteArray_AS_STRING(flags)
+    cdef const int64_t[::1] owners = page.owners, removed = page.removed, tags = page.tags
+    cdef const int64_t[::1] removed_from = page.removed_from, images = page.images
+    cdef const uint8_t[::1] breaks = page.breaks.view("u1")
+    cdef Numbers columns[8]
+    cdef list texts = []
+    cdef bytearray breaks_left = bytearray()
+    for block in range(8):
+        columns[block] = Numbers(NULL, 0, 0)
+    for block in range(blocks + 1):
+        if block < blocks and is_short_link(raw[block], link_start, link_end, most):
+            continue
+        if block - start >= least:
+            for place in range(start, block):
+                out[place] = True
+        start = block + 1
+    try:
+        push(&columns[2], 0)
+        for block in range(blocks):
+            if out[block]:
+                left_out += 1
+                words += raw[block].count(" ") + 1
+                continue
+            texts.append(raw[block])
+            push(&columns[0], owners[block])
+            for place in range(removed_from[block], removed_from[block + 1]):
+                push(&columns[1], removed[place])
+            push(&columns[2], <int64_t> columns[1].size)
+            push(&columns[3], tags[block])
+            push(&columns[4], images[block])
+            breaks_left.append(breaks[block])
+            if columns[5].size:
+                push(&columns[7], left_out)
+            push(&columns[5], block)
+            push(&columns[6], left_out)
+            left_out = 0
+        if columns[5].size:
+            push(&columns[7], left_out)
+        return (
+            tuple(texts), taken(&columns[0]), taken(&columns[1]), taken(&columns[2]),
+            taken(&columns[3]), taken(&columns[4]), breaks_left, taken(&columns[5]),
+            taken(&columns[6]), taken(&columns[7]), words,
+        )
+    finally:
+        for block in range(8):
+            free(columns[block].items)
+
+
+def opening_with(tuple raw, Py_ssize_t least, Py_ssize_t most, str first):
+    """Return the places of the texts of `least` to `most` characters whose first letter or digit is
+    this one, in lower case."""
+    cdef Py_ssize_t block, place, length
     cdef int kind
     cdef void *data
     cdef str text
-    for block in range(blocks):
+    cdef Py_UCS4 code
+    cdef list places = []
+    for block in range(len(raw)):
         text = raw[block]
-        last = PyUnicode_GET_LENGTH(text) - 1
-        kind, data = PyUnicode_KIND(text), PyUnicode_DATA(text)
-        if last < 0 or last > most or PyUnicode_READ(kind, data, 0) != link_start:
+        length = PyUnicode_GET_LENGTH(text)
+        if length < least or length > most:
             continue
-        place = 0
-        while place < last and PyUnicode_READ(kind, data, place) != link_end:
-            place += 1
-        flags[block] = place == last and PyUnicode_READ(kind, data, last) == link_end
-    return flags
+        kind, data = PyUnicode_KIND(text), PyUnicode_DATA(text)
+        for place in range(length):
+            code = <Py_UCS4> PyUnicode_READ(kind, data, place)
+            if code.isalnum() or code == c"_":
+                if chr(code).lower() == first:
+                    places.append(block)
+                break
+    return places
 
 
 cdef inline double share(int64_t part, int64_t whole) noexcept:
@@ -1416,49 +1890,178 @@ cdef class Measure:
 
 
 cdef class Evidence:
-    """Computes features of blocks and of the elements around them, as `block_features` does."""
+    """Computes the features of blocks, as `block_features` does."""
 
-    cdef bytes landmarks
+    cdef bytes landmarks, openers, unbounded
     cdef str closing, ends, colons
     cdef int capital, digit, sentence_end, comma, quote, separator, other, mark
     cdef int64_t max_tags, max_depths
-    cdef size_t count_of_landmarks
+    cdef Py_ssize_t count_of_landmarks, columns, path, opening, lookahead
+    cdef list smoothing
+    cdef double least_deviation
+    cdef uint64_t short_word, long_word
 
-    def __cinit__(self, *, bytes landmarks, dict chars, dict signs, dict limits):
-        """Take for each tag number that of a landmark, from 1 on; the classes of characters; and
-        the signs that close a text."""
-        if len(landmarks) <= KNOWN:
+    def __cinit__(self, *, bytes landmarks, bytes openers, bytes unbounded, dict chars, dict signs,
+                  dict limits, list smoothing, tuple length_words):
+        """Take for each tag number that of a landmark, from 1 on, and that of an opener; for each
+        column whether its logarithm is taken; the classes of characters; the signs that close a
+        text; and the weights by which ratios are smoothed."""
+        if len(landmarks) <= KNOWN or len(openers) <= KNOWN:
             raise ValueError("tables of tags are of another size")
         if max(landmarks) > MAX_LANDMARKS or limits["landmarks"] > MAX_LANDMARKS:
             raise ValueError("there may be up to 32 landmarks")
-        if limits["tags"] < 1 or limits["depths"] < 1:
+        if limits["tags"] < 1 or limits["depths"] < 1 or limits["path"] < ENCLOSING:
             raise ValueError("there are no places")
-        self.landmarks = landmarks
+        self.landmarks, self.openers, self.unbounded = landmarks, openers, unbounded
         self.count_of_landmarks = limits["landmarks"]
         self.max_tags, self.max_depths = limits["tags"], limits["depths"]
+        self.path, self.opening = limits["path"], limits["opening"]
+        self.lookahead, self.smoothing = limits["lookahead"], smoothing
+        self.least_deviation = limits["deviation"]
+        self.short_word, self.long_word = length_words
+        self.columns = OF_BLOCK + OF_RATIOS + 4 * ENCLOSING + 3 + OF_PAGE + OF_DATA
+        self.columns += self.count_of_landmarks
+        if len(unbounded) != self.columns or len(smoothing) % 2 != 1 or self.lookahead < 1:
+            raise ValueError("there are other columns")
         self.closing, self.ends, self.colons = signs["closing"], signs["ends"], signs["colons"]
         self.capital, self.digit, self.other = chars["CAPITAL"], chars["DIGIT"], chars["OTHER"]
         self.sentence_end, self.comma = chars["SENTENCE_END"], chars["COMMA"]
         self.quote, self.separator = chars["QUOTE"], chars["SEPARATOR"]
         self.mark = chars["MARK"]
 
-    def of_blocks(
-        self, tuple raw, const int64_t[::1] words, const int64_t[::1] linked,
+    def table(self, candidates, tokens, const double[:, ::1] values, Py_ssize_t headline,
+              const uint8_t[::1] is_title, data):
+        """Return all features of a page's blocks, of which there is one at least: a row of floats
+        for each block, then what opens it and the rows of the elements around it; the elements
+        themselves and their tags; and the words that blocks open with, and their numbers."""
+        page = candidates.page
+        elements = page.elements
+        cdef Py_ssize_t blocks = len(page), first = 0
+        cdef bytearray buffer = bytearray(8 * self.columns * blocks)
+        cdef double[:, ::1] rows = (
+            <double[:self.columns, :blocks]> <double *> PyByteArray_AS_STRING(buffer)
+        )
+        cdef const int64_t[::1] words = tokens.words, linked = tokens.linked
+        cdef const int64_t[:, ::1] chars = tokens.chars
+        cdef const int64_t[::1] owners = page.owners, parents = elements.parents
+        cdef const int64_t[::1] tags = elements.tags
+        cdef bytearray paths = bytearray(8 * self.path * blocks)
+        cdef int64_t[:, ::1] around = (
+            <int64_t[:blocks, :self.path]> <int64_t *> PyByteArray_AS_STRING(paths)
+        )
+        for first in range(blocks):
+            self.climb(owners[first], parents, &around[first, 0])
+        self.of_blocks(rows, page.raw, words, linked, tokens.letters_in_words, tokens.stop_words,
+                       chars, values, page.images, page.breaks.view("u1"))
+        first = OF_BLOCK
+        self.of_ratios(rows[first:], chars, page.tags)
+        first += OF_RATIOS
+        self.of_tree(rows[first:], words, linked, chars, values, owners, parents, tags,
+                     elements.depths, elements.ends, around)
+        first += 4 * ENCLOSING + 3 + self.count_of_landmarks
+        self.of_page(rows[first:], page.raw, words, linked, candidates.left_out_before,
+                     candidates.left_out_after, headline, is_title)
+        if data is not None:
+            self.of_data(rows[first + OF_PAGE:], data)
+        return (
+            self.as_floats(rows), self.openers_of(owners, tags), paths,
+            *self.name_rows(around, tags), *self.opening_words(words, tokens.numbers,
+                                                               tokens.word_from),
+        )
+
+    cdef void climb(self, int64_t element, const int64_t[::1] parents, int64_t *around):
+        """Write the elements around a block, its own first, and then -1."""
+        cdef Py_ssize_t step
+        for step in range(self.path):
+            around[step] = element
+            if element >= 0:
+                element = parents[element]
+
+    cdef tuple name_rows(self, int64_t[:, ::1] around, const int64_t[::1] tags):
+        """Make the elements around blocks rows of those that occur, from 1 on, and return these
+        elements and their tags."""
+        cdef Py_ssize_t elements = len(tags), block, step, element
+        cdef bytearray numbers = bytearray(8 * elements)
+        cdef int64_t[::1] row_of = <int64_t[:elements]> <int64_t *> PyByteArray_AS_STRING(numbers)
+        cdef Numbers named = Numbers(NULL, 0, 0)
+        cdef Numbers tags_named = Numbers(NULL, 0, 0)
+        for block in range(around.shape[0]):
+            for step in range(self.path):
+                if around[block, step] >= 0:
+                    row_of[around[block, step]] = 1
+        try:
+            push(&tags_named, 0)
+            for element in range(elements):
+                if row_of[element]:
+                    push(&named, element)
+                    push(&tags_named, tags[element] + 1)
+                    row_of[element] = <int64_t> named.size
+            for block in range(around.shape[0]):
+                for step in range(self.path):
+                    element = around[block, step]
+                    around[block, step] = row_of[element] if element >= 0 else 0
+            return taken(&named), taken(&tags_named)
+        finally:
+            free(named.items)
+            free(tags_named.items)
+
+    cdef bytearray openers_of(self, const int64_t[::1] owners, const int64_t[::1] tags):
+        cdef bytearray result = bytearray(8 * len(owners))
+        cdef int64_t *to = <int64_t *> PyByteArray_AS_STRING(result)
+        cdef const uint8_t[::1] openers = self.openers
+        cdef Py_ssize_t block
+        for block in range(len(owners)):
+            to[block] = openers[tags[owners[block]]]
+        return result
+
+    cdef tuple opening_words(self, const int64_t[::1] words, const uint64_t[::1] numbers,
+                             const int64_t[::1] word_from):
+        """Return the first words of each block and one for its length, and how many there are."""
+        cdef Py_ssize_t blocks = len(words), block, word, count
+        cdef bytearray counts = bytearray(8 * blocks)
+        cdef int64_t *count_of = <int64_t *> PyByteArray_AS_STRING(counts)
+        cdef Numbers result = Numbers(NULL, 0, 0)
+        try:
+            for block in range(blocks):
+                count = min(words[block], self.opening)
+                for word in range(word_from[block], word_from[block] + count):
+                    push(&result, <int64_t> numbers[word])
+                push(
+                    &result,
+                    <int64_t> (self.short_word if words[block] <= self.opening else self.long_word),
+                )
+                count_of[block] = count + 1
+            return taken(&result), counts
+        finally:
+            free(result.items)
+
+    cdef bytearray as_floats(self, const double[:, ::1] rows):
+        """Put the columns side by side; of unbounded values take the logarithms."""
+        cdef Py_ssize_t blocks = rows.shape[1], block, column
+        cdef bytearray result = bytearray(4 * self.columns * blocks)
+        cdef float *to = <float *> PyByteArray_AS_STRING(result)
+        cdef const uint8_t[::1] unbounded = self.unbounded
+        cdef float value
+        for column in range(self.columns):
+            for block in range(blocks):
+                value = <float> rows[column, block]
+                if unbounded[column]:
+                    value = log1pf(value) if value > 0 else 0
+                to[block * self.columns + column] = value
+        return result
+
+    cdef int of_blocks(
+        self, double[:, ::1] rows, tuple raw, const int64_t[::1] words, const int64_t[::1] linked,
         const int64_t[::1] letters, const int64_t[:, ::1] stop_words, const int64_t[:, ::1] chars,
         const double[:, ::1] values, const int64_t[::1] images, const uint8_t[::1] breaks,
-    ):
-        """Return the columns of `block_features._of_block`, a row for each."""
+    ) except -1:
+        """Write the columns of `block_features._of_block`."""
         cdef Py_ssize_t blocks = len(words), block, language, main = 0
-        cdef bytearray result = bytearray(8 * OF_BLOCK * blocks)
-        cdef double[:, ::1] rows
         cdef int64_t visible, total, best = -1
         cdef Py_ssize_t other
         cdef str text
-        if blocks == 0:
-            return result
         if <Py_ssize_t> len(raw) != blocks:
             raise ValueError("blocks and words are of other numbers")
-        rows = <double[:OF_BLOCK, :blocks]> <double *> PyByteArray_AS_STRING(result)
         for language in range(stop_words.shape[1]):
             total = 0
             for block in range(blocks):
@@ -1493,7 +2096,7 @@ cdef class Evidence:
             self.read_end(text, &rows[19, block], &rows[20, block])
             rows[21, block] = <double> (breaks[block] != 0)
             rows[22, block] = <double> min(images[block], <int64_t> 3)
-        return result
+        return 0
 
     cdef int read_end(self, str text, double *ends, double *colons) except -1:
         """Say whether a text ends with the end of a sentence, and whether with a colon."""
@@ -1511,22 +2114,20 @@ cdef class Evidence:
             last -= 1
         return 0
 
-    def of_tree(
-        self, const int64_t[::1] words, const int64_t[::1] linked, const int64_t[:, ::1] chars,
+    cdef int of_tree(
+        self, double[:, ::1] rows, const int64_t[::1] words, const int64_t[::1] linked, const int64_t[:, ::1] chars,
         const double[:, ::1] values, const int64_t[::1] owners, const int64_t[::1] parents,
         const int64_t[::1] tags, const int64_t[::1] depths, const int64_t[::1] ends,
         const int64_t[:, ::1] around,
-    ):
-        """Return the columns of `block_features._of_tree`, a row for each."""
+    ) except -1:
+        """Write the columns of `block_features._of_tree`."""
         cdef Py_ssize_t blocks = len(words), elements = len(parents), block, element, step
-        cdef Py_ssize_t landmark, columns = 4 * ENCLOSING + 3 + self.count_of_landmarks
-        cdef bytearray result = bytearray(8 * columns * blocks)
+        cdef Py_ssize_t landmark
         cdef bytearray sums = bytearray(8 * 4 * (elements + 1))
         cdef bytearray masks = bytearray(4 * elements)
         cdef bytearray of_elements = bytearray(8 * elements)
         cdef bytearray of_places = bytearray(8 * self.max_tags * self.max_depths)
         cdef bytearray prose_of = bytearray(8 * blocks)
-        cdef double[:, ::1] rows
         cdef double[:, ::1] up_to
         cdef double[::1] at_place, at_parent, prose
         cdef uint32_t[::1] mask
@@ -1534,9 +2135,6 @@ cdef class Evidence:
         cdef double total, mass
         cdef int64_t owner, place
         cdef Py_ssize_t first, last
-        if blocks == 0 or elements == 0:
-            return result
-        rows = <double[:columns, :blocks]> <double *> PyByteArray_AS_STRING(result)
         up_to = <double[:elements + 1, :4]> <double *> PyByteArray_AS_STRING(sums)
         at_place = <double[:self.max_tags * self.max_depths]> (
             <double *> PyByteArray_AS_STRING(of_places)
@@ -1568,7 +2166,7 @@ cdef class Evidence:
         for block in range(blocks):
             owner = owners[block]
             for step in range(ENCLOSING):
-                first = around[block, step]
+                first = max(around[block, step], <int64_t> 0)
                 last = ends[first]
                 mass = up_to[last, 2] - up_to[first, 2]
                 rows[step, block] = mass / total
@@ -1589,4 +2187,158 @@ cdef class Evidence:
                 rows[4 * ENCLOSING + 3 + landmark, block] = <double> (
                     mask[owner] >> landmark & 1
                 )
-        return result
+        return 0
+
+    cdef int of_ratios(
+        self, double[:, ::1] rows, const int64_t[:, ::1] chars, const int64_t[::1] tags
+    ) except -1:
+        """Write the columns of `block_features._of_ratios`."""
+        cdef Py_ssize_t blocks = len(tags), block, other, step
+        cdef double total, mean = 0, deviation = 0
+        for block in range(blocks):
+            total = 0
+            for other in range(chars.shape[1]):
+                total += <double> chars[block, other]
+            rows[0, block] = <double> tags[block]
+            rows[1, block] = (total - <double> chars[block, self.mark]) / max(
+                rows[0, block], 1.0
+            )
+            mean += rows[1, block] / <double> blocks
+        for block in range(blocks):
+            deviation += (rows[1, block] - mean) ** 2 / <double> blocks
+        deviation = sqrt(deviation)
+        if deviation <= self.least_deviation * mean:
+            deviation = 1
+        self.smooth(rows[1], rows[2])
+        for block in range(blocks):
+            rows[3, block] = min(rows[2, block] / deviation, 5.0)
+        ahead = bytearray(8 * blocks)
+        cdef double[::1] slope = <double[:blocks]> <double *> PyByteArray_AS_STRING(ahead)
+        for block in range(blocks):
+            total = 0
+            for step in range(1, self.lookahead + 1):
+                total += rows[2, min(block + step, blocks - 1)]
+            slope[block] = total / <double> self.lookahead - rows[2, block]
+        self.smooth(slope, rows[4])
+        for block in range(blocks):
+            rows[4, block] = abs(rows[4, block])
+        return 0
+
+    cdef int smooth(self, const double[::1] values, double[::1] smoothed) except -1:
+        """Write the means of values and their neighbours by the weights; the ends are repeated."""
+        cdef Py_ssize_t count = len(values), place, step, radius = len(self.smoothing) // 2, at
+        cdef double weight
+        for step in range(2 * radius + 1):
+            weight = self.smoothing[step]
+            for place in range(count):
+                at = min(max(place + step - radius, 0), count - 1)
+                smoothed[place] += weight * values[at]
+        return 0
+
+    cdef int of_page(
+        self, double[:, ::1] rows, tuple raw, const int64_t[::1] words,
+        const int64_t[::1] linked, const int64_t[::1] before, const int64_t[::1] after,
+        Py_ssize_t headline, const uint8_t[::1] is_title,
+    ) except -1:
+        """Write the columns of `block_features._of_page`."""
+        cdef Py_ssize_t blocks = len(words), block
+        cdef double total = 0, unlinked = 0, sum_before = 0
+        cdef dict times = {}
+        for block in range(blocks):
+            times[raw[block]] = times.get(raw[block], 0) + 1
+            total += <double> words[block]
+            unlinked += <double> (words[block] - linked[block])
+        for block in range(blocks):
+            rows[0, block] = <double> block / <double> blocks
+            rows[1, block] = sum_before / max(total, 1.0)
+            sum_before += <double> words[block]
+            rows[2, block] = <double> min(<int> times[raw[block]] - 1, 3)
+            rows[3, block] = <double> before[block]
+            rows[4, block] = <double> after[block]
+            rows[5, block] = <double> (is_title[block] != 0)
+            rows[6, block] = <double> min(max(block - headline, -50), 50) / 10.0
+            rows[7, block] = <double> (block > headline)
+            rows[8, block] = <double> (headline >= 0)
+            rows[9, block] = total
+            rows[10, block] = <double> blocks
+            rows[11, block] = unlinked / max(total, 1.0)
+        return 0
+
+    cdef int of_data(self, double[:, ::1] rows, const double[:, ::1] data) except -1:
+        """Write the columns of `block_features._of_json_ld`."""
+        cdef Py_ssize_t block
+        for block in range(data.shape[1]):
+            rows[0, block] = 1
+            rows[1, block] = data[0, block]
+            rows[2, block] = data[1, block]
+        return 0
+
+
+# --- The choice of blocks ------------------------------------------------------------------------
+
+
+cdef struct Likely:
+    float probability
+    Py_ssize_t block
+
+
+cdef int by_probability(const void *one, const void *other) noexcept nogil:
+    cdef const Likely *first = <const Likely *> one
+    cdef const Likely *second = <const Likely *> other
+    if first.probability != second.probability:
+        return -1 if first.probability > second.probability else 1
+    return -1 if first.block < second.block else 1
+
+
+def choose(
+    const float[::1] probabilities, const uint8_t[::1] is_title, const int64_t[::1] words,
+    double threshold, double balanced,
+):
+    """Return which blocks are kept, and the F1 to expect, as `classifier.combine` does."""
+    cdef Py_ssize_t blocks = len(probabilities), block
+    cdef bytearray result = bytearray(blocks), buffer = bytearray(blocks * sizeof(Likely))
+    cdef uint8_t *kept = <uint8_t *> PyByteArray_AS_STRING(result)
+    cdef Likely *likely = <Likely *> PyByteArray_AS_STRING(buffer)
+    cdef double wanted = 0, common = 0, taken = 0, best = -1
+    cdef float least = balanced, top = 0
+    if len(is_title) != blocks or len(words) != blocks:
+        raise ValueError("blocks and words are of other numbers")
+    for block in range(blocks):
+        likely[block] = Likely(0 if is_title[block] else probabilities[block], block)
+        wanted += <double> words[block] * probabilities[block]
+        if words[block] > 0:
+            top = max(top, likely[block].probability)
+    qsort(likely, blocks, sizeof(Likely), by_probability)
+    for block in range(blocks):
+        taken += <double> words[likely[block].block]
+        common += <double> words[likely[block].block] * likely[block].probability
+        if taken > 0 and common / (taken + wanted) > best:
+            best = common / (taken + wanted)
+            least = likely[block].probability
+    least = min(<float> (min(<double> least, balanced) * threshold / balanced), top)
+    taken = common = 0
+    for block in range(blocks):
+        if likely[block].probability >= least and likely[block].probability > 0:
+            kept[likely[block].block] = True
+            taken += <double> words[likely[block].block]
+            common += (
+                <double> words[likely[block].block] * probabilities[likely[block].block]
+            )
+    return result, min(2 * common / (taken + wanted), 1.0) if taken else 0.0
+
+
+def word_characters(str text):
+    """Return the letters, digits and underscores of a text, as "\\w" finds them."""
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), place
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef bytearray buffer = bytearray(4 * length)
+    cdef uint32_t *to = <uint32_t *> PyByteArray_AS_STRING(buffer)
+    cdef Py_ssize_t count = 0
+    cdef Py_UCS4 code
+    for place in range(length):
+        code = <Py_UCS4> PyUnicode_READ(kind, data, place)
+        if code.isalnum() or code == c"_":
+            to[count] = code
+            count += 1
+    return PyUnicode_FromKindAndData(4, to, count)

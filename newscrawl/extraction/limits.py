@@ -13,8 +13,9 @@ for the end of a tag, a comment or a script would hide all that follows.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,19 +183,36 @@ def _is_usual(html: bytes) -> bool:
     """Return whether the kernel sees that a page is within all limits."""
     if compiled.kernel is None:
         return False
-    survey = compiled.kernel.survey(html, _FORMATS, MAX_SHORT_TAG, MAX_CLOSED, MAX_MARKS)
+    survey = _compiled_survey().run(html)
     if survey is None:
         return False
-    marks, opening, ending, in_table, formats, attributes, unclear, doubtful = survey
+    marks, opening, ending, in_table, formats, attributes, unclear = survey
     unclear = [place for place in unclear if _is_open_format(html, place)]
     attributes += _attributes_at(html, unclear)
-    return (
+    return bool(
         marks <= MAX_MARKUP
         and in_table * len(html) <= MAX_COPIED
         and opening * (formats + len(unclear) + attributes) <= MAX_REOPENED
         and opening <= MAX_ELEMENTS_UNCHECKED
         and opening - ending <= MAX_UNCLOSED
-        and not _is_crowded(html, doubtful)
+    )
+
+
+@cache
+def _compiled_survey() -> Any:
+    """Return the kernel's survey over the names and limits of this module."""
+    kernel = compiled.kernel
+    assert kernel is not None  # noqa: S101 - asked for by its one caller
+    return kernel.Survey(
+        formats=_FORMATS,
+        raw_texts=tuple(sorted(_RAW_TEXT_ENDS)),
+        limits={
+            "tag": MAX_SHORT_TAG,
+            "closed": MAX_CLOSED,
+            "signs": MAX_MARKS,
+            "attributes": MAX_ATTRIBUTES,
+            "readings": MAX_READINGS,
+        },
     )
 
 
@@ -297,23 +315,42 @@ def has_crowded_tag(html: bytes) -> bool:
     # "<", "=" and ">", whose numbers follow each other.
     marks = (source[:-1] - _LESS) <= _GREATER - _LESS
     too_many = bool(np.count_nonzero(marks) > MAX_MARKS)
-    return too_many or _is_crowded(html, _doubtful_tags(source, marks))
+    return too_many or (_may_be_crowded(html, _doubtful_tags(source, marks)) and _is_crowded(html))
 
 
-def _is_crowded(html: bytes, starts: Iterable[int]) -> bool:
-    """Return whether one of the tags that begin at `starts` has, or may have, too many."""
+def _may_be_crowded(html: bytes, starts: Iterable[int]) -> bool:
+    """Return whether one of the tags that begin at `starts` has too many, or all of them are too
+    long to be read. They may overlap, and stand in scripts."""
     unread = MAX_READINGS * len(html)
     for start in starts:
         if _SHORT_TAG.match(html, start, start + MAX_SHORT_TAG):
             continue
         if not (tag := _TAG.match(html, start)):
             continue
-        length = tag.end() - start
-        if length > MAX_SHORT_TAG and len(_EACH_ATTRIBUTE.findall(tag[1])) > MAX_ATTRIBUTES:
+        if len(_EACH_ATTRIBUTE.findall(tag[1])) > MAX_ATTRIBUTES:
             return True
-        unread -= length
+        unread -= tag.end() - start
         if unread < 0:
             return True
+    return False
+
+
+def _is_crowded(html: bytes) -> bool:
+    """Return whether a tag has too many attributes; comments and raw texts have no tags."""
+    end = 0
+    while token := _TOKEN.search(html, end):
+        start, end = token.span()
+        name = (token[3] or b"").lower()
+        if token[1]:
+            closed = _COMMENT_END.search(html, start + 2)
+            end = closed.end() if closed else len(html)
+        elif end - start > MAX_SHORT_TAG and len(_EACH_ATTRIBUTE.findall(token[4] or b"")) > (
+            MAX_ATTRIBUTES
+        ):
+            return True
+        elif name in _RAW_TEXT_ENDS and not token[2]:
+            closed = _RAW_TEXT_ENDS[name].search(html, end)
+            end = closed.start() if closed else len(html)
     return False
 
 

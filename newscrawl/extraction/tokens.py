@@ -139,7 +139,8 @@ class Tokens:
     of the words; `stop_words[i, j]` counts the words of block i that are stop words of the j-th
     of `languages()`; `chars[i, c]` counts characters of class `Char` c; `sentences` counts
     sentence ends, at least 1 where there are words. The words of block i have the numbers
-    `numbers[word_from[i]:word_from[i + 1]]` and stand at `spans` (starts and ends) of `text`.
+    `numbers[word_from[i]:word_from[i + 1]]` and stand at `spans` (starts and ends) of `text`, the
+    raw texts with `END_OF_BLOCK` after each.
     """
 
     words: NDArray[np.int64]
@@ -150,8 +151,12 @@ class Tokens:
     sentences: NDArray[np.int64]
     numbers: WordNumbers
     word_from: NDArray[np.int64]
-    text: str
+    raw: tuple[str, ...]
     spans: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+    @property
+    def text(self) -> str:
+        return END_OF_BLOCK.join((*self.raw, ""))
 
     def openings(self, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return which words are the first of each block, block after block, and how many there
@@ -163,16 +168,17 @@ class Tokens:
     def spelled(self, places: Iterable[int]) -> list[str]:
         """Return the words at these places of `numbers`, in lower case."""
         starts, ends = self.spans
-        return [self.text[starts[place] : ends[place]].lower() for place in places]
+        text = self.text
+        return [text[starts[place] : ends[place]].lower() for place in places]
 
 
 def count(raw: tuple[str, ...]) -> Tokens:
     """Count words and characters in the raw texts of blocks (`BlockPage.raw`)."""
+    if compiled.kernel is not None and (columns := _compiled_counter().count(raw)) is not None:
+        return _tokens_of_columns(raw, columns)
     text = END_OF_BLOCK.join((*raw, ""))
     if text.count(END_OF_BLOCK) != len(raw):  # the page has NULs of its own
         return count(tuple(each.replace(END_OF_BLOCK, " ") for each in raw))
-    if compiled.kernel is not None:
-        return _tokens_of_columns(text, _compiled_counter().count(raw))
     codes = codes_of(text)
     sizes = np.fromiter(map(len, raw), dtype=np.int64, count=len(raw)) + 1
     width = len(Char)
@@ -193,7 +199,7 @@ def count(raw: tuple[str, ...]) -> Tokens:
         sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
         numbers=numbers,
         word_from=np.concatenate(([0], np.cumsum(words))),
-        text=text,
+        raw=raw,
         spans=(starts, ends),
     )
 
@@ -220,25 +226,25 @@ def _compiled_counter() -> Any:
             "link_start": ord(LINK_START),
             "link_end": ord(LINK_END),
             "end_of_block": ord(END_OF_BLOCK),
+            "sentence_end": int(Char.SENTENCE_END),
         },
     )
 
 
-def _tokens_of_columns(text: str, columns: tuple[Any, ...]) -> Tokens:
-    words, linked, letters, chars, stop_words, numbers, starts, ends = (
+def _tokens_of_columns(raw: tuple[str, ...], columns: tuple[Any, ...]) -> Tokens:
+    words, linked, letters, chars, stop_words, sentences, word_from, numbers, starts, ends = (
         np.frombuffer(each, dtype=np.int64) for each in columns
     )
-    chars = chars.reshape(len(words), len(Char))
     return Tokens(
         words=words,
         linked=linked,
         letters_in_words=letters,
         stop_words=stop_words.reshape(len(words), len(languages())),
-        chars=chars,
-        sentences=np.maximum(chars[:, Char.SENTENCE_END], words > 0),
+        chars=chars.reshape(len(words), len(Char)),
+        sentences=sentences,
         numbers=numbers.view(np.uint64),
-        word_from=np.concatenate(([0], np.cumsum(words))),
-        text=text,
+        word_from=word_from,
+        raw=raw,
         spans=(starts, ends),
     )
 
