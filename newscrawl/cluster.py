@@ -42,6 +42,10 @@ from newscrawl.workers import (
 Answer = TypeVar("Answer")
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})", re.ASCII)
+_SCHEDULER = re.compile(
+    r"(?:(?:tcp|tls|wss?)://)?(?!local:)(?:\[[0-9a-f:.]+\]|[^\s/:@\[\]]+):[1-9][0-9]{0,4}",
+    re.IGNORECASE,
+)
 _CONNECT_SECONDS = 10
 _CHECK_SECONDS = 60
 # Ours: a worker that a service manager starts again is back within this time.
@@ -278,13 +282,18 @@ class Cluster:
             raise ClusterError(
                 f"--cluster {address} needs Dask: pip install 'newscrawl[cluster]'"
             ) from error
+        local = _LOCAL.fullmatch(address)
+        if local is None and _SCHEDULER.fullmatch(address) is None:
+            raise ClusterError(
+                f"--cluster {address} is not the address of a scheduler: write, for example, "
+                "tcp://10.0.0.5:8786, or local:4 for four workers on this machine"
+            )
         # Its warnings and reports of lost connections take several lines each; ours take one.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         dask.config.set({"distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s"})
         self.address = address
         self.stats: dict[str, WorkerStats] = {}
         self._local: Any = None
-        local = _LOCAL.fullmatch(address)
         if local:
             options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
             cluster_class: Any = distributed.LocalCluster  # has no types

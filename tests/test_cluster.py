@@ -125,10 +125,14 @@ def test_unreachable_scheduler_is_one_line(
 ) -> None:
     monkeypatch.setattr(module, "_CONNECT_SECONDS", 1)
     path = warc(tmp_path / "a.warc.gz", page(1))
-    for address in (f"tcp://127.0.0.1:{free_port()}", "nothing://127.0.0.1", "elsewhere"):
+    for address in (f"tcp://127.0.0.1:{free_port()}", f"[::1]:{free_port()}", "nohost.test:8786"):
         done = newscrawl("ingest", path, "--cluster", address)
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert f"no scheduler answers at {address}" in done.err
+    for address in ("nothing://127.0.0.1:1", "elsewhere", "local:0", "local:many", "tcp://:8786"):
+        done = newscrawl("ingest", path, "--cluster", address)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert f"--cluster {address} is not the address of a scheduler" in done.err
     mentions = newscrawl("evaluate", "mentions", "--cluster", "local:2")
     assert "--cluster is not for mentions" in mentions.err
     both = newscrawl("ingest", path, "--cluster", "local:2", "--workers", 2)
