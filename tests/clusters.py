@@ -181,8 +181,9 @@ def main() -> None:
         address, archive, database, size = options.client
         sys.exit(1 if ingest_with(address, Path(archive), Path(database), int(size)) else 0)
     choice = random.Random(options.seed)  # noqa: S311 - the same kills in each run
-    names = ("worker 0", "worker 1", "worker 0", "worker 1", "client", "scheduler")
-    victims = [choice.choice(names) for _ in range(options.kills)]
+    names = ("worker 0", "client", "worker 1", "scheduler")
+    victims = [names[number % len(names)] for number in range(options.kills)]
+    choice.shuffle(victims)
     moments = sorted(choice.randrange(options.pages) for _ in victims)
     with tempfile.TemporaryDirectory() as folder:
         archive = warc(Path(folder, "cc.warc.gz"), *map(page, range(options.pages)))
