@@ -27,6 +27,7 @@ from newscrawl.cli import (
     monitor,
     questions,
     reports,
+    saved_queries,
     serve,
     sources,
     train,
@@ -99,6 +100,7 @@ app.command("label", epilog=train.LABEL_EXAMPLE, rich_help_panel=_LEARN)(train.l
 app.command("serve", epilog=serve.EXAMPLE, rich_help_panel=_ASK)(serve.serve)
 app.add_typer(questions.app, name="ask", rich_help_panel=_ASK)
 app.add_typer(alerts.app, name="alerts", rich_help_panel=_ASK)
+app.add_typer(saved_queries.app, name="queries", rich_help_panel=_ASK)
 app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
 app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, delete, func, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
@@ -21,8 +21,10 @@ from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
 
-_COMPANY_IDS = select(Company.name, Company.id).where(
-    Company.name.in_(bindparam("names", expanding=True))
+_NAMES: BindParameter[Any] = bindparam("names", expanding=True)
+_COMPANY_IDS = select(Company.name, Company.id).where(Company.name.in_(_NAMES))
+_SAVED_QUERIES = select(Company.id, Company.name).where(
+    Company.name.in_(_NAMES), Company.id.in_(select(models.SavedQuery.company_id))
 )
 _ADD_COMPANIES = BulkInsert(
     Base.metadata.tables["companies"], ("name",), lambda row: row.on_conflict_do_nothing()
@@ -152,11 +154,15 @@ def write_occurrences(
 
 
 def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]:
-    """Return the companies' ids by their names; missing companies are added."""
+    """Return the companies' ids by their names; missing companies are added. A saved query that
+    has the name of one, since the registry has got it later, gets another name."""
     stored = {name: clean(name) for name in names}
     if not stored:
         return {}
     asked = {"names": sorted(set(stored.values()))}
+    for number, name in connection.execute(_SAVED_QUERIES, asked).all():
+        other = f"{name} (saved query {number})"
+        connection.execute(update(Company).where(Company.id == number).values(name=other))
     ids: dict[str, int] = dict(connection.execute(_COMPANY_IDS, asked).all())
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.

@@ -9,7 +9,7 @@ day, company and source, not by one for each article.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -30,6 +30,12 @@ from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
 from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
+from newscrawl.storage.query_matches import (
+    MatchedArticle,
+    Matches,
+    QueryMatcher,
+    stored_matches,
+)
 from newscrawl.storage.search_index import Searchable
 from newscrawl.storage.words import Wording
 
@@ -111,7 +117,7 @@ _IN_BOILERPLATE = select(Boilerplate.article_id, Boilerplate.company_id, Boilerp
 class Contribution:
     """The addition of an article to the daily sums, if it is counted. `companies` are the numbers
     of its occurrences in headline and body by company, `boilerplate` those on the rest of its
-    page."""
+    page, `queries` those of the words of saved queries."""
 
     article_id: int
     source_id: int
@@ -122,6 +128,7 @@ class Contribution:
     limited: bool
     companies: Mapping[int, tuple[int, int]]
     boilerplate: Mapping[int, int]
+    queries: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 class DailySums:
@@ -160,11 +167,9 @@ class DailySums:
                 connection.execute(_DROP[table], asked)
 
     def _change(self, contribution: Contribution, times: int) -> None:
-        for company in contribution.companies.keys() | contribution.boilerplate.keys():
-            named, boilerplate = (
-                contribution.companies.get(company),
-                contribution.boilerplate.get(company, 0),
-            )
+        counted = {**contribution.companies, **contribution.queries}
+        for company in counted.keys() | contribution.boilerplate.keys():
+            named, boilerplate = counted.get(company), contribution.boilerplate.get(company, 0)
             change = _sums(named, boilerplate, limited=contribution.limited)
             self._add_to(models.DailyCompany, (company, contribution.day), change, times)
             here = (company, contribution.source_id, contribution.day, contribution.language)
@@ -200,6 +205,7 @@ def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Con
     boilerplate: dict[int, dict[int, int]] = {}
     for number, company, found in connection.execute(_IN_BOILERPLATE, asked):
         boilerplate.setdefault(number, {})[company] = found
+    queries = stored_matches(connection, numbers)
     return [
         Contribution(
             article_id=row.id,
@@ -211,6 +217,7 @@ def contributions_of(connection: Connection, numbers: Sequence[int]) -> list[Con
             limited=row.access != "open",
             companies=companies.get(row.id, {}),
             boilerplate=boilerplate.get(row.id, {}),
+            queries=queries.get(row.id, {}),
         )
         for row in connection.execute(_ARTICLES, asked)
         if is_counted(row.access, row.kind)
@@ -236,7 +243,7 @@ def insert_rows(connection: Connection, entries: Sequence[tuple[Contribution, in
         counted.append({**shared, "in_title": in_title, "in_body": in_body})
         appearances += [
             {**shared, "company_id": company, "in_title": named[0], "in_body": named[1]}
-            for company, named in contribution.companies.items()
+            for company, named in (*contribution.companies.items(), *contribution.queries.items())
         ]
     _ADD_COUNTED.write(connection, counted)
     _ADD_APPEARANCES.write(connection, appearances)
@@ -274,6 +281,7 @@ class RollupUpdate:
         self._connection = connection
         self._sums = DailySums()
         self._new: list[tuple[Contribution, Searchable]] = []
+        self._matcher: QueryMatcher | None = None
 
     def add(self, contribution: Contribution, wording: Wording) -> None:
         """Add a new article."""
@@ -288,8 +296,7 @@ class RollupUpdate:
         before = self._contributions(numbers)
         old_words = self._words(before)
         yield
-        after = self._contributions(numbers)
-        words = self._words(after)
+        after, words = self._matched(numbers)
         stories = self._stories(before, after, old_words, words)
         for contribution in before.values():
             self._sums.subtract(contribution)
@@ -308,8 +315,7 @@ class RollupUpdate:
     def add_stored(self, numbers: Sequence[int]) -> None:
         """Add stored articles that are neither in the daily sums nor in the search index; each
         keeps its story if it has one."""
-        contributions = self._contributions(numbers)
-        words = self._words(contributions)
+        contributions, words = self._matched(numbers)
         stories = dict(self._connection.execute(_STORIES, {"numbers": list(numbers)}).all())
         delete_rows(self._connection, numbers)
         without = [words[number] for number in sorted(contributions.keys() - stories.keys())]
@@ -327,8 +333,41 @@ class RollupUpdate:
     def _contributions(self, numbers: Sequence[int]) -> dict[int, Contribution]:
         return {one.article_id: one for one in contributions_of(self._connection, numbers)}
 
+    def _matched(
+        self, numbers: Sequence[int]
+    ) -> tuple[dict[int, Contribution], dict[int, Searchable]]:
+        """Return the contributions and words of stored articles after they were matched again."""
+        contributions = self._contributions(numbers)
+        words = self._words(contributions)
+        pairs = [(one, words[number]) for number, one in contributions.items()]
+        matches = self._matches(pairs, numbers)
+        matched = {n: replace(one, queries=matches.get(n, {})) for n, one in contributions.items()}
+        return matched, words
+
+    def _matches(
+        self, entries: Sequence[tuple[Contribution, Searchable]], changed: Sequence[int] = ()
+    ) -> dict[int, Matches]:
+        self._matcher = self._matcher or QueryMatcher(self._connection)
+        articles = [
+            MatchedArticle(
+                article_id=one.article_id,
+                source_id=one.source_id,
+                language=one.language,
+                wording=words.wording,
+            )
+            for one, words in entries
+        ]
+        return self._matcher.update(articles, changed)
+
     def _flush(self) -> None:
-        new, self._new = self._new, []
+        if not self._new:
+            return
+        matches = self._matches(self._new)
+        new = [
+            (replace(one, queries=matches.get(one.article_id, {})), words)
+            for one, words in self._new
+        ]
+        self._new = []
         self._assign(new, assign_stories(self._connection, [_candidate(words) for _, words in new]))
 
     def _assign(

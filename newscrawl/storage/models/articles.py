@@ -19,7 +19,7 @@ article was stored.
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from newscrawl.storage.models.base import Base, BigKey
@@ -53,7 +53,7 @@ class Run(Base):
 
 
 class Company(Base):
-    """A company that was mentioned at least once, by its name in the registry."""
+    """A company that was mentioned at least once, by its name in the registry; or a saved query."""
 
     __tablename__ = "companies"
 
@@ -294,6 +294,42 @@ class Appearance(Base):
     in_title: Mapped[int]
     in_body: Mapped[int]
     story_id: Mapped[int] = mapped_column(BigKey)
+
+
+class SavedQuery(Base):
+    """A search that counts like a company, under the number and the name of a row of `companies`.
+
+    The matches of `version` are those that count, 0 before the first ones. While a new text is
+    counted, it is `pending_text`: its matches have the next version, and `position` is the last key
+    of the search index that was examined. New articles are matched with both texts.
+    """
+
+    __tablename__ = "saved_queries"
+
+    company_id: Mapped[int] = mapped_column(
+        ForeignKey("companies.id"), primary_key=True, autoincrement=False
+    )
+    text: Mapped[str]
+    version: Mapped[int]
+    pending_text: Mapped[str | None]
+    position: Mapped[int] = mapped_column(BigInteger)
+    created_at: Mapped[datetime]
+    created_by: Mapped[str]
+    changed_at: Mapped[datetime]
+    changed_by: Mapped[str]
+
+
+class QueryMatch(Base):
+    """An article that a saved query matches, with the number of places of the query's words."""
+
+    __tablename__ = "query_matches"
+    __table_args__ = (_BY_KEY,)
+
+    company_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    article_id: Mapped[int] = _article_key(index=True)
+    in_title: Mapped[int]
+    in_body: Mapped[int]
 
 
 class Boilerplate(Base):

@@ -12,11 +12,21 @@ from sqlalchemy.orm import Session, defer
 from newscrawl.items import Section
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS
-from newscrawl.storage.models import Article, Company, CountedArticle, Mention, Source
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Company,
+    CountedArticle,
+    Mention,
+    SavedQuery,
+    Source,
+)
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
+from newscrawl.storage.query_matches import UNKNOWN, parsed
 from newscrawl.storage.scope import Scope, articles_within, day_of_minute
+from newscrawl.storage.search_language import Facts, spans
 
 __all__ = [
     "ArticleRow",
@@ -167,6 +177,7 @@ def _found(
     rows = article_rows(session, numbers, members)
     places = _places_of(session, {row.number: row.day for row in rows}, members)
     texts = texts_of(session, [row.number for row in rows])
+    _add_matches(session, rows, texts, members, places)
     return [
         FoundArticle(
             article=row,
@@ -319,9 +330,14 @@ def _naming(tenures: Sequence[Tenure]) -> Iterator[ColumnElement[bool]]:
         by_days[one.first, one.last].append(one.company)
     for (first, last), names in by_days.items():
         named = select(Mention.article_id).join(Company).where(Company.name.in_(names))
+        matched = select(Appearance.article_id).where(
+            Appearance.company_id.in_(
+                select(SavedQuery.company_id).join(Company).where(Company.name.in_(names))
+            )
+        )
         days = [Article.day >= first] if first else []
         days += [Article.day <= last] if last else []
-        yield and_(Article.id.in_(named), *days)
+        yield and_(or_(Article.id.in_(named), Article.id.in_(matched)), *days)
 
 
 def texts_of(session: Session, numbers: Sequence[int]) -> dict[int, str]:
@@ -351,7 +367,29 @@ def _places_of(
     return places
 
 
+def _add_matches(
+    session: Session,
+    rows: Sequence[ArticleRow],
+    texts: Mapping[int, str],
+    companies: Sequence[Tenure],
+    places: Mapping[int, dict[Section, list[Span]]],
+) -> None:
+    """Add the places of the words of saved queries to those of the companies."""
+    query = select(SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
+    names = {one.company for one in companies}
+    nodes = map(parsed, session.scalars(query.where(Company.name.in_(names))))
+    if not (asked := [node for node in nodes if node is not None]):
+        return
+    countries = dict(session.execute(select(Source.slug, Source.country)).all())
+    for row in rows:
+        facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
+        for node in asked:
+            for section, marks in spans(node, row.title or "", texts[row.number], facts).items():
+                places[row.number][section] += marks
+
+
 def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
+    """Return the mentions of companies in articles, and the words of saved queries."""
     query = (
         select(Mention.article_id, Company.name, Mention.section, func.count())
         .join(Company, Company.id == Mention.company_id)
@@ -361,6 +399,14 @@ def _mentions_of(session: Session, numbers: Sequence[int]) -> _Mentions:
     mentions: _Mentions = defaultdict(list)
     for number, company, section, times in session.execute(query):
         mentions[number].append((company, section, times))
+    matches = (
+        select(Appearance.article_id, Company.name, Appearance.in_title, Appearance.in_body)
+        .join(Company, Company.id == Appearance.company_id)
+        .join(SavedQuery, SavedQuery.company_id == Appearance.company_id)
+        .where(Appearance.article_id.in_(numbers))
+    )
+    for number, name, in_title, in_body in session.execute(matches):
+        mentions[number] += [(name, "title", in_title), (name, "body", in_body)]
     return mentions
 
 

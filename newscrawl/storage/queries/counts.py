@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.models import Company
+from newscrawl.storage.models import Company, SavedQuery
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.completeness import (
     UNKNOWN,
@@ -260,7 +260,7 @@ def _union_boilerplate(session: Session, company: str, scope: Scope) -> Boilerpl
 def unmentioned_companies(
     database: Database, registered_companies: Sequence[str], *, scope: Scope = ANY
 ) -> list[UnmentionedCompany]:
-    """Return the registered companies that no article of the scope mentions, by name.
+    """Return the registered companies and saved queries without an article in the scope, by name.
 
     If nothing was crawled, nothing is returned: a missing mention then means nothing.
     """
@@ -272,7 +272,9 @@ def unmentioned_companies(
         names |= owning
         hits = hits_by_company(session, scope, unions)
         mentioned = {names[number] for number, one in hits.items() if one.articles}
-        owners = dict.fromkeys(scope.owner(name) for name in registered_companies)
+        saved = select(Company.name).join(SavedQuery, SavedQuery.company_id == Company.id)
+        counted = (*registered_companies, *session.scalars(saved.where(SavedQuery.version > 0)))
+        owners = dict.fromkeys(scope.owner(name) for name in counted)
         missing = [name for name in owners if name not in mentioned]
         last = _last_days(session, scope) if scope.since else {}
     return [

@@ -1,6 +1,7 @@
 """Full-text search: what someone typed, as a query of SQLite's FTS5 and of PostgreSQL."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, Select, and_, cast, literal_column, select
 from sqlalchemy.dialects import postgresql
@@ -15,8 +16,9 @@ from newscrawl.storage.queries.article_lists import (
     texts_of,
 )
 from newscrawl.storage.queries.completeness import UNKNOWN
-from newscrawl.storage.queries.questions import ANY, question
+from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
+from newscrawl.storage.saved_queries import SavedQueryRow, list_queries
 from newscrawl.storage.scope import Scope, minutes_of
 from newscrawl.storage.search_index import (
     NUMBER_BITS,
@@ -38,7 +40,7 @@ from newscrawl.storage.search_language import (
 )
 from newscrawl.storage.words import folded_words
 
-__all__ = ["search"]
+__all__ = ["QueryPreview", "preview_query", "saved_queries", "search"]
 
 # Ours: PostgreSQL searches the newest articles first, this number times each of STRETCHES, then
 # all. Its text index has no order by time: for a frequent word it would return all articles to be
@@ -84,6 +86,47 @@ def search(
         marks = spans(asked, row.title or "", body, facts)
         results.append(FoundArticle(article=row, snippets=snippets(row.title, body, marks, each)))
     return results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryPreview:
+    """What a query would count: `articles` of the newest `examined` ones with its words match."""
+
+    articles: int
+    examined: int
+    complete: bool = field(metadata=about("whether all articles with its words were examined"))
+    examples: tuple[FoundArticle, ...]
+
+
+@question("/queries")
+def saved_queries(database: Database) -> list[SavedQueryRow]:
+    """Return the saved queries, which count like companies, by name."""
+    return list_queries(database)
+
+
+@question("/queries/preview", names={"query": "q"})
+def preview_query(
+    database: Database, query: str, *, scope: Scope = ANY, limit: int = 5
+) -> QueryPreview:
+    """Return how many articles of the scope a query matches, and the newest of them.
+
+    The newest 5,000 articles with its words are examined. Raise QuestionError for a query with a
+    fault.
+    """
+    asked = parse_query(query)
+    with database.reading() as session:
+        candidates = _candidates(session, asked, scope, MAX_EXAMINED + 1, 0)
+        examined = candidates[:MAX_EXAMINED]
+        matching = len(examined) if is_exact(asked) else 0
+        for start in range(0, 0 if is_exact(asked) else len(examined), _AT_ONCE):
+            articles = searched_articles(session, examined[start : start + _AT_ONCE])
+            matching += sum(evaluate(asked, one) is not None for one in articles.values())
+    return QueryPreview(
+        articles=matching,
+        examined=len(examined),
+        complete=len(candidates) <= MAX_EXAMINED,
+        examples=tuple(search(database, query, scope=scope, limit=limit, each=2)),
+    )
 
 
 def _matching(

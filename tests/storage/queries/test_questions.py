@@ -22,6 +22,7 @@ from newscrawl.cli.output import records_of
 from newscrawl.dashboard import create_app
 from newscrawl.query import Scope
 from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.saved_queries import add_query, count_history
 from tests.conftest import Newscrawl
 from tests.dashboards import TODAY, add_hostile, config_of
 from tests.newsroom import News, fill
@@ -101,6 +102,12 @@ QUESTIONS = [
         command=("ask", "stories", "--company", "Siemens"),
     ),
     Asked(
+        question="mention_counts",
+        values={"by": "source", "company": "harbour or tram"},
+        path="counts?by=source&company=harbour+or+tram",
+        command=("mentions", "--company", "harbour or tram", "--by", "source"),
+    ),
+    Asked(
         question="unmentioned_companies",
         values={"registered_companies": ["Siemens", "Bosch", "Nobody AG"]},
         path="companies/unmentioned",
@@ -118,6 +125,8 @@ def news(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, P
     with open_database(f"sqlite:///{file}") as database:
         fill(database, News(last=TODAY, days=10, pace=0.3))
         add_hostile(database)
+        add_query(database, "harbour or tram", "harbour OR tram", "ann")
+        count_history(database, "harbour or tram")
         yield database, file
 
 
@@ -179,6 +188,7 @@ def test_python_api_and_command_line_give_equal_answers(
 TOGETHER = [
     pytest.param("Nobody AG", {"subsidiaries": True}, id="subsidiaries"),
     pytest.param("rivals", {}, id="group"),
+    pytest.param("harbour or tram", {}, id="saved query"),
 ]
 
 
@@ -220,6 +230,25 @@ def test_companies_counted_together_have_equal_numbers_everywhere(
         *("--database", f"sqlite:///{file}", "--format", "json"),
     )
     assert [row["articles"] for row in json.loads(ran.out)] == numbers
+
+
+def test_saved_queries_are_listed_and_previewed_equally(
+    news: tuple[Database, Path], client: TestClient, newscrawl: Newscrawl
+) -> None:
+    database, file = news
+    (row,) = query.saved_queries(database)
+    (answered,) = client.get("/api/queries").json()
+    assert (answered["name"], answered["text"]) == (row.name, row.text) != ("", "")
+    ran = newscrawl("queries", "list", "--database", f"sqlite:///{file}", "--format", "json")
+    (listed,) = json.loads(ran.out)
+    assert (listed["name"], listed["text"], listed["counted"]) == (row.name, row.text, True)
+    preview = query.preview_query(database, row.text)
+    counted = query.mention_counts(database, "year", company=row.name)
+    assert preview.complete
+    assert preview.articles == sum(year.hits.articles for year in counted if year.hits) > 0
+    shown = client.get("/api/queries/preview", params={"q": row.text}).json()
+    assert shown["articles"] == preview.articles
+    assert client.get("/api/queries/preview?q=a+OR").status_code == 422
 
 
 def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:

@@ -1,0 +1,184 @@
+"""newscrawl queries: searches that are saved under a name and counted like a company."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from newscrawl import config
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    Format,
+    FormatOption,
+    InputError,
+    companies_from,
+    open_for_reading,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.storage import Database
+    from newscrawl.storage.saved_queries import SavedQueryRow
+
+app = typer.Typer(
+    help="Save searches under a name: they count like a company everywhere "
+    "(newscrawl mentions -c NAME).",
+    no_args_is_help=True,
+)
+
+_NameArgument = Annotated[str, typer.Argument(help="Its name, as in 'rail strikes'.")]
+_TextArgument = Annotated[
+    str,
+    typer.Argument(help="The search, in quotation marks; docs/queries.md explains its language."),
+]
+_WhoOption = Annotated[
+    str | None, typer.Option(help="Who saves it; else the user's name.", metavar="NAME")
+]
+
+
+@app.command(
+    epilog="Example: newscrawl queries add 'rail strikes' "
+    "'(strike OR Streik) NEAR/10 (rail OR Bahn) NOT football'"
+)
+def add(
+    name: _NameArgument,
+    text: _TextArgument,
+    who: _WhoOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Save a search under a name, and count it in all stored articles.
+
+    newscrawl search shows before what it finds. New articles are matched when they are stored. If
+    the count of the history is stopped, newscrawl queries recount continues it.
+    """
+    from newscrawl.storage.saved_queries import add_query
+
+    made_by = _who(who)
+    with open_for_reading(database) as store:
+        stored = add_query(store, name, text, made_by, taken=_registered(companies))
+        _count(store, stored)
+
+
+@app.command("list", epilog="Example: newscrawl queries list --format json")
+def list_queries(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+    """List the saved queries.
+
+    Exit code 1 where there are none.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.storage import queries
+
+    with open_for_reading(database) as store:
+        rows = queries.saved_queries(store)
+    _show(rows, output_format)
+    if not rows:
+        write_note("No saved query: newscrawl queries add NAME TEXT")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl queries show 'rail strikes'")
+def show(
+    name: _NameArgument, output_format: FormatOption = "table", database: DatabaseOption = None
+) -> None:
+    """Show the text of a saved query, who saved it, and whether its history is counted."""
+    from newscrawl.storage.saved_queries import find_query
+
+    with open_for_reading(database) as store:
+        _show([find_query(store, name)], output_format)
+
+
+@app.command(epilog="Example: newscrawl queries edit 'rail strikes' 'strike* NEAR/5 rail'")
+def edit(
+    name: _NameArgument,
+    text: _TextArgument,
+    who: _WhoOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Give a saved query another text, and count it again in all stored articles.
+
+    Its numbers are those of the former text until the history is counted.
+    """
+    from newscrawl.storage.saved_queries import edit_query, find_query
+
+    made_by = _who(who)
+    with open_for_reading(database) as store:
+        stored = find_query(store, name).name
+        edit_query(store, stored, text, made_by)
+        _count(store, stored)
+
+
+@app.command(epilog="Example: newscrawl queries remove 'rail strikes'")
+def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
+    """Delete a saved query with its numbers, and stop watching it."""
+    from newscrawl.cli.output import write_note
+    from newscrawl.storage.saved_queries import find_query, remove_query
+
+    with open_for_reading(database) as store:
+        stored = find_query(store, name).name
+        remove_query(store, stored)
+    write_note(f"{stored}: removed.")
+
+
+@app.command(epilog="Example: newscrawl queries recount 'rail strikes'")
+def recount(name: _NameArgument, database: DatabaseOption = None) -> None:
+    """Count a saved query in all stored articles: continue a count that was stopped, or else begin
+    again."""
+    from newscrawl.storage.saved_queries import edit_query, find_query
+
+    with open_for_reading(database) as store:
+        found = find_query(store, name)
+        if found.counted:
+            edit_query(store, found.name, None, "")
+        _count(store, found.name)
+
+
+def _who(given: str | None) -> str:
+    made_by = given or config.user_name()
+    if not made_by:
+        raise InputError("who saves the query? give --who NAME")
+    return made_by
+
+
+def _registered(companies: "Path | None") -> list[str]:
+    """Return the names that a query may not have: companies, their aliases, and groups."""
+    registry = companies_from(companies)
+    names = [*registry.structure.groups]
+    for company in registry:
+        names += [company.name, *company.aliases, *company.ambiguous]
+    return names
+
+
+def _count(store: "Database", name: str) -> None:
+    from newscrawl.cli.output import total_bar, write_note
+    from newscrawl.storage import queries
+    from newscrawl.storage.saved_queries import count_history
+
+    with total_bar("articles") as report:
+        count_history(store, name, report)
+    years = queries.mention_counts(store, "year", company=name)
+    number = sum(row.hits.articles for row in years if row.hits)
+    write_note(f"{name}: {number:,} articles. See newscrawl mentions -c '{name}'.")
+
+
+def _show(rows: "list[SavedQueryRow]", output_format: Format) -> None:
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render
+
+    columns = (
+        Column(key="name", heading="name", wide=True),
+        Column(key="text", heading="text", wide=True),
+        Column(key="pending_text", heading="being counted", wide=True),
+        Column(key="counted", heading="counted", show=lambda done: "yes" if done else "not yet"),
+        Column(key="created_at", heading="created at", table=False),
+        Column(key="created_by", heading="created by", table=False),
+        Column(key="changed_at", heading="changed at", table=False),
+        Column(key="changed_by", heading="by"),
+    )
+    records = [asdict(row) for row in rows]
+    for record in records:
+        if record["pending_text"] == record["text"]:
+            record["pending_text"] = None
+    render(records, columns, output_format)

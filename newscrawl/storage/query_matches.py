@@ -1,0 +1,134 @@
+"""The matches of saved queries, kept in step with the articles in the transactions that store them
+(`newscrawl.storage.rollups`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, delete, select
+
+from newscrawl.storage.engine import BulkInsert
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
+from newscrawl.storage.search_language import Facts, Hit, Node, SearchedArticle, evaluate
+from newscrawl.storage.search_language import parse_query as parse
+from newscrawl.storage.words import Wording, lines
+
+UNKNOWN = "unknown"  # the language of articles that give none
+
+# Occurrences in headline and body, by the number of the saved query.
+Matches = dict[int, tuple[int, int]]
+
+_QUERIES = select(
+    SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text
+)
+_SOURCES = select(Source.id, Source.slug, Source.country).where(
+    Source.id.in_(bindparam("sources", expanding=True))
+)
+_COUNTING = and_(
+    SavedQuery.company_id == QueryMatch.company_id, SavedQuery.version == QueryMatch.version
+)
+_STORED = (
+    select(QueryMatch.article_id, QueryMatch.company_id, QueryMatch.in_title, QueryMatch.in_body)
+    .join(SavedQuery, _COUNTING)
+    .where(QueryMatch.article_id.in_(bindparam("numbers", expanding=True)))
+)
+_ADD = BulkInsert(
+    Base.metadata.tables["query_matches"],
+    ("company_id", "version", "article_id", "in_title", "in_body"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedArticle:
+    """An article to be matched; `language` is "" if it gives none."""
+
+    article_id: int
+    source_id: int
+    language: str
+    wording: Wording
+
+
+@lru_cache(maxsize=256)
+def parsed(text: str) -> Node | None:
+    """Return what a saved text means; None for one that an earlier version of newscrawl read."""
+    try:
+        return parse(text)
+    except QuestionError:
+        return None
+
+
+def counted_hits(hits: Iterable[Hit]) -> tuple[int, int]:
+    """Return the numbers of hits in headline and body."""
+    sections = [section for section, _, _ in hits]
+    return sections.count("title"), sections.count("body")
+
+
+def stored_matches(connection: Connection, numbers: Sequence[int]) -> dict[int, Matches]:
+    """Return the matches that count, by article."""
+    matches: dict[int, Matches] = {}
+    rows = connection.execute(_STORED, {"numbers": list(numbers)})
+    for article, query, in_title, in_body in rows:
+        matches.setdefault(article, {})[query] = in_title, in_body
+    return matches
+
+
+def write_matches(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert matches that are not stored."""
+    _ADD.write(connection, rows)
+
+
+class QueryMatcher:
+    """All saved queries as they are in a transaction.
+
+    On PostgreSQL, reading them keeps others from changing them until it ends (`saved_queries`).
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._queries: list[tuple[int, int, bool, Node]] = []
+        for number, text, version, pending_text in connection.execute(_QUERIES):
+            if version and (node := parsed(text)):
+                self._queries.append((number, version, True, node))
+            if pending_text is not None and (node := parsed(pending_text)):
+                self._queries.append((number, version + 1, False, node))
+        self._facts: dict[int, tuple[str, str]] = {}
+
+    def update(
+        self, articles: Sequence[MatchedArticle], changed: Sequence[int] = ()
+    ) -> dict[int, Matches]:
+        """Store the matches of articles in place of those of the `changed` ones; return those that
+        count."""
+        if not self._queries:
+            return {}
+        if changed:
+            old = delete(QueryMatch).where(QueryMatch.article_id.in_(changed))
+            self._connection.execute(old)
+        self._read_sources({article.source_id for article in articles})
+        rows: list[dict[str, Any]] = []
+        matches: dict[int, Matches] = {}
+        for article in articles:
+            searched = self._searched(article)
+            for number, version, counts, node in self._queries:
+                hits = evaluate(node, searched)
+                if hits is None:
+                    continue
+                in_title, in_body = counted_hits(hits)
+                key = {"company_id": number, "version": version, "article_id": article.article_id}
+                rows.append({**key, "in_title": in_title, "in_body": in_body})
+                if counts:
+                    matches.setdefault(article.article_id, {})[number] = in_title, in_body
+        write_matches(self._connection, rows)
+        return matches
+
+    def _read_sources(self, numbers: set[int]) -> None:
+        if missing := sorted(numbers - self._facts.keys()):
+            for number, slug, country in self._connection.execute(_SOURCES, {"sources": missing}):
+                self._facts[number] = slug, country
+
+    def _searched(self, article: MatchedArticle) -> SearchedArticle:
+        slug, country = self._facts[article.source_id]
+        facts = Facts(article.language or UNKNOWN, slug, country)
+        wording = article.wording
+        return SearchedArticle(lines(wording.title), lines(wording.body), facts)

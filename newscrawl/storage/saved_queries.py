@@ -1,0 +1,384 @@
+"""Saved queries: searches that are counted like companies, under names of their own.
+
+The history is counted once, in batches that a killed process continues (`count_history`). Until it
+is complete, the numbers of a new query are 0, and a changed one keeps those of its former text;
+then all numbers change in one transaction. From the moment a text is saved, the transactions that
+store articles match them with it (`newscrawl.storage.query_matches`). Whoever changes a query locks
+the table first, so that no transaction stores articles by an outdated list of queries.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NoReturn
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    delete,
+    func,
+    insert,
+    literal,
+    literal_column,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Company,
+    CountedArticle,
+    DailyCompany,
+    DailyCompanySource,
+    QueryMatch,
+    SavedQuery,
+    Source,
+    WatchedCompany,
+)
+from newscrawl.storage.query_matches import UNKNOWN, counted_hits, write_matches
+from newscrawl.storage.search_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
+from newscrawl.storage.search_language import (
+    Facts,
+    Node,
+    SearchedArticle,
+    evaluate,
+    for_postgres,
+    for_sqlite,
+    parse_query,
+)
+from newscrawl.storage.words import folded_words
+from newscrawl.text import match_name
+
+# Ours: each query is matched with every article that is stored.
+MAX_QUERIES = 100
+MAX_NAME = 80
+# Ours: articles in one transaction, and keys that are read from the index at a time.
+_AT_ONCE = 200
+_KEYS = 20_000
+
+Progress = Callable[[int, int], None]
+_ROLLUPS = (Appearance, DailyCompany, DailyCompanySource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedQueryRow:
+    """A saved query. `counted` says whether its present text is counted through all of the history;
+    else `pending_text` is the text that is being counted, and `text`, if it was counted before, the
+    one whose numbers are shown."""
+
+    name: str
+    text: str
+    counted: bool
+    pending_text: str | None
+    created_at: datetime
+    created_by: str
+    changed_at: datetime
+    changed_by: str
+
+
+def list_queries(database: Database) -> list[SavedQueryRow]:
+    """Return all saved queries, by name."""
+    query = select(Company.name, SavedQuery).join(Company, Company.id == SavedQuery.company_id)
+    with database.reading() as session:
+        rows = [_row(name, saved) for name, saved in session.execute(query)]
+    return sorted(rows, key=lambda row: row.name.casefold())
+
+
+def find_query(database: Database, name: str) -> SavedQueryRow:
+    """Return a saved query by its name in any case; raise QuestionError with similar names."""
+    rows = {row.name: row for row in list_queries(database)}
+    known, near = match_name(name, [*rows])
+    return rows[known] if known is not None else _unknown(name, near)
+
+
+def add_query(
+    database: Database, name: str, text: str, made_by: str, *, taken: Collection[str] = ()
+) -> str:
+    """Save a query, whose history is not counted yet; return its name as it is stored.
+
+    `taken` are names of the registry. Raise QuestionError for a text with a fault, for a name in
+    use, and for more than MAX_QUERIES.
+    """
+    parse_query(text)
+    name = _valid_name(name)
+
+    def work(session: Session) -> None:
+        connection = session.connection()
+        _lock(connection)
+        if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
+            raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
+        stored = session.scalars(select(Company.name))
+        used, _ = match_name(name, [*taken, *stored])
+        if used is not None:
+            raise QuestionError(f"a company, group or query is named {used!r}: choose another")
+        row = insert(Company).values(name=name).returning(Company.id)
+        now = datetime.now(UTC)
+        saved = SavedQuery(
+            company_id=connection.execute(row).scalar_one(),
+            text=text,
+            version=0,
+            pending_text=text,
+            position=0,
+            created_at=now,
+            created_by=made_by,
+            changed_at=now,
+            changed_by=made_by,
+        )
+        session.add(saved)
+
+    database.write(work)
+    return name
+
+
+def edit_query(database: Database, name: str, text: str | None, made_by: str) -> bool:
+    """Replace the text of a query, or with None count its present text again; return whether there
+    is anything to count. Its numbers stay until the history is counted. Raise QuestionError."""
+    if text is not None:
+        parse_query(text)
+
+    def work(session: Session) -> bool:
+        _lock(session.connection())
+        saved = _saved(session, name)
+        if text is not None and text == (saved.pending_text or saved.text):
+            return saved.pending_text is not None
+        _delete_matches(session, saved, QueryMatch.version > saved.version)
+        saved.pending_text = text if text is not None else saved.pending_text or saved.text
+        saved.position = 0
+        if text is not None:
+            saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
+        return True
+
+    return database.write(work)
+
+
+def remove_query(database: Database, name: str) -> None:
+    """Delete a query with its numbers, and stop watching it; raise QuestionError."""
+
+    def work(session: Session) -> None:
+        _lock(session.connection())
+        saved = _saved(session, name)
+        number = saved.company_id
+        _delete_matches(session, saved, literal(value=True))
+        for table in _ROLLUPS:
+            session.execute(delete(table).where(table.company_id == number))
+        watched = or_(WatchedCompany.company == name, WatchedCompany.other == name)
+        session.execute(delete(WatchedCompany).where(watched))
+        session.delete(saved)
+        session.flush()
+        session.execute(delete(Company).where(Company.id == number))
+
+    database.write(work)
+
+
+def count_history(
+    database: Database, name: str, progress: Progress = lambda _done, _of: None
+) -> None:
+    """Match all stored articles with the pending text of a query, and count it from then on.
+
+    It continues where another call was stopped. `progress` is called with the numbers of finished
+    candidates and of all. Raise QuestionError where there is no such query (any more).
+    """
+    with database.reading() as session:
+        saved = _saved(session, name)
+        pending, position = saved.pending_text, saved.position
+        total = 0 if pending is None else _count(session, parse_query(pending))
+        done = total - _count(session, parse_query(pending), position) if pending else 0
+    while pending is not None:
+        node = parse_query(pending)
+        with database.reading() as session:
+            keys = _keys(session, node, position)
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            if not _count_batch(database, name, pending, node, some):
+                return count_history(database, name, progress)  # its text was changed meanwhile
+            done += len(some)
+            progress(min(done, total), total)
+        if not keys:
+            _activate(database, name, pending)
+            return None
+        position = keys[-1]
+    return None
+
+
+def _count_batch(
+    database: Database, name: str, pending: str, node: Node, keys: Sequence[int]
+) -> bool:
+    """Store the matches among some articles; return False if the query has another text now."""
+
+    def work(session: Session) -> bool:
+        saved = _saved(session, name, lock=True)
+        if saved.pending_text != pending:
+            return False
+        sqlite = session.get_bind().dialect.name == "sqlite"
+        numbers = [article_of(key) if sqlite else key for key in keys]
+        _delete_matches(
+            session,
+            saved,
+            (QueryMatch.version == saved.version + 1) & QueryMatch.article_id.in_(numbers),
+        )
+        rows = []
+        for number, article in _locked_articles(session, numbers):
+            hits = evaluate(node, article)
+            if hits is not None:
+                in_title, in_body = counted_hits(hits)
+                row = {"company_id": saved.company_id, "version": saved.version + 1}
+                rows.append(row | {"article_id": number, "in_title": in_title, "in_body": in_body})
+        write_matches(session.connection(), rows)
+        saved.position = max(saved.position, keys[-1])
+        return True
+
+    return database.write(work)
+
+
+def _locked_articles(session: Session, numbers: Sequence[int]) -> list[tuple[int, SearchedArticle]]:
+    """Return articles of the index, which nobody changes until the transaction ends."""
+    locked = select(Article.id).where(Article.id.in_(numbers)).order_by(Article.id)
+    session.execute(locked.with_for_update())
+    columns = Article.id, Article.title, Article.text, CountedArticle.language
+    query = (
+        select(*columns, Source.slug, Source.country)
+        .join(Source, Source.id == Article.source_id)
+        .join(CountedArticle, CountedArticle.article_id == Article.id)
+        .where(Article.id.in_(numbers))
+    )
+    return [
+        (
+            number,
+            SearchedArticle(
+                folded_words(title or ""),
+                folded_words(body),
+                Facts(language or UNKNOWN, source, country),
+            ),
+        )
+        for number, title, body, language, source, country in session.execute(query)
+    ]
+
+
+def _activate(database: Database, name: str, pending: str) -> None:
+    """Let the pending text count in place of the former one, in all tables."""
+
+    def work(session: Session) -> None:
+        _lock(session.connection())
+        saved = _saved(session, name)
+        if saved.pending_text != pending:
+            return
+        _delete_matches(session, saved, QueryMatch.version <= saved.version)
+        for table in _ROLLUPS:
+            session.execute(delete(table).where(table.company_id == saved.company_id))
+        saved.version += 1
+        saved.text, saved.pending_text, saved.position = pending, None, 0
+        session.flush()
+        _write_rollups(session, saved)
+
+    database.write(work)
+
+
+def _write_rollups(session: Session, saved: SavedQuery) -> None:
+    """Write the rows of a query from its matches."""
+    article = CountedArticle
+    same = [article.minute, article.article_id, article.source_id, article.language]
+    same += [article.section, article.limited, article.story_id]
+    number = literal(saved.company_id).label("company_id")
+    matches = (
+        select(number, *same, QueryMatch.in_title, QueryMatch.in_body)
+        .join(QueryMatch, QueryMatch.article_id == article.article_id)
+        .where(QueryMatch.company_id == saved.company_id, QueryMatch.version == saved.version)
+    )
+    session.execute(_insert_from(Appearance, matches))
+    table = Appearance
+    sums: list[Any] = [func.count().label("articles"), func.sum(table.limited).label("limited")]
+    sums += [func.sum(table.in_title).label("in_title"), func.sum(table.in_body).label("in_body")]
+    nothing = [literal(0).label(name) for name in ("boilerplate", "boilerplate_articles")]
+    by_source: list[Any] = [table.source_id, Article.day, table.language]
+    for rollup, keys in ((DailyCompany, [Article.day]), (DailyCompanySource, by_source)):
+        counts = (
+            select(number, *keys, *sums, *nothing)
+            .join(Article, Article.id == table.article_id)
+            .where(table.company_id == saved.company_id)
+            .group_by(*keys)
+        )
+        session.execute(_insert_from(rollup, counts))
+
+
+def _insert_from(table: type[Any], rows: Any) -> Any:
+    return insert(table).from_select([column.name for column in rows.selected_columns], rows)
+
+
+def _lock(connection: Connection) -> None:
+    """Wait until no transaction uses the list of queries, and keep others from reading it."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("LOCK TABLE saved_queries IN ACCESS EXCLUSIVE MODE"))
+
+
+def _saved(session: Session, name: str, *, lock: bool = False) -> SavedQuery:
+    query = select(SavedQuery).join(Company, Company.id == SavedQuery.company_id)
+    query = query.where(Company.name == name)
+    saved = session.scalar(query.with_for_update(of=SavedQuery) if lock else query)
+    return saved if saved is not None else _unknown(name, [])
+
+
+def _unknown(name: str, near: Sequence[str]) -> NoReturn:
+    advice = f"did you mean {' or '.join(near)}?" if near else "newscrawl queries list shows them"
+    raise QuestionError(f"no saved query {name!r}: {advice}")
+
+
+def _delete_matches(session: Session, saved: SavedQuery, which: ColumnElement[bool]) -> None:
+    session.execute(
+        delete(QueryMatch)
+        .where(QueryMatch.company_id == saved.company_id, which)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _row(name: str, saved: SavedQuery) -> SavedQueryRow:
+    return SavedQueryRow(
+        name=name,
+        text=saved.text,
+        counted=saved.pending_text is None,
+        pending_text=saved.pending_text,
+        created_at=saved.created_at,
+        created_by=saved.created_by,
+        changed_at=saved.changed_at,
+        changed_by=saved.changed_by,
+    )
+
+
+def _valid_name(given: str) -> str:
+    name = re.sub(r"\s+", " ", unicodedata.normalize("NFC", given)).strip()
+    if not name or len(name) > MAX_NAME:
+        raise QuestionError(f"a name has 1 to {MAX_NAME} characters: write one of that length")
+    if any(unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Co", "Cn"} for sign in name):
+        raise QuestionError("a name has no control characters: leave them out")
+    return name
+
+
+def _index_of(session: Session, node: Node) -> tuple[Any, ColumnElement[bool]]:
+    """Return the key of the search index, and the condition for what may match a query."""
+    if session.get_bind().dialect.name == "sqlite":
+        matches = literal_column("article_search").op("MATCH")(for_sqlite(node))
+        return SQLITE_SEARCH.c.rowid, matches
+    query = literal(for_postgres(node)).cast(postgresql.TSQUERY())
+    return POSTGRES_SEARCH.c.article_id, POSTGRES_SEARCH.c.words.op("@@")(query)
+
+
+def _keys(session: Session, node: Node, after: int) -> list[int]:
+    key, matches = _index_of(session, node)
+    return list(session.scalars(select(key).where(matches, key > after).order_by(key).limit(_KEYS)))
+
+
+def _count(session: Session, node: Node, after: int = 0) -> int:
+    key, matches = _index_of(session, node)
+    return (
+        session.scalar(
+            select(func.count()).select_from(select(key).where(matches, key > after).subquery())
+        )
+        or 0
+    )
