@@ -32,6 +32,16 @@ class CompanyStructure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """What is in use when a question is asked, "" where it is not known: the version of newscrawl,
+    and digests of the registry of companies and of the models of extraction."""
+
+    program: str = ""
+    companies: str = ""
+    extraction: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
     """The data of a page in a feed or sitemap."""
 

@@ -8,7 +8,8 @@
 
 To count companies with their subsidiaries, or groups of a companies file, give their structure:
 `scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. Questions about
-registered companies get them from `query.registered_companies()`.
+registered companies get them from `query.registered_companies()`; `query.proof` says what is in use
+if it gets `query.versions()`.
 
 The functions only read. They raise QuestionError for a question that can't be answered as it is
 asked, and StorageError, its base class, for a database that can't be read. Rows are frozen
@@ -21,8 +22,9 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.items import CompanyStructure
+from newscrawl.items import CompanyStructure, Versions
 from newscrawl.mentions import load_companies
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import *
@@ -43,6 +45,7 @@ __all__ = [
     "to_pandas",
     "to_polars",
     "to_records",
+    "versions",
 ]
 __all__ += queries.__all__
 
@@ -62,6 +65,11 @@ def registered_companies(companies: str | Path | None = None) -> list[str]:
     """Return the names of the bundled companies and those of a file of one's own; raise
     CompaniesError for a faulty file."""
     return [company.name for company in load_companies(companies)]
+
+
+def versions(companies: str | Path | None = None) -> Versions:
+    """Return what is in use: the version of newscrawl, and digests of its models and companies."""
+    return versions_of(load_companies(companies))
 
 
 def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:

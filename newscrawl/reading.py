@@ -6,13 +6,19 @@ Crawls, the ingestion of archives and re-extraction all read pages with it.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
 from typing import Final, Literal
 
+from newscrawl import extraction
 from newscrawl.extraction.extract import extract_from
 from newscrawl.extraction.language import decide_language
 from newscrawl.extraction.methods import parse_page
 from newscrawl.extraction.template_memory import fingerprints
-from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page
+from newscrawl.items import Article, Barrier, Document, Hints, Kind, Memory, Page, Versions
+from newscrawl.mentions import Companies
 from newscrawl.sources.urls import declared_url
 
 Reason = Literal["NotHtml", "NotAnArticle", "ConsentOrPaywall", "Empty", "TooShort"]
@@ -22,6 +28,7 @@ NOT_ARTICLES: Final[frozenset[Kind]] = frozenset({"front", "error", "other"})
 _BEFORE_ARTICLES: Final[frozenset[Kind]] = frozenset({"consent", "paywall"})
 _TAG = re.compile(rb"<[!a-zA-Z]")
 _SNIFFED = 4096
+_DIGEST = 12  # hexadecimal digits
 
 
 class NoArticleError(Exception):
@@ -136,3 +143,25 @@ def with_feed_hints(article: Article, page: Page) -> Article:
         section=article.section or hints.section,
         language=article.language or hints.language or page.language,
     )
+
+
+@lru_cache(maxsize=2)
+def versions_of(companies: Companies) -> Versions:
+    """Return the version of the program, and digests of its models and of these companies."""
+    entries = "\n".join(repr(company) for company in companies)
+    return Versions(
+        program=version("newscrawl"),
+        companies=f"{len(companies):,}, {_digest(entries.encode())}",
+        extraction=_digest_of_models(),
+    )
+
+
+@cache
+def _digest_of_models() -> str:
+    """Return a digest of the data that extraction reads: models, limits, stop words."""
+    folder = Path(extraction.__file__).parent / "data"
+    return _digest(b"".join(file.read_bytes() for file in sorted(folder.iterdir())))
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:_DIGEST]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import uvicorn
 
 from newscrawl.cli.explainer import find_mentions_again
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
+from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database
@@ -210,13 +212,14 @@ def config_of(database: Path, **settings: object) -> Config:
     return replace(config, **settings)
 
 
-def explain(urls: Sequence[str], fetch_anew: bool) -> ExplainedDocument:
+def explain(urls: Sequence[str], fetch_anew: bool, asked: AskedSentence) -> ExplainedDocument:
     """An explanation as the command line's, with a style of its own."""
     if not fetch_anew:
         raise UnexplainedError("The page is not in the archive.")
     return ExplainedDocument(
         "<!DOCTYPE html><title>why</title><style>h1 { color: rgb(1, 2, 3) }</style>"
-        f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p>{SCRIPT}"
+        f"<h1>Kept and dropped</h1><p>{len(str(urls))}</p><p>{escape(asked.text)}</p>"
+        f"<a href='{asked.back}'>Back to the article</a>{SCRIPT}"
     )
 
 

@@ -17,6 +17,7 @@ from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
+    from newscrawl.items import Versions
     from newscrawl.mentions import Companies
     from newscrawl.sources import Source
     from newscrawl.storage import Database
@@ -207,6 +208,13 @@ class QueryContext:
     scope: "Scope"
     output_format: ExportFormat
     registry: "Companies | None" = None
+
+    @property
+    def versions(self) -> "Versions":
+        """What is in use: the program, the companies, the models of extraction."""
+        from newscrawl.reading import versions_of
+
+        return versions_of(self.registry if self.registry is not None else companies_from(None))
 
     @property
     def note(self) -> str:

@@ -12,8 +12,8 @@ from newscrawl.archive.rematch import Rematch, RematchResult
 from newscrawl.archive.warc import Capture, decoded_body
 from newscrawl.cli.extract import fetch_policy
 from newscrawl.dashboard.config import ExplainedDocument, UnexplainedError
-from newscrawl.extraction.explain import explain
-from newscrawl.extraction.explain_page import render
+from newscrawl.extraction.explain import Explanation, explain
+from newscrawl.extraction.explain_page import NO_SENTENCE, AskedSentence, render
 from newscrawl.sources.fetcher import FetchError, fetch
 from newscrawl.storage import Database
 from newscrawl.storage.mentions import count_texts
@@ -50,22 +50,26 @@ class Explainer:
         self._read_at = float("-inf")
         self._lock = Lock()
 
-    def __call__(self, urls: Sequence[str], fetch_anew: bool) -> ExplainedDocument:
-        """Return the explanation of the page at the first of the URLs that is available.
+    def __call__(
+        self, urls: Sequence[str], fetch_anew: bool, asked: AskedSentence = NO_SENTENCE
+    ) -> ExplainedDocument:
+        """Return the explanation of the page at the first of the URLs that is available, of the
+        asked sentence first.
 
         Raises UnexplainedError.
         """
         with self._lock:
-            return self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+            explained = self._fetched(urls[0]) if fetch_anew else self._archived(urls)
+            return ExplainedDocument(render(explained, asked))
 
-    def _fetched(self, url: str) -> ExplainedDocument:
+    def _fetched(self, url: str) -> Explanation:
         try:
             page = fetch(url, fetch_policy())
         except FetchError as error:
             raise UnexplainedError(f"{error}.") from error
-        return ExplainedDocument(render(explain(page.body, page.url, encoding=page.encoding)))
+        return explain(page.body, page.url, encoding=page.encoding)
 
-    def _archived(self, urls: Sequence[str]) -> ExplainedDocument:
+    def _archived(self, urls: Sequence[str]) -> Explanation:
         if self._folder is None:
             raise UnexplainedError(
                 "There is no archive of pages: set NEWSCRAWL_ARCHIVE to its folder."
@@ -77,7 +81,7 @@ class Explainer:
             html, encoding = decoded_body(capture), _charset(capture)
         except ArchiveError as error:
             raise UnexplainedError(f"{error}.") from error
-        return ExplainedDocument(render(explain(html, capture.url, encoding=encoding)))
+        return explain(html, capture.url, encoding=encoding)
 
     def _capture(self, folder: Path, urls: Sequence[str]) -> Capture | None:
         found = _first(self._archive, urls) if self._archive else None

@@ -198,6 +198,9 @@ def explain(
     url: PageUrlOption = None,
     encoding: EncodingOption = None,
     allow_private: PrivateOption = False,
+    sentence: Annotated[
+        str, typer.Option(help="A sentence of the page: why it counts comes first.", metavar="TEXT")
+    ] = "",
 ) -> None:
     """Write a page that shows why: each block kept or dropped, its features against their
     limits, the tag ratios, what each method took.
@@ -206,13 +209,14 @@ def explain(
     runs in it.
     """
     from newscrawl.extraction.explain import explain as explained
-    from newscrawl.extraction.explain_page import render
+    from newscrawl.extraction.explain_page import AskedSentence, render
     from newscrawl.extraction.methods import METHODS
 
     method = match_one(method, list(METHODS), "method", "newscrawl explain --help")
     read = read_page(page, allow_private=allow_private)
     document = render(
-        explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method)
+        explained(read.html, url or read.url, encoding=encoding or read.encoding, method=method),
+        AskedSentence(text=sentence),
     )
     try:
         output.write_text(document, "utf-8")

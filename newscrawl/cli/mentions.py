@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
@@ -16,7 +16,7 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from newscrawl.storage.queries import Completeness, Scope
+    from newscrawl.storage.queries import Completeness, LeftOut, Proof, ProvenArticle, Scope
 
 Grouping = Literal[
     "company",
@@ -31,7 +31,7 @@ Grouping = Literal[
     "language",
     "section",
 ]
-Measure = Literal["articles", "mentions", "stories"]
+Measure = Literal["articles", "mentions", "stories", "headline", "body", "read", "boilerplate"]
 
 ByOption = Annotated[
     Grouping | None,
@@ -50,7 +50,29 @@ ShareOption = Annotated[
     ),
 ]
 MeasureOption = Annotated[
-    Measure, typer.Option(help="What shares are of: articles, mentions or stories.", metavar="WHAT")
+    Measure,
+    typer.Option(
+        help="What --share and --explain are of: articles, mentions or stories; --explain also of "
+        "headline, body, read (all articles) or boilerplate (menus and teasers).",
+        metavar="WHAT",
+    ),
+]
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        help="What is behind the number: articles, sentences with rule and score, what was left "
+        "out and why.",
+    ),
+]
+BesideOption = Annotated[
+    str | None,
+    typer.Option(
+        help="With --explain: only articles that mention this company, too.", metavar="NAME"
+    ),
+]
+OffsetOption = Annotated[
+    int, typer.Option(min=0, help="With --explain: leave out the newest articles.")
 ]
 
 _PERIODS = {"hour", "day", "week", "month", "quarter", "year"}
@@ -58,6 +80,8 @@ _MAX_DAYS_OF_HOURS = 3660  # ours: ten years take some ten seconds
 _HEADINGS = {"week": "week of"}
 _HOUR = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)\S*")
 _COMPANIONS = 20  # companies that --with lists where --limit says nothing else
+_EXPLAINED = 20  # articles that --explain lists where --limit says nothing else
+_SHARED = ("articles", "mentions", "stories")  # what shares are of
 
 EXAMPLE = "Example: newscrawl mentions --company Siemens --since 30d --by week"
 
@@ -73,9 +97,19 @@ class _Options:
     limit: int | None
     stories: bool
     measure: Measure
+    explain: bool
+    beside: str | None
+    offset: int
 
     def check(self) -> None:
         """Raise InputError for options that don't go together."""
+        if self.explain:
+            self._check_explain()
+            return
+        if self.beside is not None or self.offset:
+            raise InputError("--beside and --offset go with --explain: add it")
+        if self.measure not in _SHARED:
+            raise InputError(f"--measure {self.measure} goes with --explain: add it")
         if self.share and (self.company or self.together):
             raise InputError("--share names the companies itself: leave --company and --with out")
         if len(self.share) == 1:
@@ -90,6 +124,16 @@ class _Options:
             other = "--share" if self.share else f"--by {self.by}"
             raise InputError(f"--limit goes with --by company, not with {other}")
 
+    def _check_explain(self) -> None:
+        others = {"--share": self.share, "--with": self.together, "--by": self.by}
+        others["--stories"] = self.stories
+        if given := next((name for name, value in others.items() if value), None):
+            raise InputError(f"--explain explains one number: leave {given} out")
+        if self.measure == "read" and self.company is not None:
+            raise InputError("--measure read is of all articles: leave --company out")
+        if self.beside is not None and (self.company is None or self.measure == "boilerplate"):
+            raise InputError("--beside needs --company NAME, and articles or mentions of it")
+
 
 StoriesOption = Annotated[
     bool, typer.Option("--stories", help="Also count stories: near copies count once.")
@@ -100,7 +144,10 @@ TogetherOption = Annotated[
 MaxCompaniesOption = Annotated[
     int | None,
     typer.Option(
-        "--limit", "-n", min=1, help="Maximum number of companies, the most mentioned first."
+        "--limit",
+        "-n",
+        min=1,
+        help="Maximum number of companies, the most mentioned first, or of articles to explain.",
     ),
 ]
 
@@ -115,6 +162,9 @@ def mentions(
     measure: MeasureOption = "articles",
     together: TogetherOption = False,
     limit: MaxCompaniesOption = None,
+    explain: ExplainOption = False,
+    beside: BesideOption = None,
+    offset: OffsetOption = 0,
 ) -> None:
     """Count mentions of companies: over time, by source, country, language, section or company.
 
@@ -133,13 +183,18 @@ def mentions(
         limit=limit,
         stories=stories,
         measure=measure,
+        explain=explain,
+        beside=beside,
+        offset=offset,
     )
     options.check()
-    given = [*options.share, *([company] if company is not None else [])]
+    given = [*options.share, *(one for one in (company, beside) if one is not None)]
     names = company_names_of(given, query)
     if by == "hour":
         _check_hours(query.scope)
-    if share:
+    if explain:
+        shown = _show_proof(query, names, options)
+    elif share:
         shown = _show_shares(query, names, options)
     elif together:
         shown = _show_companions(query, names[0], limit or _COMPANIONS)
@@ -232,8 +287,9 @@ def _show_shares(query: QueryContext, names: Sequence[str], options: _Options) -
     from newscrawl.storage import queries
 
     by = None if options.by == "company" else options.by
+    measure = next(one for one in get_args(queries.Measure) if one == options.measure)
     shares = queries.share_of_voice(
-        query.database, names, by=by, measure=options.measure, scope=query.scope
+        query.database, names, by=by, measure=measure, scope=query.scope
     )
     named = {"key": by or "", "number": options.measure}
     columns = [
@@ -273,6 +329,104 @@ def _show_companions(query: QueryContext, company: str, limit: int) -> bool:
     if not rows:
         _write_no_result(f"a company beside {company}", completeness)
     return bool(rows)
+
+
+# --- What is behind a number ---
+
+_PROVEN = ("day", "source", "adds", "company", "rule", "score", "sentence")
+_FOR_FILES = ("section", "surface", "title", "url")
+_REASONS = {
+    "boilerplate": "in menus and teasers: {mentions:,} on {articles:,} pages",
+    "paywalled": "behind a paywall, with headline and standfirst alone: up to {articles:,} more",
+    "disallowed": "not to be fetched (robots.txt), headline alone: up to {articles:,} more",
+    "corrected": "called wrong by a person: {mentions:,} in {articles:,} articles",
+    "quarantined": "in the quarantine: {mentions:,} in {articles:,} versions",
+    "kind": "on pages that are no articles: {mentions:,} on {articles:,}",
+}
+
+
+def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) -> bool:
+    """Write what is behind a number; return whether it is above 0."""
+    from dataclasses import asdict
+
+    from newscrawl.cli.output import Column, render, write_json
+    from newscrawl.storage import queries
+
+    found = queries.proof(
+        query.database,
+        query.versions,
+        counted=options.measure,
+        company=names[0] if names else None,
+        beside=names[1] if names[1:] else None,
+        scope=query.scope,
+        limit=options.limit or _EXPLAINED,
+        offset=options.offset,
+    )
+    if query.output_format == "json":
+        write_json(asdict(found))
+        return bool(found.number)
+    one_company = len(query.scope.members(names[0])) == 1 if names else False
+    shown = [
+        Column(
+            key=name,
+            heading=name,
+            number=name in {"adds", "score"},
+            wide=name == "sentence",
+            table=name != "company" or not one_company or options.beside is not None,
+        )
+        for name in _PROVEN
+    ]
+    shown += [Column(key=name, heading=name, table=False) for name in _FOR_FILES]
+    whom = f" of {' and '.join(names)}" if names else ""
+    render(
+        [row for article in found.articles for row in _proven_rows(article)],
+        shown,
+        query.output_format,
+        title=f"{options.measure.capitalize()}{whom}: {found.number:,}{_span(query.scope)}",
+        note=_proof_note(found, options.offset) + query.note,
+    )
+    if not found.number:
+        completeness = queries.completeness(query.database, scope=query.scope)
+        _write_no_result(" and ".join(names) or "any company", completeness)
+    return bool(found.number)
+
+
+def _proven_rows(proven: "ProvenArticle") -> list[dict[str, object]]:
+    """Return a row for each mention of an article, or one for the article; `adds` stands in the
+    first one."""
+    row = proven.article
+    article = {"day": row.day, "source": row.source, "title": row.title, "url": row.url}
+    mentions = [
+        {
+            "company": one.company,
+            "rule": one.rule,
+            "score": one.score,
+            "section": one.section,
+            "surface": one.surface,
+            "sentence": sentence.snippet.text,
+        }
+        for sentence in proven.sentences
+        for one in sentence.mentions
+    ]
+    around = [{"company": name, "sentence": row.title} for name, _ in proven.boilerplate]
+    first, *others = mentions or around or [{"sentence": row.title}]
+    return [{**article, **first, "adds": proven.number}, *({**article, **one} for one in others)]
+
+
+def _proof_note(found: "Proof", offset: int) -> str:
+    """Return what a number leaves out, and what was in use, as a note under the table."""
+    listed = f"Articles {offset + 1:,} to {offset + len(found.articles):,} of {found.total:,}."
+    covered = sum(one.completeness.covered for one in found.coverage)
+    expected = sum(one.completeness.expected for one in found.coverage)
+    read = f"Source-days read: {covered:,} of {expected:,} in {len(found.coverage):,} sources."
+    left_out = "".join(f" Left out, {_reason(one)}." for one in found.left_out)
+    versions = found.versions
+    used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
+    return f"{listed} {read}{left_out} {used}extraction {versions.extraction}."
+
+
+def _reason(one: "LeftOut") -> str:
+    return _REASONS[one.reason].format(mentions=one.mentions or 0, articles=one.articles)
 
 
 def _span(scope: "Scope") -> str:

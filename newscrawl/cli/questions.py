@@ -54,6 +54,7 @@ _FILLED_IN: dict[str, Callable[[QueryContext], object]] = {
     "database": lambda query: query.database,
     "scope": lambda query: query.scope,
     "registered_companies": lambda query: [company.name for company in query.registry or ()],
+    "versions": lambda query: query.versions,
 }
 
 

@@ -17,6 +17,8 @@ from starlette.exceptions import HTTPException
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.filters import MAX_PERIOD, MAX_VALUE
 from newscrawl.dashboard.rendering import app_state, companies_in_use
+from newscrawl.items import Versions
+from newscrawl.reading import versions_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import QUESTIONS, Question, Scope
@@ -107,6 +109,10 @@ def _registered_companies(request: Request) -> list[str]:
     return [company.name for company in registry_of(app_state(request).registry)]
 
 
+def _versions(request: Request) -> Versions:
+    return versions_of(companies_in_use(request))
+
+
 FilledDatabase = Annotated[Database, Depends(_database)]
 FilledScope = Annotated[Scope, Depends(_scope)]
 
@@ -126,11 +132,14 @@ _FILLED_IN = {
     "database": FilledDatabase,
     "scope": FilledScope,
     "registered_companies": Annotated[Sequence[str], Depends(_registered_companies)],
+    "versions": Annotated[Versions, Depends(_versions)],
 }
 _IN_PATH = {"company": Annotated[str, Depends(_company)]}
 # What a parameter takes, by its name; others take what their annotation says.
 _PARAMETERS = {
     "company": Value,
+    "beside": Value,
+    "without": Annotated[list[Text], Query(max_length=MAX_NAMES)],
     "companies": Names,
     "query": Words,
     "url": Url,

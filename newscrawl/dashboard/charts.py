@@ -131,6 +131,21 @@ def over_time(
     return Chart((*keys, OTHERS), tuple(rows))
 
 
+def chart_columns(chart: Chart, name: str, filters: Filters) -> list[dict[str, object]]:
+    """Return for each series of a company's chart what its numbers count, for their proofs."""
+    if filters.split == "whole":
+        counted = chart.series if filters.count == "mentions" else (filters.count,)
+        return [{"counted": one, "company": name} for one in counted]
+    named = [key for key in chart.series if key != OTHERS]
+    columns: list[dict[str, object]] = [
+        {"counted": filters.count, "company": name, filters.split: key} for key in named
+    ]
+    if len(named) < len(chart.series):
+        others = {"counted": filters.count, "company": name, "split": filters.split}
+        columns.append({**others, "without": named})
+    return columns
+
+
 def total(counts: Sequence[MentionCount]) -> Hits:
     """Return the sum of all groups."""
     return sum((count.hits for count in counts if count.hits), Hits())

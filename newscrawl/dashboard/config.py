@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.storage import Database
 
 
@@ -20,10 +21,10 @@ class ExplainedDocument:
     document: str
 
 
-# A function of an article's URLs, the canonical one first, and whether its page is to be fetched
-# instead of looked up in an archive; it raises UnexplainedError. The command line provides it,
-# since the dashboard can't import the archive, its neighbour.
-Explain = Callable[[Sequence[str], bool], ExplainedDocument]
+# A function of an article's URLs, the canonical one first, whether its page is to be fetched
+# instead of looked up in an archive, and the sentence to explain first; it raises UnexplainedError.
+# The command line provides it, since the dashboard can't import the archive, its neighbour.
+Explain = Callable[[Sequence[str], bool, AskedSentence], ExplainedDocument]
 
 
 class RematchReport(Protocol):

@@ -23,7 +23,7 @@ MAX_PERIOD = 3660  # days; ours: ten years of daily points are as many as a scre
 # each part of a chart. Over a longer time they are counted by week, and for charts of several parts
 # by month.
 MAX_DAYS_OF_STORIES = 100
-LAST_PAGE = 200
+LAST_PAGE = 200  # the number of pages that can be asked for
 MAX_VALUE = 200  # characters
 
 

@@ -2,14 +2,14 @@
 marks in texts; the templates and their filters."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from pathlib import Path
 from threading import Lock
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
@@ -265,6 +265,8 @@ def make_templates() -> Environment:
     templates.globals |= {
         "article_address": article_address,
         "company_address": company_address,
+        "proof_address": proof_address,
+        "period_address": period_address,
         "query": query,
     }
     return templates
@@ -311,6 +313,34 @@ def article_address(url: str) -> str:
 def company_address(name: str) -> str:
     """Return the address of the page about a company."""
     return f"/company/{quote(name, safe='')}"
+
+
+def proof_address(
+    filters: Filters,
+    counted: str,
+    company: str = "",
+    *,
+    without: Sequence[str] = (),
+    **more: object,
+) -> str:
+    """Return the address of the proof of a number. It names the days, so that it leads to the same
+    number tomorrow."""
+    values = {"days": "", "since": filters.since, "until": filters.until}
+    values |= {"count": "", "split": "", "by": "", "counted": counted, "company": company, **more}
+    return f"/proof{filters.address(**values)}" + "".join(
+        f"&{urlencode({'without': one})}" for one in without
+    )
+
+
+def period_address(filters: Filters, first: date, column: Mapping[str, Any]) -> str:
+    """Return the address of the proof of a number in a chart: of the days of its period that lie
+    within those of the filters."""
+    if filters.by == "month":
+        after = (first + timedelta(days=31)).replace(day=1)
+    else:
+        after = first + timedelta(days=7 if filters.by == "week" else 1)
+    last = min(after - timedelta(days=1), filters.until)
+    return proof_address(filters, **column, since=max(first, filters.since), until=last)
 
 
 def query(**values: object) -> str:

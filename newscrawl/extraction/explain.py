@@ -213,6 +213,13 @@ def taken_blocks(blocks: Sequence[str], paragraphs: Sequence[str]) -> list[bool]
     return [_share_in(_words(block), held) >= TAKEN_SHARE for block in blocks]
 
 
+def share_of(text: str, whole: str) -> float:
+    """Return the share of the shingles of a text that another one holds."""
+    words = _words(whole)
+    held = {length: set(_shingles(words, length)) for length in range(1, SHINGLE_LENGTH + 1)}
+    return _share_in(_words(text), held)
+
+
 def _words(text: str) -> list[int]:
     numbers: list[int] = count((text,)).numbers.tolist()
     return numbers

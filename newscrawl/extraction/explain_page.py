@@ -3,10 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import exp, log
 
 from markupsafe import Markup
 
-from newscrawl.extraction.explain import BlockReading, Explanation, LineReading
+from newscrawl.extraction.explain import (
+    TAKEN_SHARE,
+    BlockReading,
+    Explanation,
+    LineReading,
+    Reason,
+    share_of,
+)
+from newscrawl.items import Section
 from newscrawl.templating import TEMPLATES, content_hash, html_templates, safe_url
 
 # All ours: blocks that are shown (a longer page says how many are left out), characters of each,
@@ -31,6 +40,20 @@ _LABELS = {
 _COUNTS = frozenset(("sentence_length", "sentences"))  # all other features are shares
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedSentence:
+    """The sentence whose block is explained first: of the body, or the headline. `mentions` say for
+    each company in it by which rule it counts; `back` is the address of the article's page."""
+
+    text: str = ""
+    section: Section = "body"
+    mentions: tuple[str, ...] = ()
+    back: str = ""
+
+
+NO_SENTENCE = AskedSentence()
+
+
 @dataclass(frozen=True, slots=True)
 class BlockRun:
     """Blocks in a row that are all kept or all dropped; many dropped ones are folded."""
@@ -47,8 +70,8 @@ class BlockRun:
         return " · ".join(block.text for block in self.blocks)[:PREVIEW_CHARS]
 
 
-def render(explanation: Explanation) -> str:
-    """Return the whole HTML document."""
+def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
+    """Return the whole HTML document; the answer for a sentence comes first."""
     article = explanation.article
     style = (TEMPLATES / "explain.css").read_text("utf-8")
     policy = (
@@ -79,8 +102,37 @@ def render(explanation: Explanation) -> str:
             labels=_LABELS,
             counts=_COUNTS,
             max_chars=MAX_BLOCK_CHARS,
+            asked=asked,
+            blocks=len(explanation.blocks),
+            shown=len(shown),
+            without=_probability_without,
+            answer=block_of(explanation.blocks, asked.text) if asked.section == "body" else None,
         )
     )
+
+
+def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | None:
+    """Return the block that holds a sentence, or the one with most of its shingles, at least half;
+    None where no block has it."""
+    wanted = _plain(sentence)
+    if not wanted:
+        return None
+    for block in blocks:
+        if wanted in _plain(block.text):
+            return block
+    best = max(blocks, key=lambda block: share_of(sentence, block.text), default=None)
+    return best if best and share_of(sentence, best.text) >= TAKEN_SHARE else None
+
+
+def _probability_without(block: BlockReading, reason: Reason) -> float:
+    """Return the probability of a block if a kind of features were unremarkable."""
+    probability = min(max(block.probability, 1e-12), 1 - 1e-12)
+    odds = log(probability / (1 - probability)) - reason.move
+    return 1 / (1 + exp(-odds))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _facts(explanation: Explanation) -> Mapping[str, str]:

@@ -36,6 +36,9 @@ FIRST_YEAR, LAST_YEAR = 1600, 2200
 # All zones of today are whole quarters of an hour away from UTC.
 QUARTER = 15  # minutes
 
+# The key of articles whose language or section is not known.
+UNKNOWN = "unknown"
+
 _LANGUAGE = re.compile(r"[a-z]{2,3}|unknown|")
 _LISTED = 10  # names in a message
 _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
@@ -322,7 +325,7 @@ def articles_within(
     for column, value in (
         (Source.slug, scope.source),
         (Source.country, scope.country),
-        (Article.language, scope.language),
+        (func.coalesce(Article.language, ""), stored_language(scope.language)),
         (Article.section, scope.section),
     ):
         if value is not None:
@@ -330,6 +333,11 @@ def articles_within(
     if every_kind:
         return query
     return query.where(or_(Article.kind.in_(COUNTED_KINDS), Article.access != "open"))
+
+
+def stored_language(language: str | None) -> str | None:
+    """Return a language as the tables of counts have it: "" is one that is not known."""
+    return "" if language == UNKNOWN else language
 
 
 def _published_within(scope: Scope) -> list[ColumnElement[bool]]:
@@ -379,7 +387,7 @@ def watched(scope: Scope) -> list[ColumnElement[bool]]:
     if scope.language is not None:
         writes = exists().where(
             DailySource.source_id == Source.id,
-            DailySource.language == scope.language,
+            DailySource.language == stored_language(scope.language),
             DailySource.read > 0,
         )
         conditions.append(or_(Source.language == scope.language, writes))

@@ -145,6 +145,41 @@ def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
     ]
 
 
+def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Siemens", "--explain", "--measure", "mentions", "-f", "json")
+    found = json.loads(ran.out)
+    assert ran.code == 0
+    assert found["number"] == sum(one["number"] for one in found["articles"]) > 0
+    sentences = [each for one in found["articles"] for each in one["sentences"]]
+    assert {one["rule"] for each in sentences for one in each["mentions"]} == {"name"}
+    assert found["versions"]["program"]
+    table = world("mentions", "-c", "Siemens", "--explain")
+    assert f"Articles of Siemens: {found['total']}" in table.out
+    assert "In use: newscrawl" in table.out
+
+
+def test_number_of_nothing_is_explained_by_coverage(world: Newscrawl) -> None:
+    ran = world("mentions", "-c", "Bosch", "--explain", "--source", "faz")
+    assert ran.code == 1
+    assert "No mention of Bosch" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--explain", "--by", "day"], "leave --by out"),
+        (["--explain", "--beside", "Bosch"], "--beside needs --company"),
+        (["--explain", "--measure", "read", "-c", "Siemens"], "leave --company out"),
+        (["-c", "Siemens", "--measure", "headline"], "goes with --explain"),
+        (["-c", "Siemens", "--offset", "3"], "go with --explain"),
+    ],
+)
+def test_wrong_explanation_is_refused(world: Newscrawl, arguments: list[str], says: str) -> None:
+    ran = world("mentions", *arguments)
+    assert ran.code == 2
+    assert says in ran.err
+
+
 def test_companies_mentioned_together_are_listed(world: Newscrawl) -> None:
     ran = world("mentions", "-c", "Siemens", "--with", *SPAN, "-f", "json")
     assert rows(ran) == [{"company": "Bosch", "articles": 1, "stories": 1, "share": 0.5}]

@@ -28,6 +28,7 @@ PAGES = {
     "overview": "/",
     "company": "/company/Siemens?count=mentions",
     "compare": "/compare?company=Airbus&company=Boeing&company=Siemens",
+    "proof": "/proof?counted=mentions&company=Siemens",
     "article": TRAM_PAGE,
     "hostile": EVIL,
     "sources": "/sources",
@@ -226,7 +227,7 @@ def test_time_zone_can_be_chosen(look: Look) -> None:
 def test_number_of_the_table_leads_to_its_articles(look: Look) -> None:
     page = look(PAGES["company"]).page
     page.get_by_text("The numbers as a table").click()
-    page.locator("table[data-chart] tbody a").last.click()
+    page.locator("table[data-chart] tbody th a").last.click()
     page.wait_for_url(re.compile(r"since=(\S+)&until=\1"))
     assert page.locator("article.line").count() >= 1
 
@@ -262,7 +263,7 @@ def test_first_tab_leads_to_the_content(look: Look) -> None:
     expect(page.locator("main")).to_be_focused()
 
 
-@pytest.mark.parametrize("name", ["overview", "company", "compare", "article", "editor"])
+@pytest.mark.parametrize("name", ["overview", "company", "compare", "proof", "article", "editor"])
 def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: str) -> None:
     watched = look(PAGES[name])
     wanted = watched.check("clickable")
@@ -287,6 +288,7 @@ def test_everything_clickable_is_reached_by_tab_and_visible(look: Look, name: st
         "/sources",
         "/company/Nokia",
         f"/company/Nokia?source={EVIL_SOURCE}&split=source",
+        f"/proof?company=Nokia&source={EVIL_SOURCE}",
         EVIL,
         "/article?url=" + quote(JAVASCRIPT_URL, safe=""),
         "/search?q=nokia",
@@ -324,15 +326,126 @@ def test_script_url_is_not_a_link(look: Look) -> None:
 def test_explanation_keeps_its_style_and_runs_nothing(look: Look) -> None:
     watched = look(TRAM_PAGE)
     page = watched.page
-    page.get_by_text("Kept and dropped blocks").click()
+    page.get_by_text("Why is this counted?").click()
     expect(page.get_by_text("not in the archive")).to_be_visible()
     page.get_by_role("button", name="Fetch and explain it").click()
     expect(page.get_by_role("heading", name="Kept and dropped")).to_have_css(
         "color", "rgb(1, 2, 3)"
     )
+    expect(page.get_by_text("Siemens will build a tram for the harbour")).to_be_visible()
     assert page.evaluate("window.hacked") is None
+    page.get_by_role("link", name="Back to the article").click()
+    expect(page.locator("h1")).to_contain_text("Siemens builds a tram")
     # The policy says aloud that it stopped the script; and the archive's page was a 404.
     watched.said = [x for x in watched.said if "Content Security" not in x and "404" not in x]
+
+
+# The proof of a number ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_number_opens_its_proof_over_the_page(look: Look, width: int) -> None:
+    watched = look("/company/Siemens?days=30", width=width)
+    page = watched.page
+    number = page.locator(".tile a.proof").first
+    shown = number.inner_text()
+    number.click()
+    panel = page.get_by_role("dialog", name="Proof of the number")
+    expect(panel.locator("h1")).to_have_text(f"{shown} articles name Siemens")
+    expect(panel.locator("h1")).to_be_focused()
+    expect(panel.locator("mark").first).to_have_text("Siemens")
+    assert page.url.endswith("/company/Siemens?days=30")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    panel.get_by_role("link", name="Older").click()
+    expect(panel.locator("h2").first).to_contain_text("page 2 of")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()
+    expect(number).to_be_focused()
+
+
+def test_proof_opens_and_closes_by_keyboard(look: Look) -> None:
+    page = look("/?days=7").page
+    number = page.locator(".ranking a.proof").first
+    number.focus()
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("dialog")
+    expect(panel.locator("article.line mark").first).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#panel') !== null")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(number).to_be_focused()
+
+
+def test_proof_of_source_days_begins_with_the_coverage(look: Look) -> None:
+    page = look("/").page
+    page.locator(".tile", has_text="source-days").locator("a.proof").click()
+    expect(page.get_by_role("dialog").locator("#coverage")).to_be_focused()
+
+
+def test_number_leads_to_its_proof_without_scripts(look: Look) -> None:
+    page = look("/company/Siemens", java_script_enabled=False).page
+    page.locator(".tile a.proof").first.click()
+    page.wait_for_url(re.compile("/proof\\?"))
+    assert page.locator("article.line mark").count() > 1
+
+
+def test_sentence_of_a_proof_leads_to_its_explanation(look: Look) -> None:
+    watched = look("/company/Siemens?source=harbour-courier")
+    page = watched.page
+    page.locator(".tile a.proof").first.click()
+    line = page.get_by_role("dialog").locator("article.line").first
+    sentence = line.locator(".snippet").last.inner_text()
+    line.get_by_role("link", name="Why is this sentence counted?").last.click()
+    page.wait_for_url(re.compile("/article/explanation"))
+    page.get_by_role("button", name="Fetch and explain it").click()
+    expect(page.get_by_text(sentence)).to_be_visible()
+    watched.said = [x for x in watched.said if "Content Security" not in x and "404" not in x]
+
+
+def test_link_of_a_proof_leads_to_the_same_number(look: Look) -> None:
+    page = look("/compare?company=Airbus&company=Siemens").page
+    page.locator("td a.proof").first.click()
+    panel = page.get_by_role("dialog")
+    heading = panel.locator("h1").inner_text()
+    panel.get_by_role("link", name="Link to this number").click()
+    page.wait_for_url(re.compile("/proof\\?"))
+    expect(page.locator("main h1")).to_have_text(heading)
+
+
+# Accessibility -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, which knows the rules of WCAG."""
+    package = pytest.importorskip("axe_playwright_python", reason="pip install -e '.[dev]'")
+    return (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
+
+
+def violations(page: Page, axe: str) -> list[str]:
+    """What axe-core finds wrong with a page."""
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_page_has_no_violation_of_accessibility(
+    each: Watched, axe: str, scheme: Literal["light", "dark"]
+) -> None:
+    each.page.emulate_media(color_scheme=scheme)
+    assert violations(each.page, axe) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_panel_has_no_violation_of_accessibility(
+    look: Look, axe: str, scheme: Literal["light", "dark"]
+) -> None:
+    page = look("/company/Siemens", color_scheme=scheme).page
+    page.locator(".tile a.proof").first.click()
+    expect(page.get_by_role("dialog").locator("h1")).to_be_focused()
+    assert violations(page, axe) == []
 
 
 # Companies together -------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def test_overview_compares_with_the_period_before(client: TestClient, database: 
         save(database, back, headline("Siemens"))
     text = client.get("/?days=7").text
     row = text.split('href="/company/Siemens')[1].split("</tr>")[0]
-    assert '<td class="n strong">3</td>' in row
+    assert re.search(r'<td class="n strong"><a [^>]+>3</a></td>', row)
     assert "200%" in row
 
 

@@ -21,6 +21,7 @@ SHOTS = {
     "compare": ("/compare?company=Airbus&company=Boeing&company=Siemens", 1180, 1000),
     "report": ("/report?company=Siemens&company=Airbus&company=Boeing", 900, 1150),
     "report-company": ("/report?company=Siemens", 900, 1180),
+    "proof": ("/proof?counted=mentions&company=Siemens&source=harbour-courier", 1180, 900),
     "article": (f"/article?url={quote(TRAM, safe='')}", 1180, 900),
     "quarantine": ("/quarantine", 1180, 480),
     "held": (f"/article?url={quote(HELD, safe='')}", 1180, 1000),

@@ -23,7 +23,7 @@ from newscrawl.extraction.explain import (
     explain,
     reasons,
 )
-from newscrawl.extraction.explain_page import MAX_BLOCKS, render
+from newscrawl.extraction.explain_page import MAX_BLOCKS, AskedSentence, render
 from newscrawl.extraction.features import NAMES
 from newscrawl.extraction.methods import METHODS, parse_page
 
@@ -208,3 +208,60 @@ def test_invalid_usage_is_one_line_and_exit_code_2(
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+# --- Why a sentence is counted ---
+
+
+def answer_of(html: bytes, asked: AskedSentence, method: str = "combined") -> str:
+    """The answer that comes first, as text."""
+    document = render(explain(html, method=method), asked)
+    page = lxml_html.document_fromstring(document)
+    (answer,) = page.find_class("answer")
+    before = document.split('class="answer"')[0]
+    assert "What each method kept" not in before
+    return " ".join(answer.text_content().split())
+
+
+def test_sentence_is_answered_first_with_block_probability_and_reasons() -> None:
+    blocks = explain(PAGE).blocks
+    kept = max(blocks, key=lambda block: block.probability)
+    sentence = kept.text.split(". ")[0]
+    answer = answer_of(PAGE, AskedSentence(text=sentence, mentions=("Siemens: rule 'name'",)))
+    assert answer.startswith("Why is this sentence counted?")
+    assert sentence in answer
+    assert f"block #{kept.number} of {len(blocks)}" in answer
+    assert f"belongs to the article is {kept.probability:.0%}" in answer
+    assert "Siemens: rule 'name'" in answer
+    assert all(reason.kind in answer for reason in kept.reasons)
+
+
+def test_sentence_of_another_page_is_said_to_be_missing() -> None:
+    answer = answer_of(PAGE, AskedSentence(text="Ganz andere Wörter, die nirgends stehen."))
+    assert "No block of this page holds it" in answer
+
+
+def test_headline_is_explained_by_the_metadata() -> None:
+    answer = answer_of(PAGE, AskedSentence(text="A headline", section="title"))
+    assert "It is the headline" in answer
+
+
+def test_explanation_leads_back_to_the_article() -> None:
+    page = lxml_html.document_fromstring(
+        render(explain(PAGE), AskedSentence(back="/article?url=x"))
+    )
+    assert page.xpath("//a[text()='Back to the article']/@href") == ["/article?url=x"]
+
+
+def test_hostile_sentence_is_shown_as_text() -> None:
+    asked = AskedSentence(text="<script>alert(1)</script>", mentions=("<b>x</b>",))
+    page = lxml_html.document_fromstring(render(explain(PAGE), asked))
+    assert not page.xpath("//script")
+    assert "<script>alert(1)</script>" in page.text_content()
+
+
+@pytest.mark.parametrize("method", ["fe", "cetr"])
+def test_sentence_is_answered_for_every_method(method: str) -> None:
+    assert "Features beyond their limits" in answer_of(
+        PAGE, AskedSentence(text=explain(PAGE).blocks[3].text), method
+    )

@@ -4,9 +4,12 @@ from newscrawl.dashboard.pages import (
     access,
     article,
     overview,
+    proof,
     registry,
     reports,
     sources,
 )
 
-ROUTERS = tuple(page.router for page in (overview, article, sources, registry, reports, access))
+ROUTERS = tuple(
+    page.router for page in (overview, proof, article, sources, registry, reports, access)
+)

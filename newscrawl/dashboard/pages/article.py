@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import registry_of
-from newscrawl.dashboard.config import Explain, UnexplainedError
+from newscrawl.dashboard.config import UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
     Edit,
@@ -28,6 +28,7 @@ from newscrawl.dashboard.rendering import (
     pieces,
     render,
 )
+from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention
 from newscrawl.storage import Database, queries
 from newscrawl.storage.corrections import (
@@ -41,6 +42,7 @@ from newscrawl.storage.corrections import (
 from newscrawl.storage.errors import CorrectionError, RevisionError
 from newscrawl.storage.mentions import CORRECTED
 from newscrawl.storage.queries import ArticlePage, HeldText, QuarantineRow, Scope, Version
+from newscrawl.storage.queries.article_lists import sentence_around
 from newscrawl.storage.revisions import apply_revision, discard_revision
 from newscrawl.templating import content_hash
 from newscrawl.text import match_name
@@ -185,34 +187,31 @@ def quarantine(
     )
 
 
+# The place of a mention, as in "body:126": the sentence there is explained first.
+PlaceText = Annotated[str, Field(pattern=r"^((title|body):\d{1,9})?$")]
+
+
 @router.get("/article/explanation", response_class=HTMLResponse)
-def explanation(request: Request, url: str) -> Response:
+def explanation(request: Request, url: str, at: Annotated[PlaceText, Query()] = "") -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
-    explain, urls = _explain(request, url)
-    try:
-        return _document(explain(urls, False).document)
-    except UnexplainedError as error:
-        return render(request, "explanation.html", status=404, url=url, reason=str(error))
+    return _explained(request, url, at, fetch_anew=False)
 
 
 @router.post("/article/explanation", response_class=HTMLResponse)
 def fetch_explanation(
     request: Request,
     url: Annotated[str, Form(max_length=4000)],
+    at: Annotated[PlaceText, Form()] = "",
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Fetch the page, and show its explanation."""
     check_seal(request, seal)
-    explain, urls = _explain(request, url)
-    try:
-        return _document(explain(urls, True).document)
-    except UnexplainedError as error:
-        return render(request, "explanation.html", status=502, url=url, reason=str(error))
+    return _explained(request, url, at, fetch_anew=True)
 
 
-def _explain(request: Request, url: str) -> tuple[Explain, list[str]]:
-    """Return the function that explains pages, and the article's addresses. Only pages of stored
-    articles are explained, so that nobody can have us fetch any page."""
+def _explained(request: Request, url: str, at: str, *, fetch_anew: bool) -> Response:
+    """Return the explanation of an article's page. Only pages of stored articles are explained, so
+    that nobody can have us fetch any page."""
     state = app_state(request)
     with state.store.reading() as database:
         found = queries.article_page(database, url)
@@ -220,7 +219,39 @@ def _explain(request: Request, url: str) -> tuple[Explain, list[str]]:
         raise HTTPException(404, "No article with this address is in the database.")
     if state.config.explain is None:
         raise HTTPException(404, "This dashboard was started without explanations.")
-    return state.config.explain, list(dict.fromkeys((found.row.url, *found.addresses)))
+    urls = list(dict.fromkeys((found.row.url, *found.addresses)))
+    try:
+        return _document(state.config.explain(urls, fetch_anew, _asked(found, at)).document)
+    except UnexplainedError as error:
+        status = 502 if fetch_anew else 404
+        return render(request, "explanation.html", status=status, url=url, at=at, reason=str(error))
+
+
+def _asked(found: ArticlePage, at: str) -> AskedSentence:
+    """Return the sentence at a place, or else that of the first mention in the body."""
+    back = article_address(found.row.url)
+    places = [(one.section, one.start, one.end) for one in found.mentions]
+    section, _, start = at.partition(":")
+    wanted = [one for one in places if one[0] == section and one[1] == int(start or 0)]
+    wanted = wanted or [one for one in places if one[0] == "body"][: 0 if at else 1]
+    if not wanted:
+        return AskedSentence(back=back)
+    ((section, begin, end), *_) = wanted
+    text = found.row.title or "" if section == "title" else found.text
+    first, last = (0, len(text)) if section == "title" else sentence_around(text, (begin, end))
+    return AskedSentence(
+        text=text[first:last].strip(),
+        section="title" if section == "title" else "body",
+        mentions=tuple(
+            dict.fromkeys(
+                f"{one.company}: found by the rule {one.rule!r}"
+                + ("" if one.score is None else f", right with a probability of {one.score:.0%}")
+                for one in found.mentions
+                if one.section == section and first <= one.start and one.end <= last
+            )
+        ),
+        back=back,
+    )
 
 
 def _document(document: str) -> HTMLResponse:

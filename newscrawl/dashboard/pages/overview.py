@@ -15,6 +15,7 @@ from newscrawl.dashboard.charts import (
     READ,
     Chart,
     Row,
+    chart_columns,
     chart_csv,
     first_day,
     label,
@@ -168,7 +169,7 @@ def company(request: Request, name: str) -> Response:
     with app_state(request).store.reading() as database:
         names = queries.company_names(database)
         if not {*scope.members(name)} & {*names}:
-            raise HTTPException(404, _unknown(request, name, names))
+            raise HTTPException(404, unknown_company(request, name, names))
         parts = {
             by: queries.mention_counts(
                 database, by, company=name, scope=scope, stories=filters.count == "stories"
@@ -186,6 +187,7 @@ def company(request: Request, name: str) -> Response:
             filters=filters,
             choices=choices(database),
             chart=chart,
+            columns=chart_columns(chart, name, filters),
             facts=_facts(request, name),
             members=sorted({*scope.members(name)} & {*names} - {name}),
             owner=scope.structure.parents.get(name),
@@ -210,7 +212,7 @@ def company(request: Request, name: str) -> Response:
         )
 
 
-def _unknown(request: Request, name: str, names: Sequence[str]) -> str:
+def unknown_company(request: Request, name: str, names: Sequence[str]) -> str:
     """Return the error for a company that no article names."""
     known = _registered(request, name)
     if known and known.name not in names:
@@ -274,6 +276,7 @@ def compare(request: Request) -> Response:
             most=MAX_COMPARED,
             shares=shares,
             chart=chart,
+            columns=[{"counted": filters.count, "company": name} for name in chart.series],
             completeness=queries.completeness(database, scope=filters.scope),
         )
 

@@ -85,6 +85,48 @@
     if (event.target.name === "missed") event.target.form.elements.place.value = "";
   });
 
+  // The proof of a number opens over the page that shows it. Its own links of pages stay there.
+  function panel() {
+    var dialog = document.getElementById("panel");
+    if (dialog) return dialog;
+    dialog = document.body.appendChild(document.createElement("dialog"));
+    dialog.id = "panel";
+    dialog.setAttribute("aria-label", "Proof of the number");
+    dialog.append(document.createElement("form"), document.createElement("div"));
+    dialog.firstChild.method = "dialog";
+    var button = dialog.firstChild.appendChild(document.createElement("button"));
+    button.className = "quiet";
+    button.textContent = "Close";
+    dialog.addEventListener("click", function (event) { if (event.target === dialog) dialog.close(); });
+    return dialog;
+  }
+  function show(address) {
+    return fetch(address, { credentials: "same-origin" }).then(function (answer) {
+      if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
+      return answer.text();
+    }).then(function (text) {
+      var proof = new DOMParser().parseFromString(text, "text/html").getElementById("proof");
+      var dialog = panel();
+      dialog.lastChild.replaceChildren(proof);
+      if (!dialog.open) dialog.showModal();
+      dialog.scrollTop = 0;
+      var part = address.split("#")[1];
+      var heading = dialog.querySelector(part ? "#" + CSS.escape(part) : "h1");
+      heading.tabIndex = -1;
+      heading.focus();
+    });
+  }
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest("a.proof");
+    var elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button;
+    if (!link || elsewhere || link.closest("main .proof-page") || !window.HTMLDialogElement) return;
+    event.preventDefault();
+    link.setAttribute("aria-busy", "true");
+    show(link.href).catch(function () { location.href = link.href; }).finally(function () {
+      link.removeAttribute("aria-busy");
+    });
+  });
+
   // After a swap the keyboard stays where it was.
   var focused = null;
   document.addEventListener("htmx:beforeSwap", function () {

@@ -154,10 +154,10 @@ var newscrawlCharts = (function () {
   function ways(area, plot, table) {
     function go() {
       var row = table.tBodies[0].rows[plot.cursor.idx];
-      var link = row && row.querySelector("a");
+      var link = row && row.querySelector("th a");
       if (link) link.click();
     }
-    area.classList.toggle("leads", Boolean(table.querySelector("tbody a")));
+    area.classList.toggle("leads", Boolean(table.querySelector("tbody th a")));
     area.onclick = go;
   }
 

@@ -11,8 +11,8 @@ What a zero means. On a day on which nothing was crawled, counts are None: a gap
 
 Where a question is: `counts` has those about mentions; `completeness` about the coverage and health
 of sources, and what is in the database; `article_lists` and `article_details` about articles and
-stories; `text_search` the search. `questions` describes how a question is declared,
-`newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
+stories; `text_search` the search; `proof` what is behind a number. `questions` describes how a
+question is declared, `newscrawl.storage.scope` and `rollup_tables` limit it to days and sources.
 """
 
 from newscrawl.storage import scope as _scope
@@ -29,6 +29,9 @@ from newscrawl.storage.queries import (
     counts as _counts,
 )
 from newscrawl.storage.queries import (
+    proof as _proof,
+)
+from newscrawl.storage.queries import (
     questions as _questions,
 )
 from newscrawl.storage.queries import (
@@ -38,6 +41,7 @@ from newscrawl.storage.queries.article_details import *
 from newscrawl.storage.queries.article_lists import *
 from newscrawl.storage.queries.completeness import *
 from newscrawl.storage.queries.counts import *
+from newscrawl.storage.queries.proof import *
 from newscrawl.storage.queries.questions import *
 from newscrawl.storage.queries.text_search import *
 from newscrawl.storage.scope import *
@@ -48,6 +52,7 @@ __all__ += _article_details.__all__
 __all__ += _article_lists.__all__
 __all__ += _completeness.__all__
 __all__ += _counts.__all__
+__all__ += _proof.__all__
 __all__ += _questions.__all__
 __all__ += _scope.__all__
 __all__ += _text_search.__all__

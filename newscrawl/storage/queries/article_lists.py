@@ -463,7 +463,7 @@ def snippets(
     """Return the headline, if it has a mark, and the first sentences with one: at most `limit`."""
     chosen = []
     if title and spans.get("title"):
-        chosen.append(_snippet("title", title, (0, len(title)), spans["title"]))
+        chosen.append(snippet_of("title", title, (0, len(title)), spans["title"]))
     last_end = 0
     for span in sorted(spans.get("body", ())):
         if len(chosen) >= limit:
@@ -472,7 +472,7 @@ def snippets(
             continue  # its sentence is a snippet already
         start, last_end = sentence_around(text, span)
         inside = [(a, b) for a, b in spans["body"] if start <= a and b <= last_end]
-        chosen.append(_snippet("body", text, (start, last_end), inside))
+        chosen.append(snippet_of("body", text, (start, last_end), inside))
     return tuple(chosen[:limit])
 
 
@@ -497,7 +497,7 @@ def sentence_around(text: str, span: Span) -> Span:
     return start, end
 
 
-def _snippet(section: Section, text: str, part: Span, marks: Sequence[Span]) -> Snippet:
+def snippet_of(section: Section, text: str, part: Span, marks: Sequence[Span]) -> Snippet:
     """Return the part as a snippet: at most MAX_SNIPPET characters around its first mark, with an
     ellipsis at each cut."""
     start, end = part

@@ -27,6 +27,7 @@ from newscrawl.storage.models import (
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import RollupTable, grouped, rollup_table
 from newscrawl.storage.scope import (
+    UNKNOWN,
     By,
     Group,
     Period,
@@ -67,9 +68,6 @@ CompletenessLevel = Literal["full", "partial", "none"]
 # The states of a day on which a source was read. A stale feed could be fetched, but may lack
 # articles.
 COVERED: tuple[CoverageState, ...] = ("ok", "paywalled")
-
-# The key of articles whose language or section is not known.
-UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

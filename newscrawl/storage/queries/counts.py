@@ -15,7 +15,6 @@ from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Company, SavedQuery
 from newscrawl.storage.ownership import Tenure
 from newscrawl.storage.queries.completeness import (
-    UNKNOWN,
     Completeness,
     completeness_by,
     completeness_within,
@@ -42,6 +41,7 @@ from newscrawl.storage.queries.rollup_tables import (
     unions_of,
 )
 from newscrawl.storage.scope import (
+    UNKNOWN,
     By,
     Group,
     Measure,

@@ -9,10 +9,10 @@ JSON schema (`newscrawl.dashboard.api`), and `newscrawl ask stories` with its op
 (`newscrawl.cli.questions`).
 
 The command line and the API fill in the parameters of `FILLED_IN`: `database`; `scope`, made of the
-filters for days, source, country, language and section; and `registered_companies`, the names of
-the companies that are looked for. All others become options of the command and parameters of the
-route. To fill in another one, add its name there, and its value to `_FILLED_IN` in
-`newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
+filters for days, source, country, language and section; `registered_companies`, the names of the
+companies that are looked for; and `versions`, of what finds them. All others become options of the
+command and parameters of the route. To fill in another one, add its name there, and its value to
+`_FILLED_IN` in `newscrawl.cli.questions` and in `newscrawl.dashboard.api`.
 
 Only a question that takes a scope and returns a list of dataclasses becomes a command of
 `newscrawl ask`. The first paragraph of its docstring is the help, with "List" for "Return".
@@ -30,7 +30,7 @@ from newscrawl.storage.scope import Scope
 __all__ = ["QUESTIONS", "Question"]
 
 ANY = Scope()
-FILLED_IN = ("database", "scope", "registered_companies")
+FILLED_IN = ("database", "scope", "registered_companies", "versions")
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

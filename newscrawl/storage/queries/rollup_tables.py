@@ -27,6 +27,7 @@ from newscrawl.storage.scope import (
     first_minute,
     minutes_of,
     source_ids,
+    stored_language,
     zone_of,
 )
 
@@ -327,7 +328,7 @@ def _conditions(
     if (sources := source_ids(session, scope)) is not None:
         conditions.append(table.source_id.in_(sources))
     if scope.language is not None:
-        conditions.append(table.language == scope.language)
+        conditions.append(table.language == stored_language(scope.language))
     return conditions
 
 

@@ -15,11 +15,10 @@ from newscrawl.storage.queries.article_lists import (
     snippets,
     texts_of,
 )
-from newscrawl.storage.queries.completeness import UNKNOWN
 from newscrawl.storage.queries.questions import ANY, about, question
 from newscrawl.storage.queries.rollup_tables import rollup_table
 from newscrawl.storage.saved_queries import SavedQueryRow, list_queries
-from newscrawl.storage.scope import Scope, minutes_of
+from newscrawl.storage.scope import UNKNOWN, Scope, minutes_of
 from newscrawl.storage.search_index import (
     NUMBER_BITS,
     POSTGRES_SEARCH,

@@ -1,0 +1,119 @@
+"""The proof of a number: the articles behind it, what it leaves out, and the sources' coverage."""
+
+from typing import get_args
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from newscrawl.dashboard.filters import LAST_PAGE, MAX_VALUE, Filters
+from newscrawl.dashboard.pages.overview import unknown_company
+from newscrawl.dashboard.rendering import (
+    app_state,
+    companies_in_use,
+    filters_of,
+    number,
+    proof_address,
+    render,
+)
+from newscrawl.reading import versions_of
+from newscrawl.storage import queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries import Counted, Proof
+
+router = APIRouter()
+
+ARTICLES = 50  # on a page
+MAX_LEFT_OUT = 20  # sources, languages or countries that a number is without
+
+
+@router.get("/proof", response_class=HTMLResponse)
+def show_proof(request: Request) -> HTMLResponse:
+    """Show what is behind a number, of the same filters as its page."""
+    filters = filters_of(request)
+    company, beside = _name(request, "company"), _name(request, "beside")
+    without = [one for one in request.query_params.getlist("without") if one][:MAX_LEFT_OUT]
+    split = filters.split if filters.split != "whole" else None
+    counted = _counted(request.query_params.get("counted", "articles"))
+    with app_state(request).store.reading() as database:
+        names = queries.company_names(database)
+        for name in filter(None, (company, beside)):
+            if not {*filters.scope.members(name)} & {*names}:
+                raise HTTPException(404, unknown_company(request, name, names))
+        found = queries.proof(
+            database,
+            versions_of(companies_in_use(request)),
+            counted=counted,
+            company=company,
+            beside=beside,
+            split=split,
+            without=without,
+            scope=filters.scope,
+            limit=ARTICLES,
+            offset=(filters.page - 1) * ARTICLES,
+        )
+    pages = -(-found.total // ARTICLES)
+    return render(
+        request,
+        "proof.html",
+        filters=filters,
+        found=found,
+        title=_title(found),
+        company=company or "",
+        split=split or "",
+        without=without,
+        narrowed=[*_narrowed(filters), *(f"without {one}" for one in without)],
+        here=proof_address(
+            filters,
+            counted,
+            company or "",
+            without=without,
+            split=split or "",
+            beside=beside or "",
+        ),
+        pages=min(pages, LAST_PAGE),
+        beyond=pages > LAST_PAGE,
+        shown=ARTICLES,
+        explains=app_state(request).config.explain is not None,
+    )
+
+
+def _name(request: Request, parameter: str) -> str | None:
+    """Return the company of a parameter; raise QuestionError."""
+    name = request.query_params.get(parameter, "").strip()
+    if len(name) > MAX_VALUE or "\0" in name:
+        raise QuestionError(f"{parameter} can't have this name: it is too long or holds a NUL")
+    return name or None
+
+
+def _counted(given: str) -> Counted:
+    for one in get_args(Counted):
+        if one == given:
+            counted: Counted = one
+            return counted
+    raise QuestionError(f"counted {given!r}: choose among {', '.join(get_args(Counted))}")
+
+
+def _title(found: Proof) -> str:
+    """Return the number in words."""
+    singular, plural = {
+        "articles": ("article names", "articles name"),
+        "mentions": ("mention of", "mentions of"),
+        "headline": ("time in headlines:", "times in headlines:"),
+        "body": ("time in the body:", "times in the body:"),
+        "stories": ("story names", "stories name"),
+        "read": ("article read", "articles read"),
+        "boilerplate": ("hit in menus and teasers:", "hits in menus and teasers:"),
+    }[found.counted]
+    words = f"{number(found.number)} {singular if found.number == 1 else plural}"
+    if found.counted == "read":
+        return words
+    beside = f" and {found.beside}" if found.beside else ""
+    return f"{words} {found.company or 'any company'}{beside}"
+
+
+def _narrowed(filters: Filters) -> list[str]:
+    """Return the filters for sources, languages and countries."""
+    values = (filters.source, filters.language, filters.country)
+    names = ("source", "language", "country")
+    return [f"{name} {value}" for name, value in zip(names, values, strict=True) if value]

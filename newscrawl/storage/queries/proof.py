@@ -1,0 +1,580 @@
+"""The proof of a number: the articles behind it with the sentences of each mention, what was left
+out of it and why, and the coverage of the sources that were asked."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, select
+from sqlalchemy.orm import Session, aliased
+
+from newscrawl.items import Section, Versions
+from newscrawl.storage import models
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.models import (
+    Appearance,
+    Article,
+    Company,
+    Correction,
+    CountedArticle,
+    Mention,
+    QuarantinedRevision,
+    SavedQuery,
+    Source,
+)
+from newscrawl.storage.ownership import Tenure
+from newscrawl.storage.queries.article_details import MarkedMention
+from newscrawl.storage.queries.article_lists import (
+    MAX_SNIPPET,
+    ArticleRow,
+    Snippet,
+    article_rows,
+    sentence_around,
+    snippet_of,
+    texts_of,
+)
+from newscrawl.storage.queries.completeness import Completeness, completeness_by
+from newscrawl.storage.queries.questions import ANY, about, question
+from newscrawl.storage.queries.rollup_tables import (
+    CompanyDays,
+    RollupTable,
+    company_days,
+    counts_on,
+    rollup_table,
+)
+from newscrawl.storage.query_matches import parsed
+from newscrawl.storage.scope import (
+    UNKNOWN,
+    Group,
+    Scope,
+    articles_within,
+    stored_language,
+)
+from newscrawl.storage.search_language import Facts, spans
+
+__all__ = ["Counted", "LeftOut", "Proof", "ProvenArticle", "ProvenSentence", "SourceRead", "proof"]
+
+# What a number counts: articles with a mention, mentions, those in headlines or bodies, stories;
+# all articles that were read; mentions in menus and teasers.
+Counted = Literal["articles", "mentions", "headline", "body", "stories", "read", "boilerplate"]
+LeftOutReason = Literal[
+    "boilerplate", "paywalled", "disallowed", "corrected", "quarantined", "kind"
+]
+
+# Ours: sentences of an article that are listed; `ProvenArticle.mentions` counts those of all.
+MAX_SENTENCES = 50
+# Ours: characters that a sentence which is cut shows from its first mention on, at least.
+_SHOWN = MAX_SNIPPET // 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenSentence:
+    """A sentence with the mentions in it, each with the rule that found it and its score."""
+
+    snippet: Snippet
+    mentions: tuple[MarkedMention, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenArticle:
+    """An article behind a number. The sum of `number` over all articles is the number: 1 for
+    articles, the occurrences for mentions; of a story's copies, the first one has 1."""
+
+    article: ArticleRow
+    number: int = field(metadata=about("how much it adds to the number"))
+    mentions: int = field(metadata=about("mentions of the company in it", shown="nowhere"))
+    sentences: tuple[ProvenSentence, ...]
+    boilerplate: tuple[tuple[str, int], ...] = field(
+        default=(), metadata=about("companies elsewhere on its page, which are not counted")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What a number leaves out for a reason; `mentions` is null where it can't be known."""
+
+    reason: LeftOutReason = field(
+        metadata=about(
+            'in menus and teasers ("boilerplate"); articles of which only headline and standfirst '
+            'may be read ("paywalled", "disallowed") and do not name the company, which up to so '
+            'many might do; mentions that a person called wrong ("corrected"); versions in the '
+            'quarantine that name it ("quarantined"); pages that are no articles ("kind")'
+        )
+    )
+    articles: int
+    mentions: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRead:
+    """How completely a source was read in the scope."""
+
+    source: str
+    name: str
+    completeness: Completeness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A number and what proves it. `total` are the articles behind it, of which `articles` has
+    those from `offset` on."""
+
+    counted: Counted
+    company: str | None
+    beside: str | None
+    number: int
+    total: int
+    articles: tuple[ProvenArticle, ...]
+    left_out: tuple[LeftOut, ...]
+    coverage: tuple[SourceRead, ...]
+    methods: tuple[tuple[str, int], ...] = field(
+        metadata=about("the methods of extraction of the articles that are listed")
+    )
+    versions: Versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What a number is of. `split` and `without` leave out groups: "others" of a chart are the
+    articles of all sources but those that have a part of their own."""
+
+    counted: Counted
+    company: str | None
+    beside: str | None
+    scope: Scope
+    split: Group | None
+    without: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raise QuestionError for parts that don't go together."""
+        if self.counted == "read" and self.company is not None:
+            raise QuestionError("articles read are those of no company: leave company out")
+        if self.beside is not None and (self.company is None or self.counted == "boilerplate"):
+            raise QuestionError("beside needs a company, and articles or mentions of it")
+        if self.without and self.split not in {"source", "country", "language"}:
+            raise QuestionError("without needs split: source, country or language")
+
+
+@question("/proof")
+def proof(  # noqa: PLR0913 - one for each part of a number
+    database: Database,
+    versions: Versions = Versions(),  # noqa: B008 - frozen
+    *,
+    counted: Counted = "articles",
+    company: str | None = None,
+    beside: str | None = None,
+    split: Group | None = None,
+    without: Sequence[str] = (),
+    scope: Scope = ANY,
+    limit: int = 20,
+    offset: int = 0,
+) -> Proof:
+    """Return what is behind a number: its articles, the newest first, with the sentences of each
+    mention, what it leaves out, and the coverage of the sources.
+
+    `beside` is another company that the articles name, too. `without` leaves out sources,
+    countries or languages, whichever `split` is. Stories are listed with their copies together.
+    Raise QuestionError for parts that don't go together.
+    """
+    asked = _Asked(
+        counted=counted,
+        company=company,
+        beside=beside,
+        scope=scope,
+        split=split,
+        without=tuple(without),
+    )
+    asked.check()
+    with database.reading() as session:
+        listed = _listed(session, asked)
+        number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
+        page = session.execute(
+            select(listed.c.article_id, listed.c.number)
+            .order_by(*(column.desc() for column in _order(listed, counted)))
+            .limit(limit)
+            .offset(offset)
+        )
+        articles = _articles(session, asked, dict(page.all()))
+        return Proof(
+            counted=counted,
+            company=company,
+            beside=beside,
+            number=int(number or 0),
+            total=total,
+            articles=articles,
+            left_out=tuple(_left_out(session, asked)),
+            coverage=_coverage(session, scope),
+            methods=_methods(session, [one.article.number for one in articles]),
+            versions=versions,
+        )
+
+
+# --- The articles ---
+
+
+def _listed(session: Session, asked: _Asked) -> Any:
+    """Return the articles behind the number as a subquery, each with what it adds."""
+    scope = asked.scope
+    if asked.counted == "boilerplate":
+        return _with_boilerplate(session, asked)
+    rollup = rollup_table(session, scope, by="hour", company=asked.company)
+    table = rollup.table
+    named = table.in_title + table.in_body
+    numbers: dict[Counted, Any] = {
+        "mentions": named,
+        "headline": table.in_title,
+        "body": table.in_body,
+    }
+    number = numbers.get(asked.counted, literal(1))
+    query = rollup.select(table.article_id, number.label("number"), table.minute, table.story_id)
+    if asked.counted in numbers:
+        query = query.where(number > 0)
+    elif asked.company is None and asked.counted != "read":
+        query = query.where(named > 0)
+    if asked.company is not None and asked.beside is not None:
+        query = query.where(_names_beside(session, table, asked.company, asked.beside, scope))
+    listed = query.where(*_left_in(rollup, asked)).subquery()
+    return _first_of_stories(listed) if asked.counted == "stories" else listed
+
+
+def _with_boilerplate(session: Session, asked: _Asked) -> Any:
+    """Boilerplate is kept by UTC days; section and zone are ignored."""
+    scope = replace(asked.scope, section=None, zone="UTC")
+    rollup = rollup_table(session, scope, by="hour", company=None)
+    table, around = rollup.table, models.Boilerplate
+    number = func.sum(around.number).label("number")
+    key = table.article_id, table.minute, table.story_id
+    query = rollup.select(table.article_id, number, table.minute, table.story_id)
+    query = query.join(around, around.article_id == table.article_id).where(around.number > 0)
+    if asked.company is not None:
+        days = company_days(session, asked.company, scope)
+        query = query.where(counts_on(around.company_id, table, days))
+    return query.where(*_left_in(rollup, asked)).group_by(*key).subquery()
+
+
+def _names_beside(
+    session: Session, table: Any, company: str, beside: str, scope: Scope
+) -> ColumnElement[bool]:
+    """Return the condition that an article names another company, too, as `co_mentions` counts."""
+    other = aliased(Appearance)
+    return (
+        select(1)
+        .where(
+            other.article_id == table.article_id,
+            counts_on(other.company_id, other, company_days(session, beside, scope)),
+            counts_on(other.company_id, other, company_days(session, company, scope), negated=True),
+        )
+        .correlate(table)
+        .exists()
+    )
+
+
+def _left_in(rollup: RollupTable, asked: _Asked) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition that leaves out the groups of `without`."""
+    if not asked.without:
+        return
+    table = rollup.table
+    if asked.split == "language":
+        yield table.language.not_in([stored_language(one) for one in asked.without])
+        return
+    column = Source.slug if asked.split == "source" else Source.country
+    yield table.source_id.not_in(select(Source.id).where(column.in_(asked.without)))
+
+
+def _first_of_stories(listed: Any) -> Any:
+    """Return the articles with 1 for the first one of each story, and 0 for its copies."""
+    place = func.row_number().over(
+        partition_by=listed.c.story_id, order_by=(listed.c.minute, listed.c.article_id)
+    )
+    newest = func.max(listed.c.minute).over(partition_by=listed.c.story_id)
+    return select(
+        listed.c.article_id,
+        listed.c.story_id,
+        listed.c.minute,
+        case((place == 1, 1), else_=0).label("number"),
+        newest.label("newest"),
+    ).subquery()
+
+
+def _order(listed: Any, counted: Counted) -> tuple[Any, ...]:
+    """Return the columns by which articles are listed: the newest first, copies together."""
+    columns = listed.c
+    if counted == "stories":
+        return columns.newest, columns.story_id, columns.number, columns.minute, columns.article_id
+    return columns.minute, columns.article_id
+
+
+def _articles(
+    session: Session, asked: _Asked, numbers: Mapping[int, int]
+) -> tuple[ProvenArticle, ...]:
+    company, scope = asked.company, asked.scope
+    tenures = None if company is None else scope.tenures(company)
+    beside = [] if asked.beside is None else scope.tenures(asked.beside)
+    rows = article_rows(session, list(numbers), tenures)
+    around = _boilerplate_of(session, asked, rows)
+    if asked.counted in {"read", "boilerplate"}:
+        return tuple(
+            ProvenArticle(
+                article=row,
+                number=numbers[row.number],
+                mentions=row.in_title + row.in_body,
+                sentences=(),
+                boilerplate=tuple(around[row.number]),
+            )
+            for row in rows
+        )
+    texts = texts_of(session, list(numbers))
+    shown = None if tenures is None else [*tenures, *beside]
+    mentions = _mentions_of(session, rows, shown)
+    if shown is not None:
+        _add_matches(session, rows, texts, {one.company for one in shown}, mentions)
+    return tuple(
+        ProvenArticle(
+            article=row,
+            number=numbers[row.number],
+            mentions=row.in_title + row.in_body,
+            sentences=tuple(
+                _sentences(row, texts[row.number], _wanted(mentions[row.number], asked.counted))
+            )[:MAX_SENTENCES],
+        )
+        for row in rows
+    )
+
+
+def _wanted(mentions: Iterable[MarkedMention], counted: Counted) -> list[MarkedMention]:
+    """Return the mentions that are counted: those in headlines or bodies, or all."""
+    wanted = {"headline": "title", "body": "body"}.get(counted)
+    return [one for one in mentions if wanted in {None, one.section}]
+
+
+def _mentions_of(
+    session: Session, rows: Sequence[ArticleRow], companies: Sequence[Tenure] | None
+) -> dict[int, list[MarkedMention]]:
+    """Return the mentions of the companies, or of all, in each of the articles."""
+    query = (
+        select(Mention, Company.name)
+        .join(Company, Company.id == Mention.company_id)
+        .where(Mention.article_id.in_([row.number for row in rows]))
+        .order_by(Mention.start_offset, Mention.id)
+    )
+    if companies is not None:
+        query = query.where(Company.name.in_({one.company for one in companies}))
+    days = {row.number: row.day for row in rows}
+    found: dict[int, list[MarkedMention]] = defaultdict(list)
+    for mention, name in session.execute(query):
+        day = days[mention.article_id]
+        if companies is None or any(one.company == name and one.covers(day) for one in companies):
+            found[mention.article_id].append(_marked(mention, name))
+    return found
+
+
+def _add_matches(
+    session: Session,
+    rows: Sequence[ArticleRow],
+    texts: Mapping[int, str],
+    names: Set[str],
+    mentions: dict[int, list[MarkedMention]],
+) -> None:
+    """Add the places of the words of saved queries, by the rule "query"."""
+    saved = select(Company.name, SavedQuery.text).join(Company, Company.id == SavedQuery.company_id)
+    queries = session.execute(saved.where(Company.name.in_(names))).all()
+    countries = dict(session.execute(select(Source.slug, Source.country)).all()) if queries else {}
+    for name, text in queries:
+        if (node := parsed(text)) is None:
+            continue
+        for row in rows:
+            contents: dict[Section, str] = {"title": row.title or "", "body": texts[row.number]}
+            facts = Facts(row.language or UNKNOWN, row.source, countries[row.source])
+            for section, marks in spans(node, contents["title"], contents["body"], facts).items():
+                mentions[row.number] += [
+                    MarkedMention(
+                        company=name,
+                        section=section,
+                        start=start,
+                        end=end,
+                        surface=contents[section][start:end],
+                        rule="query",
+                    )
+                    for start, end in marks
+                ]
+    for found in mentions.values():
+        found.sort(key=lambda one: (one.start, one.end))
+
+
+def _marked(mention: Mention, company: str) -> MarkedMention:
+    section: Section = "title" if mention.section == "title" else "body"
+    return MarkedMention(
+        company=company,
+        section=section,
+        start=mention.start_offset,
+        end=mention.end_offset,
+        surface=mention.surface,
+        rule=mention.rule,
+        score=mention.score,
+    )
+
+
+def _sentences(
+    row: ArticleRow, text: str, mentions: Sequence[MarkedMention]
+) -> Iterator[ProvenSentence]:
+    """Yield the headline, then the sentences of the body; each mention is in one of them."""
+    for section, content in (("title", row.title or ""), ("body", text)):
+        waiting = [one for one in mentions if one.section == section]
+        while waiting:
+            first = waiting[0]
+            span = sentence_around(content, (first.start, first.end))
+            if section == "title":
+                span = 0, len(content)
+            is_cut = span[1] - span[0] > MAX_SNIPPET
+            end = min(span[1], first.start + _SHOWN) if is_cut else span[1]
+            inside = [one for one in waiting if one.end <= end] or [first]
+            marks = [(one.start, one.end) for one in inside]
+            snippet = snippet_of(first.section, content, span, marks)
+            yield ProvenSentence(snippet=snippet, mentions=tuple(inside))
+            waiting = [one for one in waiting if one not in inside]
+
+
+def _boilerplate_of(
+    session: Session, asked: _Asked, rows: Sequence[ArticleRow]
+) -> dict[int, list[tuple[str, int]]]:
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    if asked.counted != "boilerplate":
+        return found
+    table = models.Boilerplate
+    query = (
+        select(table.article_id, Company.name, table.number)
+        .join(Company, Company.id == table.company_id)
+        .where(table.article_id.in_([row.number for row in rows]), table.number > 0)
+        .order_by(table.number.desc(), Company.name)
+    )
+    days = {row.number: row.day for row in rows}
+    tenures = None if asked.company is None else asked.scope.tenures(asked.company)
+    for article, name, number in session.execute(query):
+        day = days[article]
+        if tenures is None or any(one.company == name and one.covers(day) for one in tenures):
+            found[article].append((name, number))
+    return found
+
+
+def _methods(session: Session, numbers: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    query = (
+        select(Article.method, func.count())
+        .where(Article.id.in_(numbers))
+        .group_by(Article.method)
+        .order_by(func.count().desc(), Article.method)
+    )
+    return tuple((method, number) for method, number in session.execute(query))
+
+
+# --- What was left out ---
+
+
+def _left_out(session: Session, asked: _Asked) -> Iterator[LeftOut]:
+    """Yield what the number leaves out, by reason; nothing for a reason without an article."""
+    if asked.counted != "boilerplate":
+        around = _with_boilerplate(session, asked)
+        mentions, pages = session.execute(select(func.sum(around.c.number), func.count())).one()
+        if pages:
+            yield LeftOut(reason="boilerplate", articles=pages, mentions=int(mentions))
+    if asked.counted in {"read", "boilerplate"}:
+        return
+    for access, articles in _limited(session, asked):
+        yield LeftOut(
+            reason="paywalled" if access == "paywalled" else "disallowed",
+            articles=articles,
+            mentions=None,
+        )
+    days = None if asked.company is None else company_days(session, asked.company, asked.scope)
+    wrong = _corrected(asked)
+    articles, mentions = session.execute(wrong).one()
+    if articles:
+        yield LeftOut(reason="corrected", articles=articles, mentions=mentions)
+    if quarantined := _quarantined(session, asked):
+        yield LeftOut(reason="quarantined", articles=len(quarantined), mentions=sum(quarantined))
+    articles, mentions = session.execute(_of_other_kinds(asked, days)).one()
+    if articles:
+        yield LeftOut(reason="kind", articles=articles, mentions=mentions)
+
+
+def _limited(session: Session, asked: _Asked) -> list[tuple[str, int]]:
+    """Return the articles, by access, of which headline and standfirst alone are known and do not
+    name the company."""
+    rollup = rollup_table(session, asked.scope, by="hour", company=None)
+    table = rollup.table
+    query = (
+        rollup.select(Article.access, func.count())
+        .join(Article, Article.id == table.article_id)
+        .where(table.limited > 0, *_left_in(rollup, asked))
+    )
+    if asked.company is None:
+        query = query.where(table.in_title + table.in_body == 0)
+    else:
+        named = aliased(Appearance)
+        days = company_days(session, asked.company, asked.scope)
+        names = named.article_id == table.article_id, counts_on(named.company_id, named, days)
+        query = query.where(~select(1).where(*names).correlate(table).exists())
+    query = query.group_by(Article.access).order_by(Article.access)
+    return [(access, articles) for access, articles in session.execute(query)]
+
+
+def _corrected(asked: _Asked) -> Select[int, int]:
+    """Return the query of the mentions that people have called wrong."""
+    query = select(func.count(Correction.article_id.distinct()), func.count(Correction.id))
+    query = query.select_from(Correction).join(Article, Article.id == Correction.article_id)
+    query = query.where(Correction.kind == "wrong", Correction.undone_at.is_(None))
+    if asked.company is not None:
+        query = query.where(Correction.company.in_(asked.scope.members(asked.company)))
+    return articles_within(query, asked.scope).where(*_articles_left_in(asked))
+
+
+def _quarantined(session: Session, asked: _Asked) -> list[int]:
+    """Return the mentions of the company in each quarantined version that has one."""
+    query = select(QuarantinedRevision.mentions).select_from(QuarantinedRevision)
+    query = query.join(Article, Article.id == QuarantinedRevision.article_id)
+    query = query.where(QuarantinedRevision.state == "pending")
+    query = articles_within(query, asked.scope, every_kind=True).where(*_articles_left_in(asked))
+    members = None if asked.company is None else set(asked.scope.members(asked.company))
+    found = [
+        sum(members is None or one.get("company") in members for one in mentions)
+        for mentions in session.scalars(query)
+    ]
+    return [number for number in found if number]
+
+
+def _of_other_kinds(asked: _Asked, days: Sequence[CompanyDays] | None) -> Select[int, int]:
+    """Return the query of the mentions on stored pages that do not count as articles."""
+    counted = select(CountedArticle.article_id).where(
+        CountedArticle.article_id == Mention.article_id
+    )
+    query = select(func.count(Mention.article_id.distinct()), func.count(Mention.id))
+    query = query.select_from(Mention).join(Article, Article.id == Mention.article_id)
+    query = query.where(~counted.exists())
+    if days is not None:
+        query = query.where(Mention.company_id.in_({one.number for one in days}))
+    return articles_within(query, asked.scope, every_kind=True).where(*_articles_left_in(asked))
+
+
+def _articles_left_in(asked: _Asked) -> Iterator[ColumnElement[bool]]:
+    """Yield the condition of `_left_in` for queries of articles with their sources."""
+    if not asked.without:
+        return
+    if asked.split == "language":
+        languages = [stored_language(one) for one in asked.without]
+        yield func.coalesce(Article.language, "").not_in(languages)
+        return
+    column = Source.slug if asked.split == "source" else Source.country
+    yield and_(column.not_in(asked.without))
+
+
+# --- The sources ---
+
+
+def _coverage(session: Session, scope: Scope) -> tuple[SourceRead, ...]:
+    names = dict(session.execute(select(Source.slug, Source.name)).all())
+    return tuple(
+        SourceRead(source=slug, name=names.get(slug, slug), completeness=known)
+        for slug, known in completeness_by(session, "source", scope).items()
+        if slug != UNKNOWN
+    )

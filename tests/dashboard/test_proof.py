@@ -1,0 +1,276 @@
+"""Each number leads to its proof, whose articles and sentences add up to it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+
+from newscrawl.dashboard import create_app
+from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage.corrections import add_corrections, wrong_mentions
+from newscrawl.storage.queries import Scope
+from newscrawl.storage.saved_queries import add_query, count_history
+from tests.dashboards import COMPANIES, EVIL_SOURCE, SCRIPT, TODAY, TRAM, config_of, make_news
+from tests.worlds import empty
+
+LINK = re.compile(r'<a class="proof" href="(/proof[^"]+)"[^>]*>(.*?)</a>', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    client: TestClient
+    database: Database
+
+
+@contextmanager
+def serve(folder: Path, url: str) -> Iterator[Site]:
+    """A dashboard over twelve days of news and a companies file with owners."""
+    (folder / "companies.toml").write_text(COMPANIES, "utf-8")
+    with open_database(url) as database:
+        make_news(database, days=12, hostile=True)
+        page = queries.article_page(database, TRAM)
+        assert page is not None
+        add_corrections(database, TRAM, wrong_mentions(page, "Siemens")[:1], "Ada")
+        config = config_of(
+            folder / "news.sqlite", database_url=url, companies=folder / "companies.toml"
+        )
+        with TestClient(create_app(config), base_url="http://localhost") as client:
+            yield Site(client, database)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("proof")
+    with serve(folder, f"sqlite:///{folder}/news.sqlite") as served:
+        yield served
+
+
+def numbers_of(site: Site, path: str) -> Counter[tuple[str, int]]:
+    """The numbers of a page by the address of their proof."""
+    answer = site.client.get(path)
+    assert answer.status_code == 200, path
+    found: Counter[tuple[str, int]] = Counter()
+    for address, text in LINK.findall(answer.text):
+        before = re.search(r'title="Before: ([\d,]+)', answer.text.split(address)[1][:80])
+        shown = before[1] if before else re.sub(r"<[^>]+>", "", text).strip()
+        found[unescape(address), int(shown.replace(",", ""))] += 1
+    return found
+
+
+def asked(site: Site, address: str, **more: int) -> Any:
+    """What the API says of the number of an address."""
+    query: dict[str, Any] = {**parse_qs(urlsplit(address).query), **more}
+    query["subsidiaries"] = query.get("subsidiaries") == ["included"]
+    answer = site.client.get("/api/proof", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def listed_sum(site: Site, address: str) -> int:
+    """The sum of what the API lists behind the number of an address, a page at a time."""
+    total, numbers, seen = None, 0, []
+    while total is None or len(seen) < total:
+        found = asked(site, address, limit=500, offset=len(seen))
+        total = found["total"]
+        for one in found["articles"]:
+            numbers += one["number"]
+            seen.append(one["article"]["url"])
+            check_sentences(one, found["counted"], found["company"])
+        if not found["articles"]:
+            break
+    assert len(set(seen)) == len(seen) == total
+    assert numbers == found["number"]
+    return numbers
+
+
+def check_sentences(one: dict[str, Any], counted: str, company: str | None) -> None:
+    """Each counted mention stands in a sentence that is listed, and is marked there."""
+    mentions = [each for sentence in one["sentences"] for each in sentence["mentions"]]
+    if counted in {"mentions", "headline", "body"}:
+        assert len(mentions) == one["number"]
+    elif counted in {"articles", "stories"}:
+        assert mentions
+    for sentence in one["sentences"]:
+        text = sentence["snippet"]["text"]
+        marked = " ".join(text[start:end] for start, end in sentence["snippet"]["marks"])
+        for each in sentence["mentions"]:
+            assert re.sub(r"\s", " ", each["surface"]) in marked
+            assert each["rule"]
+    if counted == "boilerplate":
+        assert sum(number for _, number in one["boilerplate"]) == one["number"]
+
+
+PAGES = [
+    "/?days=7",
+    "/company/Siemens?days=7",
+    "/company/Siemens?days=10&count=mentions&split=source",
+    "/company/Siemens?days=10&count=stories&split=language&by=week",
+    "/company/Airbus?days=10&count=mentions&source=harbour-courier",
+    "/company/Bosch?days=10&language=fr&by=month",
+    "/company/Siemens?days=4&zone=Asia/Kolkata",
+    "/company/Wing%20Holding?days=7&subsidiaries=included&count=mentions",
+    "/company/our%20competitors?days=7",
+    "/?days=7&subsidiaries=included",
+    "/compare?company=Wing+Holding&company=Siemens&days=7&subsidiaries=included&count=mentions",
+    "/compare?company=Airbus&company=Siemens&days=7&count=stories",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_what_a_proof_lists_adds_up_to_its_number(site: Site, path: str) -> None:
+    check_numbers(site, path)
+
+
+def test_proofs_add_up_on_postgresql(postgres_tables: str, tmp_path: Path) -> None:
+    empty(postgres_tables)
+    with serve(tmp_path, postgres_tables) as site:
+        for path in PAGES[3:8:2]:
+            check_numbers(site, path)
+
+
+def check_numbers(site: Site, path: str) -> None:
+    """Each number of a page is the sum of what its proof lists."""
+    numbers = numbers_of(site, path)
+    assert len(numbers) > 4
+    for address, number in numbers:
+        if address.endswith("#coverage"):
+            coverage = asked(site, address)["coverage"]
+            assert sum(one["completeness"]["covered"] for one in coverage) == number
+        else:
+            assert listed_sum(site, address) == number, address
+
+
+def test_all_pages_of_a_chart_lead_to_proofs(site: Site) -> None:
+    text = site.client.get("/company/Siemens?days=10&split=source").text
+    table = text.split("<table data-chart")[1].split("</table>")[0]
+    values = [int(value) for value in re.findall(r'data-value="(\d+)"', table)]
+    assert len(LINK.findall(table)) == sum(value > 0 for value in values) > 0
+
+
+def test_small_parts_of_a_chart_have_a_proof(site: Site) -> None:
+    scope = Scope(since=TODAY - timedelta(days=9), until=TODAY)
+    whole = queries.proof(site.database, company="Siemens", scope=scope)
+    part = queries.proof(
+        site.database,
+        company="Siemens",
+        split="source",
+        without=["harbour-courier"],
+        scope=scope,
+        limit=500,
+    )
+    paper = queries.proof(
+        site.database,
+        company="Siemens",
+        scope=Scope(since=scope.since, until=scope.until, source="harbour-courier"),
+    )
+    assert part.number == whole.number - paper.number > 0
+    assert {one.article.source for one in part.articles} & {"harbour-courier"} == set()
+
+
+def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
+    answer = site.client.get("/proof?company=Siemens&source=harbour-courier")
+    assert answer.status_code == 200
+    assert "articles name Siemens" in answer.text
+    assert "<mark>Siemens</mark>" in answer.text
+    assert re.search(r"Siemens</bdi>: name 0\.\d\d", answer.text)
+    assert "source harbour-courier" in answer.text
+
+
+def test_proof_says_what_is_left_out(site: Site) -> None:
+    scope = Scope(since=TODAY - timedelta(days=11))
+    found = queries.proof(site.database, company="Siemens", scope=scope)
+    left_out = {one.reason: one for one in found.left_out}
+    assert left_out["corrected"].mentions == 1
+    around = queries.boilerplate(site.database, company="Siemens", scope=scope)
+    assert left_out["boilerplate"].mentions == around.mentions > 0
+    assert left_out["paywalled"].articles > 0
+    text = site.client.get("/proof?company=Siemens").text
+    assert "a person has called wrong" in text
+    assert re.search(r"up to \d+ more articles", text)
+
+
+def test_limited_articles_that_name_the_company_are_not_left_out(site: Site) -> None:
+    scope = Scope(since=TODAY - timedelta(days=11))
+    known = queries.articles(site.database, scope=scope, limit=10_000)
+    limited = [one for one in known if one.access == "paywalled"]
+    silent = [one for one in limited if "Siemens" not in one.companies]
+    found = queries.proof(site.database, company="Siemens", scope=scope)
+    (left,) = [one for one in found.left_out if one.reason == "paywalled"]
+    assert left.articles == len(silent) < len(limited)
+
+
+def test_stories_are_listed_with_their_copies_together(site: Site) -> None:
+    scope = Scope(since=TODAY - timedelta(days=9))
+    found = queries.proof(
+        site.database, counted="stories", company="Siemens", scope=scope, limit=500
+    )
+    stories = [one.article.story for one in found.articles]
+    runs = [
+        story for story, before in zip(stories, [None, *stories], strict=False) if story != before
+    ]
+    assert len(runs) == len(set(runs)) == found.number < found.total
+    firsts = {one.article.story for one in found.articles if one.number}
+    assert firsts == set(stories)
+
+
+def test_saved_query_has_proofs_like_a_company(site: Site) -> None:
+    add_query(site.database, "trams", "tram* OR Kai OR quay", "ann")
+    count_history(site.database, "trams")
+    check_numbers(site, "/company/trams?days=10&count=mentions")
+    found = queries.proof(site.database, company="trams")
+    assert {one.rule for each in found.articles for one in each.sentences[0].mentions} == {"query"}
+
+
+def test_versions_are_those_in_use(site: Site) -> None:
+    versions = site.client.get("/api/proof?company=Siemens").json()["versions"]
+    assert versions["program"]
+    assert re.fullmatch(r"[\d,]+, [0-9a-f]{12}", versions["companies"])
+    assert re.fullmatch(r"[0-9a-f]{12}", versions["extraction"])
+    assert versions["companies"] in site.client.get("/proof?company=Siemens").text
+
+
+def test_long_proofs_have_pages(site: Site) -> None:
+    first = site.client.get("/proof?counted=read").text
+    assert "page 1 of" in first
+    second = unescape(re.findall(r'href="([^"]+page=2)"', first)[0])
+    assert "page 2 of" in site.client.get(second).text
+
+
+def test_address_of_a_proof_names_its_days(site: Site) -> None:
+    for address, _ in numbers_of(site, "/company/Siemens?days=7"):
+        query = parse_qs(urlsplit(address).query)
+        assert query["since"] <= query["until"] <= [TODAY.isoformat()]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("/proof?company=Nobody", 404),
+        ("/proof?counted=everything", 422),
+        ("/proof?counted=read&company=Siemens", 422),
+        ("/proof?beside=Bosch", 422),
+        ("/proof?without=ft", 422),
+        ("/proof?company=Siemens&page=300", 422),
+        ("/proof?company=" + "x" * 300, 422),
+        ("/api/proof?counted=everything", 422),
+        ("/api/proof?beside=Bosch", 422),
+    ],
+)
+def test_faulty_proof_is_answered_with_advice(site: Site, path: str, code: int) -> None:
+    assert site.client.get(path).status_code == code
+
+
+def test_hostile_texts_are_escaped_in_a_proof(site: Site) -> None:
+    text = site.client.get(f"/proof?company=Nokia&source={EVIL_SOURCE}").text
+    assert "<mark>Nokia</mark>" in text
+    assert SCRIPT not in text
+    assert 'href="javascript:' not in text
