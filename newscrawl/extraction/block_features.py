@@ -489,15 +489,16 @@ def _find_headline(page: BlockPage, title: str | None) -> Headline:
     """Find the headline: an H1 equal to the title, else another block equal to it, else an H1."""
     wanted = letters_of(title or "")
     same = np.zeros(len(page), dtype=bool)
+    equal: list[int] = []
     if wanted:
         least, most = len(wanted), 2 * len(title or "") + 19  # no shorter, and not much longer
-        for number in _opening_with(page.raw, least, most, wanted[0]):
-            same[number] = letters_of(clean(page.raw[number])) == wanted
-    is_h1 = page.elements.tags[page.owners] == tag_id("h1")
-    for flags in (same & is_h1, same, is_h1):
-        if flags.any():
-            return Headline(int(flags.argmax()), same)
-    return Headline(-1, same)
+        for place in _opening_with(page.raw, least, most, wanted[0]):
+            if letters_of(clean(page.raw[place])) == wanted:
+                same[place] = True
+                equal.append(place)
+    headings = np.flatnonzero(page.elements.tags[page.owners] == tag_id("h1")).tolist()
+    both = [place for place in equal if place in headings]
+    return Headline(next(iter((*both, *equal, *headings)), -1), same)
 
 
 def _opening_with(raws: tuple[str, ...], least: int, most: int, first: str) -> list[int]:

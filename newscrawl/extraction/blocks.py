@@ -542,7 +542,7 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     places = np.flatnonzero(kept).tolist()
     raws = [page.raw[place] for place in places]
     heads = [letters_of(raw[: 2 * HEAD])[:HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
-    times = Counter(head for head in heads if head)
+    times = Counter(filter(None, heads))
     if len(times) == times.total():
         return kept
     # A text whose head no other has is compared as it is: letters are costly.

@@ -28,7 +28,9 @@ _PAGE: Final = (
     b'<!doctype html><html lang="de"><body class="a b" id="main" style="display: none">'
     b"<!-- comment --><p hidden itemprop='text' role=note aria-hidden=true title>\xc3\xa4 one"
     b"<br>two &amp; three</p><x-card data-key=1 CLASS=c><svg viewBox='0 0 1 1' class=d>"
-    b"<use xlink:href='#a' href='#b'/></svg><i>\xe4\xb8\x80</i></x-card> end</body></html>"
+    b"<use xlink:href='#a' href='#b'/></svg><i>\xe4\xb8\x80</i></x-card> end"
+    b"<meta name=a property=b http-equiv=c content=d><link rel=e type=f><time datetime=g pubdate>"
+    b"</time></body></html>"
 )
 
 

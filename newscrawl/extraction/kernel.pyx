@@ -702,9 +702,14 @@ cdef enum:
 
 cdef enum:
     CLASS, IDENTITY, ITEMPROP, ROLE, HIDDEN, ARIA_HIDDEN, STYLE, NAMES
+    REL = NAMES
+    HREF, TYPE, READ
 STEPS_OF_WALK = STEPS
-# In the order of the numbers above.
-ATTRIBUTES = ("class", "id", "itemprop", "role", "hidden", "aria-hidden", "style")
+# In the order of the numbers above; the walk reads the first of them, metadata all but some.
+ATTRIBUTES = (
+    "class", "id", "itemprop", "role", "hidden", "aria-hidden", "style", "rel", "href", "type",
+    "content", "datetime", "http-equiv", "name", "property", "pubdate",
+)
 
 
 cdef class Walk:
@@ -731,7 +736,7 @@ cdef class Walk:
         memcpy(self.paragraph_like, PyBytes_AS_STRING(paragraph_like), KNOWN)
         memcpy(self.opening, PyBytes_AS_STRING(opening), STEPS)
         memcpy(self.closing, PyBytes_AS_STRING(closing), STEPS)
-        for place, name in enumerate(ATTRIBUTES):
+        for place, name in enumerate(ATTRIBUTES[:NAMES]):
             self.numbers[place] = attributes[name]
         self.prune, self.boundary, self.link = step["prune"], step["boundary"], step["link"]
         self.line_break, self.read = step["line_break"], step["read"]
@@ -984,6 +989,363 @@ cdef bint is_true(Bytes *value) noexcept:
 
 cdef bint hides_element(Bytes *value) noexcept:
     return value != NULL and value.data != NULL and hides(value.data, value.length)
+
+
+# --- Metadata ------------------------------------------------------------------------------------
+
+TAGS_OF_METADATA = ("meta", "title", "h1", "link", "script", "time", "a")
+
+
+cdef class Markup:
+    """Finds what metadata is read from; its tables come from Python."""
+
+    cdef dict names  # of attributes, by the parser's numbers
+    cdef frozenset others  # names of attributes that the parser doesn't know
+    cdef uintptr_t numbers[READ]
+    cdef uint8_t skipped[KNOWN]
+    cdef uintptr_t meta, title, heading, link, script, time, anchor
+    cdef tuple hints
+
+    def __cinit__(self, *, dict attributes, bytes skipped, dict tags, tuple hints):
+        """Take Lexbor's numbers for the attributes that it knows (0 for others), for each tag
+        whether what stands in it is passed over, tags, and the parts of classes that mark."""
+        if len(skipped) != KNOWN:
+            raise ValueError("tables of tags are of another size")
+        memcpy(self.skipped, PyBytes_AS_STRING(skipped), KNOWN)
+        self.names = {number: name for name, number in attributes.items() if number}
+        self.others = frozenset(name for name, number in attributes.items() if not number)
+        for place, name in enumerate(ATTRIBUTES[:READ]):
+            self.numbers[place] = attributes[name]
+        self.meta, self.title, self.heading = tags["meta"], tags["title"], tags["h1"]
+        self.link, self.script = tags["link"], tags["script"]
+        self.time, self.anchor = tags["time"], tags["a"]
+        self.hints = hints
+
+    def head(self, tree, uintptr_t address, size_t most):
+        """Return the METAs, TITLEs, H1s, links to the canonical address and scripts of JSON-LD
+        among the first nodes of a tree, in document order."""
+        cdef Node *top = <Node *> address
+        cdef Node *node = top
+        cdef list nodes = []
+        cdef uintptr_t tag
+        while node != NULL and <size_t> len(nodes) < most:
+            tag = node.local_name
+            if node.type == ELEMENT_NODE and (
+                tag == self.meta or tag == self.title or tag == self.heading
+                or (tag == self.link and has_word(self.value_of(node, REL), b"canonical", 9, True))
+                or (tag == self.script and holds(self.value_of(node, TYPE), b"ld+json", 7, True))
+            ):
+                nodes.append(self.node_of(tree, node))
+            node = following(node, top)
+        return nodes
+
+    def marked(self, tree, uintptr_t address):
+        """Return the elements that may be bylines or dates, in document order."""
+        cdef Node *top = <Node *> address
+        cdef Node *node = top
+        cdef list nodes = []
+        while node != NULL:
+            if node.type == ELEMENT_NODE and (
+                node.local_name == self.time
+                or ((<Element *> node).first_attribute != NULL and self.is_marked(node))
+            ):
+                nodes.append(self.node_of(tree, node))
+            node = following(node, top)
+        return nodes
+
+    cdef bint is_marked(self, Node *node) except -1:
+        cdef Bytes *classes = self.value_of(node, CLASS)
+        if classes != NULL:
+            for hint in self.hints:
+                if holds(classes, PyBytes_AS_STRING(hint), PyBytes_GET_SIZE(hint), False):
+                    return True
+        if is_word(self.value_of(node, REL), b"author", 6, True):
+            return True
+        if is_word(self.value_of(node, ITEMPROP), b"author", 6, False):
+            return True
+        return node.local_name == self.anchor and holds(
+            self.value_of(node, HREF), b"/author", 7, False
+        )
+
+    def short_texts(
+        self, uintptr_t address, Py_ssize_t most_characters, Py_ssize_t separator, size_t least,
+        size_t most,
+    ):
+        """Return the texts in a node that have `least` to `most` bytes besides blanks, up to a
+        number of characters of all texts, to which each adds those of a separator."""
+        cdef Node *top = <Node *> address
+        cdef Node *node = top
+        cdef Bytes *data
+        cdef list texts = []
+        cdef size_t visible
+        while node != NULL and most_characters > 0:
+            if node.type == TEXT_NODE:
+                data = &(<TextNode *> node).data
+                visible = visible_bytes(data, most)
+                if least <= visible <= most:
+                    texts.append(replaced(data)[:most_characters])
+                most_characters -= separator + <Py_ssize_t> characters(data.data, data.length)
+            node = following(node, top)
+        return texts
+
+    def after(self, tree, uintptr_t address, Py_ssize_t most):
+        """Return the nodes after an element, without its own, as `metadata.markup._after` does,
+        each with its tag and its text."""
+        cdef Node *node = <Node *> address
+        cdef Node *child
+        cdef list pieces = []
+        cdef Py_ssize_t count
+        for count in range(most):
+            child = node.first_child if count and not self.is_skipped(node) else NULL
+            while child == NULL:
+                child = node.next
+                if child == NULL:
+                    if node.parent == NULL:
+                        return pieces
+                    node = node.parent
+            node = child
+            pieces.append(self.piece(tree, node))
+        return pieces
+
+    def before(self, tree, uintptr_t address, Py_ssize_t most):
+        """Return the nodes before an element, as `metadata.markup._before` does."""
+        cdef Node *node = <Node *> address
+        cdef list pieces = []
+        cdef Py_ssize_t count
+        for count in range(most):
+            if node.prev == NULL:
+                if node.parent == NULL:
+                    return pieces
+                node = node.parent
+                continue
+            node = node.prev
+            while not self.is_skipped(node) and node.last_child != NULL:
+                pieces.append(self.piece(tree, node))
+                node = node.last_child
+            pieces.append(self.piece(tree, node))
+        return pieces
+
+    cdef bint is_skipped(self, Node *node) noexcept:
+        return node.local_name < KNOWN and self.skipped[node.local_name]
+
+    cdef tuple piece(self, tree, Node *node):
+        cdef str text = ""
+        cdef Bytes *data
+        if node.type == TEXT_NODE:
+            data = &(<TextNode *> node).data
+            if data.data != NULL and not is_blank(data.data, data.length):
+                text = replaced(data)
+        return self.node_of(tree, node), node.local_name, text
+
+    cdef TreeNode node_of(self, tree, Node *node):
+        cdef TreeNode result = TreeNode.__new__(TreeNode)
+        result.node, result.tree, result.markup = node, tree, self
+        return result
+
+    cdef Bytes *value_of(self, Node *node, int which) except? NULL:
+        """Return the value of one of `ATTRIBUTES` that an element has."""
+        cdef Attribute *attribute = (<Element *> node).first_attribute
+        cdef uintptr_t number
+        cdef Name *name
+        while attribute != NULL:
+            number = attribute.qualified_name or attribute.node.local_name
+            if number < KNOWN:
+                if number == self.numbers[which] and number:
+                    return attribute.value
+            elif not self.numbers[which]:
+                name = name_of(attribute)
+                if which == ITEMPROP and name.length == 8 and not memcmp(name.text, b"itemprop", 8):
+                    return attribute.value
+            attribute = attribute.next
+        return NULL
+
+
+cdef class TreeNode:
+    """A node of a tree, which it keeps in memory: what metadata needs of `LexborNode`."""
+
+    cdef Node *node
+    cdef object tree
+    cdef Markup markup
+    cdef dict known_attributes
+
+    @property
+    def tag_id(self):
+        return self.node.local_name
+
+    @property
+    def mem_id(self):
+        return <uintptr_t> self.node
+
+    @property
+    def parent(self):
+        return None if self.node.parent == NULL else self.markup.node_of(
+            self.tree, self.node.parent
+        )
+
+    @property
+    def first_child(self):
+        return None if self.node.first_child == NULL else self.markup.node_of(
+            self.tree, self.node.first_child
+        )
+
+    @property
+    def next(self):
+        return None if self.node.next == NULL else self.markup.node_of(self.tree, self.node.next)
+
+    @property
+    def text_content(self):
+        return replaced(&(<TextNode *> self.node).data) if self.node.type == TEXT_NODE else None
+
+    @property
+    def attributes(self):
+        """The attributes that metadata is read from, in their order."""
+        cdef Attribute *attribute
+        cdef Bytes *value
+        cdef uintptr_t number
+        if self.known_attributes is not None:
+            return self.known_attributes
+        self.known_attributes = {}
+        if self.node.type != ELEMENT_NODE:
+            return self.known_attributes
+        attribute = (<Element *> self.node).first_attribute
+        while attribute != NULL:
+            number = attribute.qualified_name or attribute.node.local_name
+            if number < KNOWN:
+                name = self.markup.names.get(number)
+            else:
+                name = text_of(name_of(attribute))
+                if name not in self.markup.others:
+                    name = None
+            if name is not None:
+                value = attribute.value
+                self.known_attributes[name] = (
+                    replaced(value) if value != NULL and value.data != NULL else None
+                )
+            attribute = attribute.next
+        return self.known_attributes
+
+    def iter(self, bint include_text=False):
+        """Return the children, of which all nodes are given only with texts."""
+        cdef Node *child = self.node.first_child
+        cdef list children = []
+        while child != NULL:
+            if include_text or child.type == ELEMENT_NODE:
+                children.append(self.markup.node_of(self.tree, child))
+            child = child.next
+        return children
+
+    def texts(self, Py_ssize_t most_nodes, Py_ssize_t most_characters):
+        """Return the texts in a node, none where it has more nodes or characters."""
+        cdef Node *node = self.node
+        cdef list texts = []
+        cdef Py_ssize_t count = 0, length = 0
+        while node != NULL:
+            if count > most_nodes:
+                return []
+            if node.type == TEXT_NODE and (<TextNode *> node).data.length:
+                text = replaced(&(<TextNode *> node).data)
+                length += len(text)
+                if length > most_characters:
+                    return []
+                texts.append(text)
+            count += 1
+            node = following(node, self.node)
+        return texts
+
+    def text(self):
+        """Return all text in a node."""
+        cdef Node *node = self.node
+        cdef list texts = []
+        while node != NULL:
+            if node.type == TEXT_NODE:
+                texts.append(replaced(&(<TextNode *> node).data))
+            node = following(node, self.node)
+        return "".join(texts)
+
+    def named(self):
+        """Return the first element in this one that is a name; None without one."""
+        cdef Node *node = self.node
+        while node != NULL:
+            if node.type == ELEMENT_NODE and (<Element *> node).first_attribute != NULL and (
+                has_word(self.markup.value_of(node, ITEMPROP), b"name", 4, False)
+                or has_word(self.markup.value_of(node, REL), b"author", 6, True)
+            ):
+                return self.markup.node_of(self.tree, node)
+            node = following(node, self.node)
+        return None
+
+
+cdef Node *following(Node *node, Node *top) noexcept:
+    """Return the next node below the top one in document order; NULL after the last."""
+    if node.first_child != NULL:
+        return node.first_child
+    while node != top and node.next == NULL:
+        node = node.parent
+    return NULL if node == top else node.next
+
+
+cdef size_t visible_bytes(Bytes *value, size_t most) noexcept:
+    """Return the bytes that aren't white space, at least `most` + 1 where there are more."""
+    cdef const uint8_t *place = value.data
+    cdef const uint8_t *end = place + value.length
+    cdef size_t count = 0, step
+    while place < end and count <= most:
+        step = blank_at(place, end)
+        count += step == 0
+        place += step or 1
+    return count
+
+
+cdef str replaced(Bytes *value):
+    return PyUnicode_DecodeUTF8(<char *> value.data, <Py_ssize_t> value.length, "replace")
+
+
+cdef bint same(const uint8_t *data, const char *word, size_t length, bint any_case) noexcept:
+    cdef size_t place
+    cdef uint8_t letter
+    for place in range(length):
+        letter = data[place]
+        if any_case and c"A" <= letter <= c"Z":
+            letter |= 0x20
+        if letter != <uint8_t> word[place]:
+            return False
+    return True
+
+
+cdef bint holds(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
+    """Return whether a value holds a word."""
+    cdef size_t place
+    if value == NULL or value.data == NULL or value.length < length:
+        return False
+    for place in range(value.length - length + 1):
+        if value.data[place] | 0x20 == <uint8_t> word[0] | 0x20 and same(
+            value.data + place, word, length, any_case
+        ):
+            return True
+    return False
+
+
+cdef bint is_word(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
+    """Return whether a value is a word."""
+    return (
+        value != NULL and value.data != NULL and value.length == length
+        and same(value.data, word, length, any_case)
+    )
+
+
+cdef bint has_word(Bytes *value, const char *word, size_t length, bint any_case) noexcept:
+    """Return whether a word is one of those of a value, which blanks separate."""
+    cdef size_t place
+    if value == NULL or value.data == NULL or value.length < length:
+        return False
+    for place in range(value.length - length + 1):
+        if (
+            (place == 0 or is_space(value.data[place - 1]))
+            and (place + length == value.length or is_space(value.data[place + length]))
+            and same(value.data + place, word, length, any_case)
+        ):
+            return True
+    return False
 
 
 # --- Words ---------------------------------------------------------------------------------------
@@ -2329,12 +2691,11 @@ def choose(
 
 def word_characters(str text):
     """Return the letters, digits and underscores of a text, as "\\w" finds them."""
-    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), place
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), place, count = 0
     cdef int kind = PyUnicode_KIND(text)
     cdef void *data = PyUnicode_DATA(text)
     cdef bytearray buffer = bytearray(4 * length)
     cdef uint32_t *to = <uint32_t *> PyByteArray_AS_STRING(buffer)
-    cdef Py_ssize_t count = 0
     cdef Py_UCS4 code
     for place in range(length):
         code = <Py_UCS4> PyUnicode_READ(kind, data, place)
@@ -2342,3 +2703,20 @@ def word_characters(str text):
             to[count] = code
             count += 1
     return PyUnicode_FromKindAndData(4, to, count)
+
+
+def words_between_blanks(str text):
+    """Return how many words `str.split` makes of a text."""
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text), place, count = 0
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *data = PyUnicode_DATA(text)
+    cdef Py_UCS4 code
+    cdef bint inside = False, blank
+    for place in range(length):
+        code = <Py_UCS4> PyUnicode_READ(kind, data, place)
+        blank = code <= 0x20 or code >= 0x7F
+        if blank:
+            blank = code.isspace()
+        count += inside and blank
+        inside = not blank
+    return count + inside

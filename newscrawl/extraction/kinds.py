@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LETTERS_A_WORD
 from newscrawl.extraction.html import parse
 from newscrawl.extraction.metadata import Metadata
@@ -40,11 +41,8 @@ _INVISIBLE: Final = ["script", "style", "template", "noscript", "nav", "header",
 _HIDDEN: Final = '[hidden], [style*="display:none"], [style*="display: none"]'
 
 # The markup of forums and shops: types of schema.org in attributes, and what XenForo writes.
-_TYPES_OF_OTHERS: Final = (
-    b"schema.org/DiscussionForumPosting",
-    b"schema.org/QAPage",
-    b'schema.org/Product"',
-)
+_SCHEMA: Final = b"schema.org/"
+_TYPES_OF_OTHERS: Final = (b"DiscussionForumPosting", b"QAPage", b'Product"')
 _XENFORO: Final = b'<html id="XF"'
 
 # Ours, words of body text: what a wall or teaser stays under, and what an article reaches.
@@ -92,7 +90,13 @@ def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
 
 
 def _is_thread_or_product(source: bytes) -> bool:
-    return any(name in source for name in _TYPES_OF_OTHERS) or _XENFORO in source[:SEARCHED]
+    place = source.find(_SCHEMA)
+    while place >= 0:
+        place += len(_SCHEMA)
+        if source.startswith(_TYPES_OF_OTHERS, place):
+            return True
+        place = source.find(_SCHEMA, place)
+    return _XENFORO in source[:SEARCHED]
 
 
 def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:
@@ -127,9 +131,10 @@ def _kind_of_article(metadata: Metadata, text: str, length: int, link_words: int
 
 
 def _count_words(text: str) -> int:
-    between_blanks = len(text.split())
+    kernel = compiled.kernel
+    between_blanks = len(text.split()) if kernel is None else kernel.words_between_blanks(text)
     unspaced = len(text) > LETTERS_A_WORD * max(between_blanks, 1)
-    return len(text) // 2 if unspaced else between_blanks
+    return len(text) // 2 if unspaced else int(between_blanks)
 
 
 def _asks_for_consent(lowered: str) -> bool:

@@ -71,7 +71,9 @@ class Known:
 
 def choose(values: list[float], words: list[int], threshold: float) -> list[bool]:
     features = SimpleNamespace(is_title=np.zeros(len(values), dtype=bool))
-    return combine(features, np.array(words, dtype=np.int64), Known(values), threshold).kept.tolist()
+    return combine(
+        features, np.array(words, dtype=np.int64), Known(values), threshold
+    ).kept.tolist()
 
 
 @pytest.mark.parametrize("threshold", [FOR_PRECISION, BALANCED, FOR_RECALL])

@@ -8,9 +8,11 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from newscrawl.extraction import compiled
 from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates
+from newscrawl.extraction.metadata.markup import compiled_markup
 
 MAX_CHILDREN: Final = 30
 MAX_DEPTH: Final = 3
@@ -34,6 +36,7 @@ _HEADLINES: Final = (
     "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
 _BETWEEN: Final = "\x01"
+_SEPARATOR: Final = f" {_BETWEEN} "
 _WORD: Final = re.compile(r"\w+")
 _SMALL: Final = tag_id("small")
 _LINK: Final = tag_id("a")
@@ -131,12 +134,27 @@ def is_headline(text: str) -> bool:
 def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
     """Return the longest of these parts of titles that stands alone in a page's text."""
     ordered = sorted(parts, key=len, reverse=True)
-    if not ordered or tree.body is None:
+    if not ordered:
         return None
-    text = tree.body.text(separator=f" {_BETWEEN} ")[:MAX_SEARCHED].casefold()
+    text = _texts_of_body(tree, ordered).casefold()
     texts = f"{_BETWEEN} {' '.join(text.split())} {_BETWEEN}"
     return next(
         (part for part in ordered if f"{_BETWEEN} {part.casefold()} {_BETWEEN}" in texts), None
+    )
+
+
+def _texts_of_body(tree: LexborHTMLParser, parts: Sequence[str]) -> str:
+    """Return the texts of a page, with the kernel only those that may be one of these parts."""
+    if tree.body is None:
+        return ""
+    if compiled.kernel is None:
+        return tree.body.text(separator=_SEPARATOR)[:MAX_SEARCHED]
+    # Characters take up to four bytes, and may become three; half of them may be blanks.
+    lengths = [len(part.casefold()) for part in parts]
+    least, most = min(lengths) // 6, 4 * max(lengths)
+    separator = len(_SEPARATOR)
+    return _SEPARATOR.join(
+        compiled_markup().short_texts(tree.body.mem_id, MAX_SEARCHED, separator, least, most)
     )
 
 

@@ -1,16 +1,17 @@
 """Bylines and dates in the markup: around the headline first, else anywhere on the page."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice, takewhile
-from typing import Final
+from typing import Any, Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction.blocks import LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
+from newscrawl.extraction import compiled
+from newscrawl.extraction.blocks import LAST_KNOWN_TAG, LAST_NO_ELEMENT, TEXT, tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
@@ -74,9 +75,10 @@ _WRITTEN: Final = tuple(label[1:] for label in words("bylines", "written"))
 _BEFORE_LABEL: Final = re.compile(r"[\s–—-]*\w?")
 _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 # Each part costs time on every page without byline or date; these are the ones that pay.
+_MARKS: Final = ("author", "byline", "autor", "date")  # parts of classes
 _ANYWHERE: Final = (
-    "time,[rel=author],[itemprop=author],[class*=author],[class*=byline],[class*=autor],"
-    "[class*=date],a[href*='/author']"
+    "time,[rel=author],[itemprop=author],a[href*='/author'],"
+    f"{','.join(f'[class*={mark}]' for mark in _MARKS)}"
 )
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _TIME: Final = tag_id("time")
@@ -124,7 +126,10 @@ class Sightings:
         return best[1] if best else None
 
 
-Piece = tuple[LexborNode, int, str]
+# A node of the parser, or of the kernel, which reads them faster.
+Node = LexborNode
+
+Piece = tuple[Node, int, str]
 """A node, its tag and, if it is a text, what it says; blanks say nothing."""
 
 
@@ -132,24 +137,36 @@ Piece = tuple[LexborNode, int, str]
 class Surroundings:
     """The nodes around a headline, the nearest first; none without a headline."""
 
-    heading: LexborNode | None = None
+    tree: LexborHTMLParser
+    heading: Node | None = None
 
     @cached_property
-    def before(self) -> tuple[Piece, ...]:
-        """Return the nodes before the headline."""
-        return tuple(map(_piece, _before(self.heading))) if self.heading is not None else ()
+    def before(self) -> Sequence[Piece]:
+        """The nodes before the headline."""
+        if self.heading is None:
+            return ()
+        if compiled.kernel is not None:
+            pieces: list[Piece] = compiled_markup().before(
+                self.tree, self.heading.mem_id, NODES_BEFORE
+            )
+            return pieces
+        return tuple(map(_piece, _before(self.heading)))
 
     @cached_property
-    def after(self) -> tuple[Piece, ...]:
-        """Return the nodes after the headline."""
-        return tuple(map(_piece, _after(self.heading))) if self.heading is not None else ()
+    def after(self) -> Sequence[Piece]:
+        """The nodes after the headline."""
+        if self.heading is None:
+            return ()
+        if compiled.kernel is not None:
+            pieces: list[Piece] = compiled_markup().after(
+                self.tree, self.heading.mem_id, NODES_AFTER
+            )
+            return pieces
+        return tuple(map(_piece, _after(self.heading)))
 
     def byline(self) -> str | None:
         """Return the first byline after the headline that opens with a word such as "By"."""
-        if self.heading is None:
-            return None
-        for node in _after(self.heading):
-            content = node.text_content if node.tag_id == TEXT else None
+        for node, _, content in self.after:
             if content and len(content) <= 2 * MAX_OPENING:
                 text = squeeze(content)
                 if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
@@ -177,7 +194,7 @@ class Surroundings:
         return reader.sightings
 
 
-def _piece(node: LexborNode) -> Piece:
+def _piece(node: Node) -> Piece:
     tag = node.tag_id
     content = (node.text_content or "") if tag == TEXT else ""
     return node, tag, "" if content.isspace() else content
@@ -186,11 +203,30 @@ def _piece(node: LexborNode) -> Piece:
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
     """Read what a page marks as byline or date, wherever it stands."""
     reader = _Reader(dialect)
-    reader.read(map(_piece, _first_of_each(tree.css(_ANYWHERE))))
+    if compiled.kernel is not None and tree.root is not None:
+        nodes = compiled_markup().marked(tree, tree.root.mem_id)
+    else:
+        nodes = tree.css(_ANYWHERE)
+    reader.read((node, node.tag_id, "") for node in _first_of_each(nodes))
     return reader.sightings
 
 
-def _first_of_each(nodes: Iterable[LexborNode]) -> Iterator[LexborNode]:
+@cache
+def compiled_markup() -> Any:
+    """Return the kernel's search over the tables of this module."""
+    kernel = compiled.kernel
+    assert kernel is not None  # noqa: S101 - its callers have asked for it
+    return kernel.Markup(
+        attributes=compiled.attribute_numbers(kernel),
+        skipped=bytes([tag in _SKIPPED for tag in range(LAST_KNOWN_TAG + 1)]),
+        tags={
+            name: tag_id(name) for name in ("meta", "title", "h1", "link", "script", "time", "a")
+        },
+        hints=tuple(mark.encode() for mark in _MARKS),
+    )
+
+
+def _first_of_each(nodes: Iterable[Node]) -> Iterator[Node]:
     """Yield the first of these nodes that are dates, and the first that are not."""
     counts = {True: 0, False: 0}
     for node in nodes:
@@ -258,7 +294,7 @@ def _ends_of_years(text: str) -> Iterator[int]:
         at = text.find("20", at + 2)
 
 
-def _after(start: LexborNode) -> Iterator[LexborNode]:
+def _after(start: Node) -> Iterator[Node]:
     """Yield the nodes after an element in page order, without its own."""
     node = start
     inside = False
@@ -275,7 +311,7 @@ def _after(start: LexborNode) -> Iterator[LexborNode]:
         yield node
 
 
-def _before(start: LexborNode) -> Iterator[LexborNode]:
+def _before(start: Node) -> Iterator[Node]:
     """Yield the nodes before an element, nearest first, parents after their last child."""
     node = start
     for _ in range(NODES_BEFORE):
@@ -311,9 +347,17 @@ def _is_labelled(lowered: str) -> bool:
     return not _DATED_WORDS.isdisjoint(_WORD.findall(lowered)) or _is_hint(lowered, _DATED_PHRASES)
 
 
-def _lines(node: LexborNode) -> list[str]:
+def _lines(node: Node) -> list[str]:
     """Return the texts within an element; none if it holds more than a byline or date line."""
-    lines: list[str] = []
+    if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
+        texts = node.texts(MAX_INNER, 2 * MAX_TEXT)
+    else:
+        texts = _texts(node)
+    return [line for text in texts if (line := squeeze(text))]
+
+
+def _texts(node: LexborNode) -> list[str]:
+    texts: list[str] = []
     length = 0
     for count, inner in enumerate(node.traverse(include_text=True)):
         if count > MAX_INNER:
@@ -322,12 +366,19 @@ def _lines(node: LexborNode) -> list[str]:
             length += len(content)
             if length > 2 * MAX_TEXT:
                 return []
-            if line := squeeze(content):
-                lines.append(line)
-    return lines
+            texts.append(content)
+    return texts
 
 
-def _byline_in(node: LexborNode, text: str) -> str | None:
+def _named(node: Node) -> Node | None:
+    """Return the first element in one that is a name."""
+    if compiled.kernel is not None and isinstance(node, compiled.kernel.TreeNode):
+        named: Node | None = node.named()
+        return named
+    return node.css_first("[itemprop~=name],[rel~=author]")
+
+
+def _byline_in(node: Node, text: str) -> str | None:
     """Return a text that opens as bylines do; for "By" alone, the lines of the block around it."""
     if not names.opens_byline(text):
         return None
@@ -364,7 +415,7 @@ class _Reader:
                 if attributes or tag == _TIME:
                     self._element(node, attributes, distance)
 
-    def _element(self, node: LexborNode, attributes: dict[str, str | None], distance: int) -> None:
+    def _element(self, node: Node, attributes: dict[str, str | None], distance: int) -> None:
         itemprop, rel = attributes.get("itemprop") or "", attributes.get("rel") or ""
         hints = f" {attributes.get('class') or ''} {attributes.get('id') or ''} ".lower()
         if itemprop or rel:
@@ -383,7 +434,7 @@ class _Reader:
             self._date(" ".join(lines), hints, Sighting(1 if hints_at_date else 2, distance))
 
     def _time(
-        self, node: LexborNode, attributes: dict[str, str | None], hints: str, distance: int
+        self, node: Node, attributes: dict[str, str | None], hints: str, distance: int
     ) -> None:
         text = " ".join(_lines(node))
         value = attributes.get("datetime") or attributes.get("content")
@@ -410,7 +461,7 @@ class _Reader:
                 sighting = Sighting(0, sighting.distance)
             self.sightings.published.append((sighting, stamp))
 
-    def _text(self, node: LexborNode, content: str, distance: int) -> None:
+    def _text(self, node: Node, content: str, distance: int) -> None:
         if len(content) > 2 * MAX_TEXT:
             self._dateline(squeeze(content[:MAX_TEXT]), distance)
             return
@@ -427,10 +478,10 @@ class _Reader:
         if opening := _DATELINE.match(text):
             self._date(opening[0], "", Sighting(4, distance))
 
-    def _byline(self, node: LexborNode, lines: list[str], sighting: Sighting) -> None:
+    def _byline(self, node: Node, lines: list[str], sighting: Sighting) -> None:
         if names.is_secondary(self._label):
             return
-        named = node.css_first("[itemprop~=name],[rel~=author]")
+        named = _named(node)
         if named is not None:
             lines = _lines(named)
         self._add("\n".join(lines) or squeeze(node.attributes.get("content")), sighting)

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from newscrawl.extraction.blocks import tag_id
+from newscrawl.extraction import compiled
+from newscrawl.extraction.blocks import tag_id, tag_ids
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
 from newscrawl.extraction.metadata.dates import Dialect
@@ -30,6 +31,7 @@ _WANTED: Final = frozenset(name for names in tables("metas").values() for name i
 _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
+_DRAWINGS: Final = tag_ids("svg g symbol path")
 _NAMING: Final = frozenset({"property", "name", "itemprop", "http-equiv"})
 _LESSER_HEADINGS: Final = "h2,h3,h4,[class*=title],[class*=headline]"
 _TITLE: Final = words("metas", "title")
@@ -228,7 +230,7 @@ class PageSignals:
     @cached_property
     def surroundings(self) -> markup.Surroundings:
         """Return the markup around the headline."""
-        return markup.Surroundings(self._heading)
+        return markup.Surroundings(self.tree, self._heading)
 
     @cached_property
     def around_heading(self) -> markup.Sightings:
@@ -290,7 +292,7 @@ def gather_signals(
     scripts: list[str] = []
     main_headings: list[Heading] = []
     title = canonical = None
-    for node in tree.css(_QUERY)[:MAX_NODES]:
+    for node in _head(tree):
         tag = node.tag_id
         if tag == _META:
             _add_meta(metas, node.attributes)
@@ -316,10 +318,18 @@ def gather_signals(
     )
 
 
+def _head(tree: LexborHTMLParser) -> list[LexborNode]:
+    """Return the nodes that say what a page is: metas, titles, main headings and scripts."""
+    if compiled.kernel is None or tree.root is None:
+        return tree.css(_QUERY)[:MAX_NODES]
+    nodes: list[LexborNode] = markup.compiled_markup().head(tree, tree.root.mem_id, MAX_NODES)
+    return nodes
+
+
 def _page_title(node: LexborNode) -> str | None:
     """Return the text of a TITLE, unless it names a drawing (svg)."""
     parent = node.parent
-    if parent is not None and parent.tag in ("svg", "g", "symbol", "path"):
+    if parent is not None and parent.tag_id in _DRAWINGS:
         return None
     return squeeze(node.text()) or None
 
