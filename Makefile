@@ -53,9 +53,11 @@ $(VENV)/.ready-dev: requirements.txt pyproject.toml $(KERNEL) | $(VENV)/bin/pyth
 demo: setup
 	@$(BIN)/python -m tests.site.demo .demo
 
-# The database of the settings; before the first crawl that of the demo.
+# The database of the settings; that of the demo until a crawl has stored an article.
 serve: setup
-	@$(BIN)/newscrawl serve $(if $(NEWSCRAWL_DATABASE_URL)$(wildcard newscrawl.sqlite),,$(if $(wildcard .demo/demo.sqlite),--database sqlite:///.demo/demo.sqlite --archive .demo/archive))
+	@if [ -z "$(NEWSCRAWL_DATABASE_URL)" ] && [ -f .demo/demo.sqlite ] && ! $(BIN)/newscrawl articles -n 1 >/dev/null 2>&1; then \
+	  $(BIN)/newscrawl serve --database sqlite:///.demo/demo.sqlite --archive .demo/archive; \
+	else $(BIN)/newscrawl serve; fi
 
 test: lint types contracts pytest
 

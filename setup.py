@@ -22,5 +22,7 @@ setup(
             optional=True,
         )
     ],
-    options={"build_ext": {"cython_c_in_temp": True}},
+    # An editable installation is a folder on the path, which type checkers follow; they don't see
+    # what the import hook of the default mode finds.
+    options={"build_ext": {"cython_c_in_temp": True}, "editable_wheel": {"mode": "compat"}},
 )

@@ -12,16 +12,19 @@ registered companies get them from `query.registered_companies()`; `query.proof`
 if it gets `query.versions()`.
 
 The functions only read. They raise QuestionError for a question that can't be answered as it is
-asked, and StorageError, its base class, for a database that can't be read. Rows are frozen
-dataclasses; `to_records` makes flat dictionaries of them, `to_pandas` and `to_polars` frames where
-these libraries are installed.
+asked, or about a company that is neither registered nor was mentioned, and StorageError, its base
+class, for a database that can't be read. Rows are frozen dataclasses; `to_records` makes flat
+dictionaries of them, `to_pandas` and `to_polars` frames where these libraries are installed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache, wraps
+from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from newscrawl import config
 from newscrawl.items import CompanyStructure, Versions
 from newscrawl.mentions import load_companies
 from newscrawl.reading import versions_of
@@ -29,6 +32,7 @@ from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import *
 from newscrawl.storage.queries import Hits
+from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     import pandas
@@ -48,6 +52,59 @@ __all__ = [
     "versions",
 ]
 __all__ += queries.__all__
+
+_Answer = TypeVar("_Answer")
+_Given = ParamSpec("_Given")
+_NAMES = ("company", "companies", "beside")  # parameters that name companies
+
+
+def _checked(ask: Callable[_Given, _Answer]) -> Callable[_Given, _Answer]:
+    """Return the question with a check of the companies that it names: one that was never
+    mentioned, is not registered and no group is an error, where a count would be 0."""
+    takes = signature(ask)
+
+    @wraps(ask)
+    def checked(*args: _Given.args, **kwargs: _Given.kwargs) -> _Answer:
+        given = takes.bind(*args, **kwargs).arguments
+        for name in _names_in(given):
+            _check_company(name, given["database"], given.get("scope"))
+        return ask(*args, **kwargs)
+
+    return checked
+
+
+def _names_in(given: Mapping[str, Any]) -> Iterator[str]:
+    for parameter in _NAMES:
+        value = given.get(parameter)
+        yield from (value,) if isinstance(value, str) else value or ()
+
+
+def _check_company(name: str, database: Database, scope: queries.Scope | None) -> None:
+    """Raise QuestionError, with the nearest names, for a company that is not known."""
+    structure = scope.structure if scope else CompanyStructure()
+    stored = queries.company_names(database)
+    if name in stored or name in structure.groups or name in structure.parents.values():
+        return
+    registered = _registry()
+    if name in structure.parents or name in registered:
+        return
+    known, near = match_name(name, [*stored, *structure.groups, *registered])
+    near = [known] if known else near
+    advice = f"did you mean {' or '.join(near)}?" if near else "registered_companies() lists them"
+    raise QuestionError(f"unknown company {name!r}: {advice}")
+
+
+@cache
+def _registry() -> list[str]:
+    return registered_companies(config.NEWSCRAWL_COMPANIES or None)
+
+
+for _name, _question in queries.QUESTIONS.items():
+    if not _question.parameters.keys().isdisjoint(_NAMES):
+        globals()[_name] = _checked(_question.ask)
+
+
+_ADVICE = "{0} is not installed: pip install 'newscrawl[frames]', or use to_records"
 
 
 def open_news(url: str) -> Database:
@@ -79,15 +136,21 @@ def to_records(rows: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def to_pandas(rows: Iterable[Any]) -> "pandas.DataFrame":
-    """Return a pandas frame of the rows; raise ModuleNotFoundError without pandas."""
-    import pandas  # noqa: PLC0415 - not everybody has it
+    """Return a pandas frame of the rows; raise ImportError without pandas."""
+    try:
+        import pandas  # noqa: PLC0415 - not everybody has it
+    except ModuleNotFoundError as error:
+        raise ImportError(_ADVICE.format("pandas")) from error
 
     return pandas.DataFrame(to_records(rows))
 
 
 def to_polars(rows: Iterable[Any]) -> "polars.DataFrame":
-    """Return a polars frame of the rows; raise ModuleNotFoundError without polars."""
-    import polars  # noqa: PLC0415 - not everybody has it
+    """Return a polars frame of the rows; raise ImportError without polars."""
+    try:
+        import polars  # noqa: PLC0415 - not everybody has it
+    except ModuleNotFoundError as error:
+        raise ImportError(_ADVICE.format("polars")) from error
 
     return polars.DataFrame(to_records(rows), infer_schema_length=None)
 

@@ -71,3 +71,30 @@ def test_missing_database_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no database at"):
         query.open_news(f"sqlite:///{file}")
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("Seimens", "did you mean Siemens"), ("siemens", "did you mean Siemens"), ("Zzyzx", "lists")],
+)
+def test_unknown_company_is_refused_with_the_nearest_names(
+    news: Database, name: str, says: str
+) -> None:
+    with pytest.raises(query.QuestionError, match=f"unknown company '{name}': .*{says}"):
+        query.mention_counts(news, "week", company=name)
+    with pytest.raises(query.QuestionError, match=says):
+        query.share_of_voice(news, ["Bosch", name])
+
+
+def test_registered_company_without_a_mention_has_zeros(news: Database) -> None:
+    rows = query.mention_counts(news, company="Volkswagen", scope=WEEK)
+    assert [row.hits and row.hits.articles for row in rows] == [None, 0]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_missing_library_of_frames_is_named_with_advice(
+    monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ImportError, match=rf"^{library} is not installed: pip install"):
+        getattr(query, f"to_{library}")([])

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -37,6 +37,36 @@ REASONS = {
     "headline_lost": "the headline is gone",
     "layout_changed": "the site's pages have changed",
 }
+
+
+def complete_company(incomplete: str) -> list[str]:
+    """Return the companies, groups and saved queries whose names begin so, for the shell."""
+    from newscrawl.storage import StorageError, queries
+
+    names: set[str] = set()
+    try:
+        with open_for_reading(None) as database:
+            names |= set(queries.company_names(database))
+    except StorageError:
+        pass  # before the first crawl, those of the registry are offered
+    registry = companies_from(None)
+    names |= {company.name for company in registry} | registry.structure.groups.keys()
+    return _beginning(names, incomplete)
+
+
+def complete_source(incomplete: str) -> list[str]:
+    """Return the sources whose slugs begin so, for the shell."""
+    return _beginning(sources_by_slug(), incomplete)
+
+
+def _beginning(names: Iterable[str], begun: str) -> list[str]:
+    """Return the names that begin so in any case, in the letters that were written: the shell
+    leaves out all others."""
+    fitting = (name for name in names if name.lower().startswith(begun.lower()))
+    return [begun + name[len(begun) :] for name in sorted(fitting)[:_MAX_OFFERED]]
+
+
+_MAX_OFFERED = 200  # ours: names that a shell is offered
 
 Format = Literal["table", "csv", "json"]
 ExportFormat = Literal["table", "csv", "json", "jsonl", "parquet"]
@@ -89,7 +119,10 @@ UntilOption = Annotated[
     str | None, typer.Option(help="Last day, as with --since; else today.", metavar="DAY")
 ]
 SourceOption = Annotated[
-    str | None, typer.Option(help="Only this source, as in 'ft'.", metavar="SLUG")
+    str | None,
+    typer.Option(
+        help="Only this source, as in 'ft'.", metavar="SLUG", autocompletion=complete_source
+    ),
 ]
 LanguageOption = Annotated[
     str | None, typer.Option(help="Only articles in this language, as in 'de'.", metavar="CODE")
@@ -114,6 +147,7 @@ CompanyOption = Annotated[
         "-c",
         help="Only this company, by name or alias, or this group of your companies file.",
         metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 SubsidiariesOption = Annotated[
@@ -135,7 +169,12 @@ OwnSourcesOption = Annotated[
 ]
 SlugsOption = Annotated[
     list[str] | None,
-    typer.Option("--source", help="Only this source, as in 'ft'; can be repeated.", metavar="SLUG"),
+    typer.Option(
+        "--source",
+        help="Only this source, as in 'ft'; can be repeated.",
+        metavar="SLUG",
+        autocompletion=complete_source,
+    ),
 ]
 PrivateOption = Annotated[
     bool, typer.Option("--allow-private", help="Fetch from private addresses too.")

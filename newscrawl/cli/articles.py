@@ -21,6 +21,7 @@ from newscrawl.cli.arguments import (
     SourceOption,
     companies_from,
     company_names_of,
+    complete_company,
     open_for_reading,
     refuse_options,
     scope_of,
@@ -60,7 +61,11 @@ UrlArgument = Annotated[str, typer.Argument(help="Address of the article.", meta
 MentionedCompanyOption = Annotated[
     str | None,
     typer.Option(
-        "--company", "-c", help="Only articles that mention this company.", metavar="NAME"
+        "--company",
+        "-c",
+        help="Only articles that mention this company.",
+        metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 EveryKindOption = Annotated[

@@ -12,6 +12,7 @@ from newscrawl.cli.arguments import (
     InputError,
     QueryContext,
     company_names_of,
+    complete_company,
     takes_companies,
 )
 
@@ -47,6 +48,7 @@ ShareOption = Annotated[
         "--share",
         help="Share of voice: each of these companies against all of them; give it twice or more.",
         metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 MeasureOption = Annotated[
@@ -68,7 +70,9 @@ ExplainOption = Annotated[
 BesideOption = Annotated[
     str | None,
     typer.Option(
-        help="With --explain: only articles that mention this company, too.", metavar="NAME"
+        help="With --explain: only articles that mention this company, too.",
+        metavar="NAME",
+        autocompletion=complete_company,
     ),
 ]
 OffsetOption = Annotated[
@@ -173,6 +177,8 @@ def mentions(
     that show only headline and standfirst (paywall, robots.txt). Where nothing was crawled there
     is no 0 but "no coverage": empty in CSV, null in JSON.
 
+    Without --since, periods begin with the day of the first crawl.
+
     Exit code 1 where nothing was found.
     """
     options = _Options(
@@ -190,6 +196,8 @@ def mentions(
     options.check()
     given = [*options.share, *(one for one in (company, beside) if one is not None)]
     names = company_names_of(given, query)
+    if (by or ("day" if names else "")) in _PERIODS and not explain:
+        query = _since_the_watch_began(query)
     if by == "hour":
         _check_hours(query.scope)
     if explain:
@@ -204,6 +212,17 @@ def mentions(
         shown = _show_counts(query, names, options)
     if not shown:
         raise typer.Exit(1)
+
+
+def _since_the_watch_began(query: QueryContext) -> QueryContext:
+    """Return the question from the first crawl on, where it has no first day: older articles that
+    sites still list would begin it years earlier, with empty periods."""
+    from newscrawl.storage import queries
+
+    first = queries.first_watched_day(query.database, scope=query.scope)
+    if query.scope.since or first is None or (query.scope.until and first > query.scope.until):
+        return query
+    return replace(query, scope=replace(query.scope, since=first))
 
 
 def _check_hours(scope: "Scope") -> None:

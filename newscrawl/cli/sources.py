@@ -24,6 +24,7 @@ from newscrawl.cli.arguments import (
     SourceOption,
     UntilOption,
     companies_from,
+    complete_source,
     match_one,
     open_for_reading,
     own_urls,
@@ -103,7 +104,10 @@ def list_sources(
 
 @app.command(epilog="Example: newscrawl sources show ft")
 def show(
-    slug: Annotated[str, typer.Argument(help="The site's short name, as in 'ft'.")],
+    slug: Annotated[
+        str,
+        typer.Argument(help="The site's short name, as in 'ft'.", autocompletion=complete_source),
+    ],
     output_format: FormatOption = "table",
     sources: OwnSourcesOption = None,
     database: DatabaseOption = None,
@@ -336,7 +340,11 @@ _CHECK_COLOURS = {
 def check(
     slug: Annotated[
         list[str] | None,
-        typer.Argument(help="Short names of sites; else all that are active.", metavar="[SLUG]..."),
+        typer.Argument(
+            help="Short names of sites; else all that are active.",
+            metavar="[SLUG]...",
+            autocompletion=complete_source,
+        ),
     ] = None,
     country: Annotated[
         str | None, typer.Option(help="Only sites of this country, as in 'de'.", metavar="CODE")
@@ -473,7 +481,9 @@ def audit(
     slug: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Short names of sites; else all that were crawled.", metavar="[SLUG]..."
+            help="Short names of sites; else all that were crawled.",
+            metavar="[SLUG]...",
+            autocompletion=complete_source,
         ),
     ] = None,
     stored: Annotated[

@@ -226,8 +226,10 @@ def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str | None:
     return node.attributes.get(name) if node else None
 
 
-# Minimum points of a link to an article.
+# Minimum points of a link to an article. A link with a point or more may be one, and is taken for
+# no section.
 ARTICLE = 3
+_MAYBE_ARTICLE = 1
 # Maximum number of section pages of a source.
 MAX_SECTIONS = 20
 # Maximum number of articles of a page; home pages link to a few hundred.
@@ -272,7 +274,7 @@ def classify_links(body: bytes, url: str, content_type: str | None = None) -> Cl
         if link.url not in best or points > best[link.url][0]:
             best[link.url] = (points, link)
     articles = [link for points, link in best.values() if points >= ARTICLE]
-    rest = [link for points, link in best.values() if points < ARTICLE]
+    rest = [link for points, link in best.values() if points < _MAYBE_ARTICLE]
     return ClassifiedLinks(
         articles=tuple(map(_entry, articles[:MAX_ARTICLES])), sections=sections_of(rest, url)
     )

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Integer, case, func, select, update
+from sqlalchemy import ColumnElement, Integer, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.storage import models
@@ -24,6 +24,7 @@ from newscrawl.storage.models import (
     QuarantinedRevision,
     Run,
     Source,
+    SourceCheckup,
     Worker,
 )
 
@@ -324,12 +325,25 @@ class WatchStatus:
     incidents: tuple[Incident, ...]
 
 
+def only_checked() -> ColumnElement[bool]:
+    """Return the condition for sources that `newscrawl sources check` has visited, and nobody
+    crawls: hundreds of them would be shown as never crawled."""
+    crawled = [
+        select(1).where(table.source_id == Source.id).correlate(Source).exists()
+        for table in (Run, Coverage, Lease, Article)
+    ]
+    checked = select(1).where(SourceCheckup.source_id == Source.id).correlate(Source).exists()
+    return and_(checked, ~or_(*crawled))
+
+
 def watch_status(database: Database, slugs: Sequence[str] | None = None) -> WatchStatus:
-    """Return the state of these sources, or of all in the database, and of the workers."""
+    """Return the state of these sources, or of all that are crawled into the database, and of the
+    workers."""
     with database.reading() as session:
         now = clock(session)
         if slugs is None:
-            slugs = session.scalars(select(Source.slug).order_by(Source.slug)).all()
+            query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
+            slugs = session.scalars(query).all()
         parts: list[Mapping[str, Mapping[str, Any]]] = [
             _leases(session, now),
             _last_runs(session),

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
@@ -143,6 +144,38 @@ def test_share_of_mentions_is_computed_by_month(world: Newscrawl) -> None:
         {"month": "2026-11", "company": "Siemens", "mentions": 3, "share": 0.75},
         {"month": "2026-11", "company": "Bosch", "mentions": 1, "share": 0.25},
     ]
+
+
+def test_periods_begin_with_the_first_crawl(world: Newscrawl, tmp_path: Path) -> None:
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        old = document("old", text="Siemens, long ago.", mentions=[body("Siemens")])
+        old = replace(old, article=replace(old.article, published=moment(-9000)))
+        save_document(database, old, database.start_run("ft"))
+    keys = [row["day"] for row in rows(world("mentions", "-c", "Siemens", "-f", "json"))]
+    assert keys[0] == day(0).isoformat()
+    since = world(
+        "mentions", "-c", "Siemens", "--by", "year", "--since", "1990-01-01", "-f", "json"
+    )
+    assert sum(row["articles"] or 0 for row in rows(since)) == 3
+
+
+@pytest.mark.parametrize(
+    ("option", "begin", "offered"),
+    [("-c", "Sie", "Siemens"), ("-c", "sie", "siemens"), ("--source", "bbc", "bbc-news")],
+)
+def test_shell_completes_companies_and_sources(
+    world: Newscrawl, option: str, begin: str, offered: str
+) -> None:
+    asked = {
+        "_NEWSCRAWL_COMPLETE": "complete_bash",
+        "COMP_WORDS": f"newscrawl mentions {option} {begin}",
+        "COMP_CWORD": "3",
+    }
+    program = str(Path(sys.executable).with_name("newscrawl"))
+    ran = subprocess.run(
+        [program], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert offered in ran.stdout.splitlines()
 
 
 def test_number_is_explained_by_its_sentences(world: Newscrawl) -> None:

@@ -17,6 +17,7 @@ import pytest
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.frontier import Schedule, open_frontier
 from newscrawl.storage.leases import Leases, LeaseTerms, SourceFacts, record_worker_start
+from newscrawl.storage.source_stats import Checkup, record_checkups
 from tests.conftest import Newscrawl
 
 NOW = datetime.now(UTC)
@@ -75,6 +76,15 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     assert "failed once" in failing
     assert any(line.lstrip().startswith("b ") and "late" in line for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def test_source_that_was_only_checked_is_not_counted(store: Database, newscrawl: Newscrawl) -> None:
+    store.register_source("e", "E", "gb", "en", "https://e.example/")
+    checkup = Checkup(slug="e", state="reachable", healthy=True, listings=1, working=1)
+    record_checkups(store, [checkup])
+    shown = " ".join(newscrawl("status").out.split())
+    assert "Sources: 1 failing, 1 late, 1 never crawled, 1 healthy." in shown
+    assert "e " in newscrawl("status", "--source", "e").out
 
 
 def test_named_source_is_shown(store: Database, newscrawl: Newscrawl) -> None:

@@ -126,6 +126,13 @@ def test_links_are_divided_into_articles_and_sections() -> None:
     assert judged.sections == (f"{AT}/politics/", f"{AT}/economy/", f"{AT}/culture/")
 
 
+def test_short_headline_is_not_taken_for_a_section() -> None:
+    html = b"""<h2><a href="/economy/crane-maker-sold">Crane maker sold</a></h2>
+    <h3><a href="/economy/harbour-strike-ends/">Harbour strike ends</a></h3>
+    <h2><a href="/economy/">Economy</a></h2><a href="/article/harbour/">The old harbour</a>"""
+    assert classify_links(html, f"{AT}/").sections == (f"{AT}/economy/",)
+
+
 def test_link_text_is_the_headline_hint() -> None:
     judged = classify_links(PAGE.encode(), f"{AT}/")
     assert [entry.hints.title for entry in judged.articles] == [

@@ -44,7 +44,7 @@ from newscrawl.storage.scope import (
     watched,
     zone_of,
 )
-from newscrawl.storage.status import SourceStatus, watch_status
+from newscrawl.storage.status import SourceStatus, only_checked, watch_status
 
 __all__ = [
     "Completeness",
@@ -57,6 +57,7 @@ __all__ = [
     "countries",
     "coverage",
     "facts",
+    "first_watched_day",
     "languages",
     "sections",
     "source_health",
@@ -153,6 +154,13 @@ def _coverage_day(slug: str, day: date, row: Coverage | None) -> CoverageDay:
     return CoverageDay(
         source=slug, day=day, state=state, found=row.found, stored=row.stored, note=row.note
     )
+
+
+def first_watched_day(database: Database, *, scope: Scope = ANY) -> date | None:
+    """Return the first day for which a crawl of one of the scope's sources was recorded; None
+    before any crawl."""
+    with database.reading() as session:
+        return min(first_days(session, scope.validate()).values(), default=None)
 
 
 def completeness_within(session: Session, scope: Scope) -> Completeness:
@@ -370,7 +378,7 @@ def source_health(database: Database, *, scope: Scope = ANY) -> list[SourceStatu
 
     The days of the scope are ignored.
     """
-    query = select(Source.slug).where(*watched(scope)).order_by(Source.slug)
+    query = select(Source.slug).where(*watched(scope), ~only_checked()).order_by(Source.slug)
     with database.reading() as session:
         slugs = session.scalars(query).all()
     return sorted(watch_status(database, slugs).sources, key=lambda one: one.severity)
