@@ -19,6 +19,8 @@ from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database
+from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
+from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
 from tests.newsroom import News, fill
 from tests.worlds import save_document
 
@@ -57,10 +59,41 @@ def make_news(database: Database, *, days: int = 40, hostile: bool = True) -> No
     """The season's news up to today, a revised article, and a hostile paper or a quarantine."""
     fill(database, News(last=TODAY, days=days))
     revise(database)
+    send_notices(database, EVIL if hostile else "The press office")
     if hostile:
         add_hostile(database)
     else:
         hold_versions(database)
+
+
+def send_notices(database: Database, name: str) -> None:
+    """Recipients of all kinds, a pair and a company that are watched, and what was sent."""
+    watch_company(database, "Siemens")
+    watch_company(database, "Airbus", "Boeing")
+    alert = CompanyAlert(cause="first/Siemens", kind="first mention", company="Siemens", day=TODAY)
+    record_alerts(database, [alert])
+    for one in (
+        Recipient(name=name, kind="e-mail", address="press@example.org"),
+        Recipient(
+            name="mobility-room",
+            kind="slack",
+            address="https://hooks.slack.com/services/s3cret",
+            companies=("Siemens", "Airbus"),
+            gets=("alerts",),
+        ),
+    ):
+        add_recipient(database, one)
+    subject = f"First article that names {name if name == EVIL else 'Siemens'}"
+    sent = [
+        SentNotice(recipient=name, cause="first/Siemens", subject=subject),
+        SentNotice(
+            recipient="mobility-room",
+            cause="first/Siemens",
+            subject=subject,
+            fault="the server answered 404",
+        ),
+    ]
+    database.write(lambda session: record_sent(session, sent))
 
 
 WIRE = "https://northern-ledger.example/wire/tram"

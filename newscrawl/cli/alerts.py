@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from newscrawl import config
+from newscrawl.cli import recipients
 from newscrawl.cli.arguments import (
     CompaniesOption,
     DatabaseOption,
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.monitoring.alerts import Digest
-    from newscrawl.monitoring.delivery import Attachment
+    from newscrawl.monitoring.delivery import Channel
+    from newscrawl.reports import ReportFormat
     from newscrawl.storage import Database
     from newscrawl.storage.company_alerts import StoredAlert
 
@@ -31,6 +33,8 @@ app = typer.Typer(
     help="Get alerts for spikes of a company, and for first mentions of it or of a pair.",
     no_args_is_help=True,
 )
+
+app.add_typer(recipients.app, name="recipients")
 
 DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
@@ -136,15 +140,15 @@ def run(
     """
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import find_alerts, pending_alerts
-    from newscrawl.monitoring.delivery import configured_channels, deliver_pending
+    from newscrawl.monitoring.delivery import deliver_pending
     from newscrawl.storage import company_alerts
 
-    channels = configured_channels()
     today = parse_day(day, option="--day") if day else datetime.now(UTC).date()
     with open_for_reading(database) as store:
         if not everyone and not company_alerts.watched_companies(store):
             raise InputError("nothing is watched: newscrawl alerts watch COMPANY, or --all")
         structure = _structure(companies)
+        channels = _channels(store, structure)
         fresh = find_alerts(store, today=today, everyone=everyone, structure=structure)
         report = deliver_pending(pending_alerts(store, structure), channels)
     write_note(f"{len(fresh)} new, {report.delivered} delivered.")
@@ -226,6 +230,14 @@ def simulate(
         for one in simulated(days, seed)
     ]
     render(rows, columns, output_format)
+
+
+def _channels(store: "Database", structure: CompanyStructure) -> "tuple[Channel, ...]":
+    """Return the channels of the settings, and those to the recipients in the database."""
+    from newscrawl.monitoring.delivery import configured_channels, recipient_channels
+
+    recipients = recipient_channels(store, structure.groups)
+    return (*configured_channels(recipients=bool(recipients)), *recipients)
 
 
 def _names(
@@ -326,7 +338,6 @@ def digest(
         last_full_day,
         make_digest,
         markdown_digest,
-        report_on_digest,
     )
 
     if (again or report) and not send:
@@ -341,32 +352,44 @@ def digest(
             write_note(f"No source was crawled from {made.first} to {made.last}.")
             raise typer.Exit(1)
         if send:
-            files = report_on_digest(store, made, report, structure) if report else ()
-            _send(store, made, files, again=again)
+            _send(store, made, structure, report, again=again)
             return
     sys.stdout.write(html_digest(made) if output_format == "html" else markdown_digest(made))
 
 
 def _send(
-    store: "Database", made: "Digest", files: "tuple[Attachment, ...]", *, again: bool
+    store: "Database",
+    made: "Digest",
+    structure: CompanyStructure,
+    report: "ReportFormat | None",
+    *,
+    again: bool,
 ) -> None:
     from newscrawl.cli.output import write_note
     from newscrawl.monitoring.alerts import digest_title, send_digest
-    from newscrawl.monitoring.delivery import LogChannel, configured_channels
+    from newscrawl.monitoring.delivery import LogChannel, RecipientChannel
     from newscrawl.storage import company_alerts
 
     # A digest is too long for the log.
-    channels = [one for one in configured_channels() if not isinstance(one, LogChannel)]
+    channels = [
+        one
+        for one in _channels(store, structure)
+        if not isinstance(one, LogChannel)
+        and (not isinstance(one, RecipientChannel) or "digests" in one.recipient.gets)
+    ]
     if not channels:
-        raise InputError("nowhere to send it: set NEWSCRAWL_SMTP_URL or NEWSCRAWL_WEBHOOKS")
+        raise InputError(
+            "nowhere to send it: newscrawl alerts recipients add, or set NEWSCRAWL_SMTP_URL or "
+            "NEWSCRAWL_WEBHOOKS"
+        )
     if again:
         company_alerts.delete_alert(store, made.cause)
-    report = send_digest(store, made, channels, files)
-    if report is None:
+    sent = send_digest(store, made, channels, structure, report)
+    if sent is None:
         write_note(f"{digest_title(made)}: sent before (--again sends it again).")
         return
-    for failure in report.failed:
+    for failure in sent.failed:
         write_note(f"{failure.channel} failed: {failure.reason}")
-    if report.failed:
+    if sent.failed:
         raise typer.Exit(1)
     write_note(f"{digest_title(made)}: sent.")

@@ -79,13 +79,15 @@ def monitor(
     from newscrawl.monitoring.supervisor import CrawlLimits
     from newscrawl.storage import open_database
     from newscrawl.storage.leases import LeaseTerms
+    from newscrawl.storage.recipients import list_recipients
 
     _log_to_stderr()
     url = database or config.NEWSCRAWL_DATABASE_URL
     command = _crawl_command(url, setting or (), logs)
-    known, channels = sources_by_slug(), configured_channels()
+    known = sources_by_slug()
     chosen = _selected_sources(source or (), known)
     with open_database(url) as store:
+        channels = configured_channels(recipients=bool(list_recipients(store)))
         plan = MonitorPlan(
             sources=chosen,
             same_host=same_host_sources(known.values()),

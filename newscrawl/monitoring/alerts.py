@@ -15,10 +15,14 @@ from newscrawl.monitoring.delivery import (
     Attachment,
     Channel,
     Delivery,
+    DeliveryError,
     DeliveryReport,
+    Link,
+    LogChannel,
     Notice,
     PendingNotice,
-    deliver_pending,
+    RecipientChannel,
+    deliver,
     named_channels,
 )
 from newscrawl.monitoring.spike_detection import (
@@ -48,6 +52,7 @@ from newscrawl.storage.queries import (
     Snippet,
     StoryRow,
 )
+from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url
 
@@ -56,9 +61,7 @@ SAME_BURST = timedelta(days=3)
 HIGHER = 2.0
 # Today is assessed once this share of a usual day's articles has been read.
 MIN_READ = 0.5
-# The number of articles in an alert, and of those searched for a pair.
-_SHOWN_ARTICLES = 5
-_SEARCHED_ARTICLES = 200
+_SHOWN_ARTICLES = 5  # in an alert
 _FIRSTS: tuple[AlertKind, ...] = ("first mention", "first pair")
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -97,18 +100,43 @@ def pending_alerts(
     A channel that fails gets the alert again at the next call, the others do not.
     """
     for stored in company_alerts.claim_alerts(database):
+        articles = alert_articles(database, stored.alert, structure)
+        notice = alert_notice(stored.alert, articles)
         yield PendingNotice(
-            notice=alert_notice(stored.alert, alert_articles(database, stored.alert, structure)),
-            acknowledge=partial(mark_delivered, database, stored),
+            notice=notice,
+            acknowledge=partial(mark_delivered, database, stored, notice.subject),
             delivered_by=stored.delivered_by,
         )
 
 
-def mark_delivered(database: Database, stored: StoredAlert, delivery: Delivery) -> None:
-    """Store the channels that have delivered an alert or a digest."""
+def mark_delivered(
+    database: Database, stored: StoredAlert, subject: str, delivery: Delivery
+) -> None:
+    """Store the channels that have delivered an alert or a digest, and record what was sent."""
+    faults = {name: "" for name in delivery.delivered_by if name not in stored.delivered_by}
+    faults |= {failure.channel: failure.reason for failure in delivery.failed}
+    sent = [
+        SentNotice(recipient=name, cause=stored.alert.cause, subject=subject, fault=fault)
+        for name, fault in faults.items()
+        if name != LogChannel().name
+    ]
     company_alerts.mark_delivered(
-        database, stored.number, delivery.delivered_by, done=not delivery.failed
+        database, stored.number, delivery.delivered_by, sent, done=not delivery.failed
     )
+
+
+def send_test(database: Database, recipient: Recipient) -> str:
+    """Send a test message to a recipient; return why it failed, or an empty text."""
+    text = f"This is a test: alerts and digests of newscrawl reach {recipient.name} here."
+    notice = Notice(subject="newscrawl: a test message", text=text, summary=text)
+    fault = ""
+    try:
+        RecipientChannel(recipient).deliver(notice)
+    except DeliveryError as error:
+        fault = str(error)
+    sent = SentNotice(recipient=recipient.name, cause="test", subject=notice.subject, fault=fault)
+    database.write(lambda session: record_sent(session, [sent]))
+    return fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,24 +152,35 @@ def alert_articles(
 ) -> AlertArticles:
     """Return the articles of an alert's day, the newest first; for a pair, those with both."""
     scope = Scope(since=alert.day, until=alert.day, structure=structure)
-    limit = _SEARCHED_ARTICLES if alert.other else _SHOWN_ARTICLES
-    articles = queries.company_articles(database, alert.company, scope=scope, limit=limit, each=2)
     if alert.other:
-        other = {*scope.members(alert.other)}
-        articles = [one for one in articles if not other.isdisjoint(one.article.companies)]
-        return AlertArticles(articles=tuple(articles[:_SHOWN_ARTICLES]), number=len(articles))
+        pair, number = queries.pair_articles(
+            database, alert.company, alert.other, scope=scope, limit=_SHOWN_ARTICLES
+        )
+        return AlertArticles(articles=tuple(pair), number=number)
+    articles = queries.company_articles(
+        database, alert.company, scope=scope, limit=_SHOWN_ARTICLES, each=2
+    )
     rows = queries.mention_counts(database, "day", company=alert.company, scope=scope)
     number = sum(row.hits.articles for row in rows if row.hits)
-    return AlertArticles(articles=tuple(articles), number=number)
+    return AlertArticles(
+        articles=tuple(replace(one, snippets=_first_sentence(one.snippets)) for one in articles),
+        number=number,
+    )
+
+
+def _first_sentence(snippets: Sequence[Snippet]) -> tuple[Snippet, ...]:
+    return tuple([one for one in snippets if one.section == "body"][:1])
 
 
 def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
     """Return the notice of an alert, with its articles."""
     subject, reason = _words(alert)
+    names = {alert.company, alert.other} - {""}
     values = {
         "title": subject,
         "reason": reason,
         "articles": articles.articles,
+        "sentences": 2,  # of a pair, if no sentence names both
         "more": articles.number - len(articles.articles),
     }
     return Notice(
@@ -149,6 +188,10 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
         text=markdown_letters().get_template("alert.md").render(values),
         html=html_letters().get_template("alert.html").render(values),
         cause=alert.cause,
+        summary=reason,
+        links=tuple(_link(one) for one in articles.articles),
+        companies=frozenset(names),
+        kind="alerts",
         facts={
             "kind": alert.kind,
             "company": alert.company,
@@ -160,10 +203,21 @@ def alert_notice(alert: CompanyAlert, articles: AlertArticles) -> Notice:
                     "title": one.article.title,
                     "url": safe_url(one.article.url),
                     "source": one.article.source,
+                    "sentences": [each.text for each in one.snippets],
                 }
                 for one in articles.articles
             ],
         },
+    )
+
+
+def _link(found: FoundArticle) -> Link:
+    row = found.article
+    return Link(
+        title=row.title or row.url,
+        url=row.url,
+        note=f"{row.source}, {row.day}",
+        sentence=" ".join(one.text for one in found.snippets if one.section == "body"),
     )
 
 
@@ -190,14 +244,15 @@ def _pieces(snippet: Snippet) -> list[tuple[str, bool]]:
 def _words(alert: CompanyAlert) -> tuple[str, str]:
     """Return the subject, and a sentence with the reason."""
     company, day = alert.company, alert.day.isoformat()
+    since = alert.facts.get("watched_since")
+    watch = f" since the watch began on {since}" if since else ""
     if alert.kind == "first pair":
         both = f"{company} and {alert.other}"
-        return f"First article that names {both}", f"{both} were first named together on {day}."
+        reason = f"On {day} one article named both {both} for the first time{watch}."
+        return f"First article that names {both}", reason
     if alert.kind == "first mention":
-        return (
-            f"First article that names {company}",
-            f"{company} has been in the news since {day}.",
-        )
+        reason = f"{company} was named on {day} for the first time{watch}."
+        return f"First article that names {company}", reason
     facts = alert.facts
     articles, expected = facts["articles"], facts["expected"]
     reason = (
@@ -243,8 +298,9 @@ def _first_mentions(
         day = company_alerts.first_mention_day(database, one, structure.groups)
         if day is not None:
             kind: AlertKind = "first pair" if one.other else "first mention"
+            facts = {"watched_since": one.added_at.date().isoformat()}
             yield CompanyAlert(
-                cause=cause, kind=kind, company=one.company, other=one.other, day=day
+                cause=cause, kind=kind, company=one.company, other=one.other, day=day, facts=facts
             )
 
 
@@ -375,10 +431,14 @@ def last_full_day(span: Span, today: date) -> date:
 
 
 def make_digest(
-    database: Database, span: Span, last: date, structure: CompanyStructure = NO_STRUCTURE
+    database: Database,
+    span: Span,
+    last: date,
+    structure: CompanyStructure = NO_STRUCTURE,
+    companies: Collection[str] = (),
 ) -> Digest:
-    """Return the digest of the day, or of the seven days, up to `last`; watched groups are those of
-    `structure`."""
+    """Return the digest of the day, or of the seven days, up to `last`, about these companies and
+    groups, or else about the watched ones; groups are those of `structure`."""
     first = last - timedelta(days=_LENGTHS[span] - 1)
     scope = Scope(since=first, until=last, structure=structure)
     watched = {
@@ -386,16 +446,18 @@ def make_digest(
         for one in company_alerts.watched_companies(database)
         for name in (one.company, one.other)
     }
-    chosen = sorted(watched - {""})
+    chosen = sorted({*companies} or watched - {""})
     names = chosen or [row.company for row in queries.company_ranking(database, scope=scope)]
     rows = [_company(database, name, scope) for name in (chosen or names[:MAX_COMPANIES])]
     named = sorted(
         (one for one in rows if one.articles), key=lambda one: (-one.articles, one.company)
     )
+    about = {name for one in companies for name in (one, *structure.groups.get(one, ()))}
     alerts = [
         stored
         for stored in company_alerts.list_alerts(database, since=first)
         if stored.alert.kind != "digest" and stored.alert.day <= last
+        if not companies or not about.isdisjoint((stored.alert.company, stored.alert.other))
     ]
     return Digest(
         span=span,
@@ -458,20 +520,35 @@ def send_digest(
     database: Database,
     digest: Digest,
     channels: Sequence[Channel],
-    attachments: tuple[Attachment, ...] = (),
+    structure: CompanyStructure = NO_STRUCTURE,
+    report: ReportFormat | None = None,
 ) -> DeliveryReport | None:
-    """Send a digest over the channels that have not delivered it yet; None where all have."""
+    """Send a digest over the channels that have not delivered it yet; None where all have.
+
+    Recipients of certain companies get one about these. With `report`, e-mails carry a report.
+    """
     alert = CompanyAlert(cause=digest.cause, kind="digest", company="", day=digest.last)
     company_alerts.record_alerts(database, [alert])
     stored = company_alerts.find_alert(database, digest.cause)
     if stored is None or set(named_channels(channels)) <= set(stored.delivered_by):
         return None
-    pending = PendingNotice(
-        notice=replace(digest_notice(digest), attachments=attachments),
-        acknowledge=partial(mark_delivered, database, stored),
-        delivered_by=stored.delivered_by,
-    )
-    return deliver_pending([pending], channels)
+    by_companies: dict[tuple[str, ...], list[Channel]] = {}
+    for channel in channels:
+        names = channel.recipient.companies if isinstance(channel, RecipientChannel) else ()
+        by_companies.setdefault(names, []).append(channel)
+    delivery = Delivery(delivered_by=stored.delivered_by, failed=())
+    for names, some in by_companies.items():
+        if set(named_channels(some)) <= set(stored.delivered_by):
+            continue
+        made = digest
+        if names:
+            made = make_digest(database, digest.span, digest.last, structure, names)
+        files = report_on_digest(database, made, report, structure) if report else ()
+        notice = replace(digest_notice(made), attachments=files, companies=frozenset(names))
+        sent = deliver(notice, some, delivered_by=delivery.delivered_by)
+        delivery = Delivery(delivered_by=sent.delivered_by, failed=delivery.failed + sent.failed)
+    mark_delivered(database, stored, digest_title(digest), delivery)
+    return DeliveryReport(delivered=int(not delivery.failed), failed=delivery.failed)
 
 
 def digest_notice(digest: Digest) -> Notice:
@@ -481,6 +558,16 @@ def digest_notice(digest: Digest) -> Notice:
         text=markdown_digest(digest),
         html=html_digest(digest),
         cause=digest.cause,
+        summary=_summary(digest),
+        links=tuple(
+            Link(
+                title=story.title or story.url,
+                url=story.url,
+                note=f"{story.articles} articles in {story.sources} sources",
+            )
+            for story in digest.stories
+        ),
+        kind="digests",
         facts={
             "kind": "digest",
             "span": digest.span,
@@ -489,6 +576,16 @@ def digest_notice(digest: Digest) -> Notice:
             "companies": {one.company: one.articles for one in digest.companies},
         },
     )
+
+
+def _summary(digest: Digest) -> str:
+    """Return a line for each company, and how complete the numbers are."""
+    lines = [
+        f"{one.company}: {one.articles} article{'' if one.articles == 1 else 's'} "
+        f"(change: {_change(one)})"
+        for one in digest.companies
+    ]
+    return "\n".join([*lines, _coverage(digest.completeness)])
 
 
 def digest_title(digest: Digest) -> str:

@@ -2,11 +2,11 @@
 
 Incidents, company alerts and digests are all delivered as `PendingNotice`s, which `deliver_pending`
 passes to every channel that has not delivered it yet. Its `acknowledge` stores the result in the
-database. The channels are those of the settings.
+database. The channels are those of the settings, and those of the recipients in the database.
 
-A webhook gets JSON by POST. Its host is resolved here and the connection goes to the address that
-was checked: a webhook into our own network must be allowed by a setting. Redirects are not
-followed.
+A webhook gets JSON by POST, in the format of its product. Its host is resolved here and the
+connection goes to the address that was checked: a webhook into our own network must be allowed by a
+setting. Redirects are not followed.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from email.message import EmailMessage
 from email.utils import formatdate, make_msgid, parseaddr
@@ -33,11 +33,24 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from newscrawl import config
 from newscrawl.config import SettingError, user_agent
 from newscrawl.sources.urls import is_public
-from newscrawl.templating import one_line
+from newscrawl.storage import Database
+from newscrawl.storage.recipients import NoticeKind, Recipient, list_recipients
+from newscrawl.templating import MAX_TITLE, markdown, one_line, safe_url
 
 logger = logging.getLogger(__name__)
 
 Event = Literal["opened", "recovered", "report"]
+WebhookStyle = Literal["webhook", "slack", "teams"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """An article that a notice names: its headline, URL and source, and a sentence of it."""
+
+    title: str
+    url: str
+    note: str = ""
+    sentence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +68,8 @@ class Notice:
 
     The notice of an incident ("opened") and that of its end ("recovered") have the same `cause`.
     E-mail shows `html`, where there is any, instead of the text; the caller escapes it. Only e-mail
-    has the attachments.
+    has the attachments. Chats show the `summary`, plain text, and the links. `companies` are those
+    that a notice is about, `kind` says to which recipients it goes.
     """
 
     subject: str
@@ -65,6 +79,10 @@ class Notice:
     facts: Mapping[str, object] = field(default_factory=dict)
     html: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    summary: str = ""
+    links: tuple[Link, ...] = ()
+    companies: frozenset[str] = frozenset()
+    kind: NoticeKind | None = None
 
 
 class DeliveryError(Exception):
@@ -80,6 +98,32 @@ class Channel(Protocol):
 
     def deliver(self, notice: Notice) -> None:
         """Deliver the notice, or raise DeliveryError."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientChannel:
+    """The way to a recipient who gets only notices about certain companies; `about` are the names
+    of these companies, empty for all."""
+
+    recipient: Recipient
+    about: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.recipient.name
+
+    def wants(self, notice: Notice) -> bool:
+        """Return whether the recipient gets the notice."""
+        if notice.kind not in self.recipient.gets:
+            return False
+        return not self.about or not self.about.isdisjoint(notice.companies)
+
+    def deliver(self, notice: Notice) -> None:
+        try:
+            channel = channel_of(self.recipient)
+        except SettingError as error:
+            raise DeliveryError(str(error)) from error
+        channel.deliver(notice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +198,8 @@ def deliver(
     for name, channel in named_channels(channels).items():
         if name in delivered_by:
             continue
+        if isinstance(channel, RecipientChannel) and not channel.wants(notice):
+            continue
         try:
             channel.deliver(notice)
         except DeliveryError as error:
@@ -187,11 +233,11 @@ _WEBHOOK_PAUSES = (1.0, 4.0)
 SIGNATURE = "X-Newscrawl-Signature"
 
 
-def configured_channels() -> tuple[Channel, ...]:
+def configured_channels(*, recipients: bool = False) -> tuple[Channel, ...]:
     """Return the log and the channels of NEWSCRAWL_SMTP_URL and NEWSCRAWL_WEBHOOKS; raise
-    SettingError for an invalid setting."""
+    SettingError for an invalid setting. With other `recipients`, NEWSCRAWL_MAIL_TO may be empty."""
     channels: list[Channel] = [LogChannel()]
-    if config.NEWSCRAWL_SMTP_URL:
+    if config.NEWSCRAWL_SMTP_URL and (config.NEWSCRAWL_MAIL_TO or not recipients):
         channels.append(
             MailChannel.of(
                 config.NEWSCRAWL_SMTP_URL,
@@ -199,12 +245,58 @@ def configured_channels() -> tuple[Channel, ...]:
                 config.NEWSCRAWL_MAIL_TO,
             )
         )
-    allowed = config.yes("NEWSCRAWL_WEBHOOK_PRIVATE", config.NEWSCRAWL_WEBHOOK_PRIVATE)
+    private = _private()
     channels += [
-        WebhookChannel.of(url, secret=config.NEWSCRAWL_WEBHOOK_SECRET, allow_private=allowed)
+        WebhookChannel.of(url, secret=config.NEWSCRAWL_WEBHOOK_SECRET, allow_private=private)
         for url in filter(None, map(str.strip, config.NEWSCRAWL_WEBHOOKS.split(",")))
     ]
     return tuple(channels)
+
+
+def _private() -> bool:
+    return config.yes("NEWSCRAWL_WEBHOOK_PRIVATE", config.NEWSCRAWL_WEBHOOK_PRIVATE)
+
+
+def channel_of(recipient: Recipient) -> Channel:
+    """Return the channel to a recipient; raise SettingError for an address that can't be used, or
+    without a mail server."""
+    if recipient.kind == "e-mail":
+        if not config.NEWSCRAWL_SMTP_URL:
+            raise SettingError("NEWSCRAWL_SMTP_URL: no mail server is set")
+        (address,) = _addresses(recipient.name, recipient.address)
+        return MailChannel.of(config.NEWSCRAWL_SMTP_URL, config.NEWSCRAWL_MAIL_FROM, address)
+    if not recipient.address.startswith("https://") and not _private():
+        raise SettingError(
+            f"{recipient.name}: the URL of a webhook begins with https://; "
+            "NEWSCRAWL_WEBHOOK_PRIVATE=yes allows http, for your own network"
+        )
+    secret = config.NEWSCRAWL_WEBHOOK_SECRET if recipient.kind == "webhook" else ""
+    channel = WebhookChannel.of(recipient.address, secret=secret, allow_private=_private())
+    return replace(channel, style=recipient.kind)
+
+
+def check_address(recipient: Recipient) -> None:
+    """Raise SettingError for an address to which nothing can be sent; a mail server may be set
+    later."""
+    if recipient.kind == "e-mail":
+        if len(_addresses(recipient.name, recipient.address)) > 1:
+            raise SettingError(f"{recipient.name}: one address each; add the others by themselves")
+    else:
+        channel_of(recipient)
+
+
+def recipient_channels(
+    database: Database, groups: Mapping[str, Collection[str]]
+) -> tuple[RecipientChannel, ...]:
+    """Return the channels to all recipients; who gets notices about a group gets those about its
+    companies, too."""
+    return tuple(
+        RecipientChannel(
+            one,
+            frozenset(name for given in one.companies for name in (given, *groups.get(given, ()))),
+        )
+        for one in list_recipients(database)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +421,7 @@ class WebhookChannel:
     secret: str = field(default="", repr=False)
     allow_private: bool = False
     pauses: tuple[float, ...] = _WEBHOOK_PAUSES
+    style: WebhookStyle = "webhook"
 
     @classmethod
     def of(cls, url: str, *, secret: str = "", allow_private: bool = False) -> Self:
@@ -350,7 +443,8 @@ class WebhookChannel:
         return f"webhook ({urlsplit(self.url).hostname})"
 
     def deliver(self, notice: Notice) -> None:
-        body = json.dumps(payload(notice), ensure_ascii=False, default=_plain).encode()
+        content = PAYLOADS[self.style](notice)
+        body = json.dumps(content, ensure_ascii=False, default=_plain).encode()
         for pause in (*self.pauses, None):
             try:
                 status = self._post(body)
@@ -413,7 +507,7 @@ class WebhookChannel:
 
 
 def payload(notice: Notice) -> Mapping[str, object]:
-    """Return the JSON for a webhook. Chats (Slack, Mattermost) show the value of `text`."""
+    """Return the JSON for a program; chats such as Mattermost show the value of `text`."""
     return {
         "text": f"{notice.subject}\n{notice.text}",
         "subject": notice.subject,
@@ -421,6 +515,97 @@ def payload(notice: Notice) -> Mapping[str, object]:
         "cause": notice.cause,
         "facts": dict(notice.facts),
     }
+
+
+# Limits of Slack's blocks (docs.slack.dev/reference/block-kit/blocks) and of messages in Teams
+# (28 KB, which are rather 21); the number of links is ours.
+_SLACK_HEADER, _SLACK_SECTION = 150, 3000  # characters
+_TEAMS_TEXT, _TEAMS_BYTES = 4000, 20_000  # characters of a text, bytes of all
+_MAX_LINKS = 10
+
+
+def slack_payload(notice: Notice) -> Mapping[str, object]:
+    """Return the JSON for an incoming webhook of Slack: blocks, and a text for notifications."""
+    subject = one_line(notice.subject)
+    blocks: list[Mapping[str, object]] = [
+        {
+            "type": "header",
+            "text": {"type": "plain_text", "text": subject[:_SLACK_HEADER], "emoji": False},
+        },
+        _slack_section(_slack_text(_summary(notice))),
+    ]
+    blocks += [_slack_section(_slack_link(link)) for link in notice.links[:_MAX_LINKS]]
+    return {"text": _slack_text(subject), "blocks": blocks, "unfurl_links": False}
+
+
+def _slack_section(text: str) -> Mapping[str, object]:
+    text = text[:_SLACK_SECTION]
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text, "verbatim": True}}
+
+
+def _slack_text(text: str) -> str:
+    """Return text with the three characters escaped with which links and mentions are written."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _slack_link(link: Link) -> str:
+    url, title = safe_url(link.url), _slack_text(one_line(link.title)[:MAX_TITLE])
+    head = f"<{_slack_text(url)}|{title}>" if url else title
+    lines = [f"{head} ({_slack_text(one_line(link.note))})" if link.note else head]
+    if link.sentence:
+        lines.append(f">{_slack_text(one_line(link.sentence))}")
+    return "\n".join(lines)
+
+
+def teams_payload(notice: Notice) -> Mapping[str, object]:
+    """Return the JSON for a webhook of Microsoft Teams' Workflows: a message with an Adaptive
+    Card."""
+    body: list[Mapping[str, object]] = [
+        _teams_text(markdown(notice.subject), size="Medium", weight="Bolder"),
+        *(_teams_text(markdown(line)) for line in _summary(notice).splitlines() if line.strip()),
+    ]
+    for link in notice.links[:_MAX_LINKS]:
+        note = f" ({markdown(link.note)})" if link.note else ""
+        body.append(_teams_text(f"{_teams_link(link)}{note}"))
+        if link.sentence:
+            body.append(_teams_text(markdown(link.sentence), isSubtle=True, spacing="None"))
+    while len(json.dumps(body, ensure_ascii=False).encode()) > _TEAMS_BYTES:
+        body.pop()
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.2",
+        "body": body,
+    }
+    attachment = {
+        "contentType": "application/vnd.microsoft.card.adaptive",
+        "contentUrl": None,
+        "content": card,
+    }
+    return {"type": "message", "attachments": [attachment]}
+
+
+def _teams_text(text: str, **more: object) -> Mapping[str, object]:
+    return {"type": "TextBlock", "text": text[:_TEAMS_TEXT], "wrap": True, **more}
+
+
+def _teams_link(link: Link) -> str:
+    url, title = safe_url(link.url), markdown(one_line(link.title)[:MAX_TITLE])
+    if url is None:
+        return title
+    # Cards know no brackets around an address, and one in it would end the link.
+    return f"[{title}]({url.replace('(', '%28').replace(')', '%29')})"
+
+
+def _summary(notice: Notice) -> str:
+    return notice.summary or notice.text
+
+
+PAYLOADS: Mapping[WebhookStyle, Callable[[Notice], Mapping[str, object]]] = {
+    "webhook": payload,
+    "slack": slack_payload,
+    "teams": teams_payload,
+}
 
 
 class _Tls(http.client.HTTPSConnection):

@@ -28,6 +28,7 @@ from newscrawl.monitoring.delivery import (
     Notice,
     PendingNotice,
     deliver_pending,
+    recipient_channels,
 )
 from newscrawl.storage import Database
 from newscrawl.storage.company_alerts import watched_companies
@@ -468,7 +469,8 @@ class Inspector:
             if config.NEWSCRAWL_COMPANIES:
                 structure = load_companies(config.NEWSCRAWL_COMPANIES).structure
             find_alerts(self._database, structure=structure)
-            self._deliver(pending_alerts(self._database, structure))
+            more = recipient_channels(self._database, structure.groups)
+            self._deliver(pending_alerts(self._database, structure), more)
 
     def _record_incidents(self) -> None:
         now = self._clock()
@@ -484,8 +486,8 @@ class Inspector:
         )
         record_incidents(self._database, incidents, cleared)
 
-    def _deliver(self, pending: Iterable[PendingNotice]) -> None:
-        for failure in deliver_pending(pending, self._channels).failed:
+    def _deliver(self, pending: Iterable[PendingNotice], more: Sequence[Channel] = ()) -> None:
+        for failure in deliver_pending(pending, (*self._channels, *more)).failed:
             logger.error("No notice by %s: %s", failure.channel, failure.reason)
 
 

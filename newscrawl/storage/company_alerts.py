@@ -15,6 +15,7 @@ from newscrawl.storage.leases import clock
 from newscrawl.storage.models import Appearance, Article, Company
 from newscrawl.storage.models import CompanyAlert as AlertRow
 from newscrawl.storage.models import WatchedCompany as WatchedRow
+from newscrawl.storage.recipients import SentNotice, record_sent
 
 AlertKind = Literal["spike", "first mention", "first pair", "digest"]
 ALERT_KINDS: tuple[AlertKind, ...] = get_args(AlertKind)
@@ -179,11 +180,18 @@ def claim_alerts(database: Database) -> list[StoredAlert]:
 
 
 def mark_delivered(
-    database: Database, number: int, delivered_by: Sequence[str], *, done: bool
+    database: Database,
+    number: int,
+    delivered_by: Sequence[str],
+    sent: Iterable[SentNotice] = (),
+    *,
+    done: bool,
 ) -> None:
-    """Store the channels that have delivered an alert, which can be claimed again unless `done`."""
+    """Store the channels that have delivered an alert, which can be claimed again unless `done`,
+    and record what was sent just now."""
 
     def work(session: Session) -> None:
+        record_sent(session, sent)
         session.execute(
             update(AlertRow)
             .where(AlertRow.id == number)

@@ -11,7 +11,7 @@ Pruning keeps a database that is used for years from growing by more than its ar
 - A **run** without an article of its own; one with articles loses its counts, which are summed in
   the days of its source.
 - A **monitor** that has ended, an **incident** that is over, a copy of a **robots.txt** that was
-  not read since, a **revision** that has left the quarantine.
+  not read since, a **revision** that has left the quarantine, the record of a **sent notice**.
 
 Rows are selected in pieces, by their ids, and deleted in short transactions: crawls continue
 meanwhile, and an interrupted pruning starts again the next day.
@@ -85,6 +85,7 @@ class PruneResult:
     incidents: int = 0
     robots_policies: int = 0
     revisions: int = 0
+    sent_notices: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -119,6 +120,7 @@ class Pruning:
                 models.RobotsPolicy, models.RobotsPolicy.fetched_at < self._limit
             ),
             revisions=self._drop(QuarantinedRevision, QuarantinedRevision.closed_at < self._limit),
+            sent_notices=self._drop(models.SentNotice, models.SentNotice.sent_at < self._limit),
         )
 
     @property

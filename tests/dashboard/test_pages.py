@@ -20,7 +20,7 @@ from newscrawl.dashboard.security import POLICY
 from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.status import Incident, record_incidents
-from tests.dashboards import TODAY, config_of
+from tests.dashboards import TODAY, config_of, send_notices
 from tests.worlds import LONG, NOON, body, document, headline, save_document
 
 Texts = list[str]
@@ -402,3 +402,20 @@ def test_every_page_works_on_both_kinds_of_database(database_url: str, tmp_path:
     with TestClient(app, base_url="http://localhost") as client:
         codes = [client.get(path).status_code for path in paths]
     assert codes == [200] * 7 + [422]
+
+
+# Alerts ------------------------------------------------------------------------------------------
+
+
+def test_alerts_say_who_gets_what_and_what_was_sent(client: TestClient, database: Database) -> None:
+    empty = client.get("/alerts").text
+    assert "newscrawl alerts recipients add" in empty
+    assert "Nothing was sent yet." in empty
+    send_notices(database, "The press office")
+    page = client.get("/alerts").text
+    assert "press@example.org" in page
+    assert "s3cret" not in page
+    rows = re.findall(r"<tr><th[^>]*>(.*?)</tr>", page)
+    assert len(rows) == 6  # of two tables, heads included
+    assert "failed</span> the server answered 404" in page
+    assert '<a href="/company/Airbus">Airbus</a> and <a href="/company/Boeing">Boeing</a>' in page

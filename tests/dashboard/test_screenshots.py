@@ -26,6 +26,7 @@ SHOTS = {
     "quarantine": ("/quarantine", 1180, 480),
     "held": (f"/article?url={quote(HELD, safe='')}", 1180, 1000),
     "sources": ("/sources", 1180, 640),
+    "alerts": ("/alerts", 1180, 760),
     "search": ("/search?q=harbour+siemens", 1180, 700),
     "editor": ("/registry/edit?name=Siemens", 1180, 860),
     "phone": ("/company/Siemens", 390, 1060),

@@ -1,4 +1,4 @@
-"""Reports: one page to print or a workbook, made at one click."""
+"""Reports, made at one click; and who gets alerts and digests, and what was sent."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.rendering import app_state, filters_of
+from newscrawl.dashboard.rendering import app_state, filters_of, render
 from newscrawl.dashboard.security import HEADERS
 from newscrawl.reports import (
     MEDIA_TYPES,
@@ -18,9 +18,15 @@ from newscrawl.reports import (
     workbook,
 )
 from newscrawl.storage import queries
+from newscrawl.storage.company_alerts import AlertKind, list_alerts, watched_companies
 from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.recipients import list_recipients, sent_notices
 
 router = APIRouter()
+
+MAX_SENT = 50
+MAX_ALERTS = 20
+ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
 
 @router.get("/report", response_class=HTMLResponse)
@@ -48,3 +54,21 @@ def report(
     return HTMLResponse(
         html_report(made, address), headers={**HEADERS, "Content-Security-Policy": policy}
     )
+
+
+@router.get("/alerts", response_class=HTMLResponse)
+def alerts(request: Request) -> HTMLResponse:
+    """Show what is watched, who gets alerts and digests, and what was sent."""
+    with app_state(request).store.reading() as database:
+        return render(
+            request,
+            "alerts.html",
+            watched=watched_companies(database),
+            recipients=list_recipients(database),
+            sent=sent_notices(database, MAX_SENT),
+            alerts=[
+                stored.alert
+                for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
+            ],
+            shown=MAX_SENT,
+        )

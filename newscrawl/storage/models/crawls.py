@@ -306,3 +306,33 @@ class CompanyAlert(Base):
     claimed_until: Mapped[datetime | None]
     delivered_by: Mapped[list[str]]
     delivered_at: Mapped[datetime | None]
+
+
+class Recipient(Base):
+    """A person or a program that gets notices about companies and groups; no `companies` are all
+    of them. `kind` is "e-mail", "webhook", "slack" or "teams", `gets` has "alerts" or "digests".
+    """
+
+    __tablename__ = "recipients"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    kind: Mapped[str]
+    address: Mapped[str]
+    companies: Mapped[list[str]]
+    gets: Mapped[list[str]]
+    added_at: Mapped[datetime]
+    added_by: Mapped[str]
+
+
+class SentNotice(Base):
+    """An attempt to send a notice about companies; `fault` is "" if it was delivered."""
+
+    __tablename__ = "sent_notices"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    sent_at: Mapped[datetime] = mapped_column(index=True)
+    recipient: Mapped[str]
+    cause: Mapped[str]
+    subject: Mapped[str]
+    fault: Mapped[str]

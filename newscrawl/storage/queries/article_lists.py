@@ -1,10 +1,12 @@
 """Lists of articles and stories: the newest ones, and those behind a number."""
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from itertools import islice
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session, defer
@@ -37,6 +39,7 @@ __all__ = [
     "articles_at",
     "company_articles",
     "newest_texts",
+    "pair_articles",
     "stories",
     "story_articles",
 ]
@@ -169,6 +172,39 @@ def articles_at(
         stored = session.execute(select(Article.url, Article.id).where(Article.url.in_(urls)))
         numbers = dict(stored.all())
         return _found(session, [numbers[url] for url in urls if url in numbers], members, each)
+
+
+def pair_articles(
+    database: Database, company: str, other: str, *, scope: Scope, limit: int
+) -> tuple[list[FoundArticle], int]:
+    """Return the newest articles that mention both companies or groups, and the number of all.
+
+    Each has a sentence that names both; if there is none, and the headline does not, one sentence
+    for each.
+    """
+    members, others = scope.tenures(company), scope.tenures(other)
+    naming = select(Appearance.article_id).join(Company, Company.id == Appearance.company_id)
+    with database.reading() as session:
+        numbers = _newest(session, company, scope, every_kind=False)
+        (number,) = numbers.selected_columns
+        named = Company.name.in_(scope.members(other))
+        keys = session.scalars(numbers.where(number.in_(naming.where(named)))).all()
+        rows = article_rows(session, keys[:limit], [*members, *others])
+        days = {row.number: row.day for row in rows}
+        texts = texts_of(session, list(days))
+        places, beside = (_places_of(session, days, some) for some in (members, others))
+        _add_matches(session, rows, texts, members, places)
+        _add_matches(session, rows, texts, others, beside)
+    found = [
+        FoundArticle(
+            article=row,
+            snippets=_pair_snippets(
+                row.title, texts[row.number], places[row.number], beside[row.number]
+            ),
+        )
+        for row in rows
+    ]
+    return found, len(keys)
 
 
 def _found(
@@ -476,6 +512,33 @@ def snippets(
     return tuple(chosen[:limit])
 
 
+def _pair_snippets(
+    title: str | None,
+    text: str,
+    spans: dict[Section, list[Span]],
+    others: dict[Section, list[Span]],
+) -> tuple[Snippet, ...]:
+    """Return the sentence in which the two are closest; if none has both, one for each of them,
+    or nothing if the headline has both."""
+    together, beside = [], sorted(others["body"])
+    for span in spans["body"]:
+        start, end = sentence_around(text, span)
+        for other in islice(beside, bisect_left(beside, (start, 0)), None):
+            if other[1] > end:
+                break
+            together.append((abs(span[0] - other[0]), (start, end), sorted((span, other))))
+    if together:
+        _, (start, end), marks = min(together)
+        # A long sentence is shown around the two.
+        start = max(start, marks[0][0] - _BEFORE)
+        end = min(end, max(start + MAX_SNIPPET, marks[1][1]))
+        return (snippet_of("body", text, (start, end), marks, end - start),)
+    if title and spans["title"] and others["title"]:
+        return ()
+    first = snippets(None, text, {"body": spans["body"]}, 1)
+    return first + snippets(None, text, {"body": others["body"]}, 1)
+
+
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, stripped of blanks."""
     ends = [match.end() for match in _END.finditer(text)]
@@ -497,11 +560,13 @@ def sentence_around(text: str, span: Span) -> Span:
     return start, end
 
 
-def snippet_of(section: Section, text: str, part: Span, marks: Sequence[Span]) -> Snippet:
-    """Return the part as a snippet: at most MAX_SNIPPET characters around its first mark, with an
+def snippet_of(
+    section: Section, text: str, part: Span, marks: Sequence[Span], most: int = MAX_SNIPPET
+) -> Snippet:
+    """Return the part as a snippet: at most so many characters around its first mark, with an
     ellipsis at each cut."""
     start, end = part
-    if end - start > MAX_SNIPPET:
+    if end - start > most:
         first = min(mark[0] for mark in marks)
         start = max(start, first - _BEFORE)
         end = min(end, start + MAX_SNIPPET)

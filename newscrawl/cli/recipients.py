@@ -1,0 +1,233 @@
+"""newscrawl alerts recipients: who gets alerts and digests about which companies."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
+
+import typer
+
+from newscrawl import config
+from newscrawl.cli.arguments import (
+    CompaniesOption,
+    DatabaseOption,
+    FormatOption,
+    InputError,
+    LimitOption,
+    companies_from,
+    company_of,
+    match_one,
+    open_for_reading,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from newscrawl.storage import Database
+    from newscrawl.storage.recipients import RecipientKind
+
+app = typer.Typer(
+    help="Address alerts and digests to people and programs, by company or group.",
+    no_args_is_help=True,
+)
+_NameArgument = Annotated[str, typer.Argument(help="A name for the recipient, as in 'desk'.")]
+_AddressArgument = Annotated[
+    str, typer.Argument(help="An e-mail address, or the https URL of a webhook.")
+]
+_KindOption = Annotated[
+    Literal["e-mail", "webhook", "slack", "teams"] | None,
+    typer.Option(
+        help="How to write to it; else as the address says. A webhook gets JSON, slack an "
+        "incoming webhook's blocks, teams the Adaptive Card of a workflow.",
+    ),
+]
+_AboutOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--company",
+        "-c",
+        help="Only notices about this company or group; may be repeated; else about all.",
+        metavar="NAME",
+    ),
+]
+_OnlyOption = Annotated[
+    Literal["alerts", "digests"] | None, typer.Option(help="Only alerts, or only digests.")
+]
+# Parts of host names of products: hooks.slack.com, and the hosts of workflows for Teams.
+_SLACK, _TEAMS = ("slack.com",), ("logic.azure.com", "powerplatform.com", "office.com")
+_MAX_NAME = 60
+
+
+@app.command(
+    epilog="Example: newscrawl alerts recipients add desk desk@example.org -c Siemens -c Bosch"
+)
+def add(
+    name: _NameArgument,
+    address: _AddressArgument,
+    kind: _KindOption = None,
+    company: _AboutOption = None,
+    only: _OnlyOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Add a recipient, beside those of NEWSCRAWL_MAIL_TO and NEWSCRAWL_WEBHOOKS, who get all.
+
+    Its companies and groups are watched from now on. Who gets notices about a group gets those
+    about its companies, too. E-mail goes by NEWSCRAWL_SMTP_URL. URLs of webhooks must begin with
+    https and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.monitoring.delivery import check_address
+    from newscrawl.storage.company_alerts import watch_company
+    from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, add_recipient
+
+    name = name.strip()
+    if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
+        raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
+    with open_for_reading(database) as store:
+        about = _companies(store, company or [], companies)
+        recipient = Recipient(
+            name=name,
+            kind=kind or _kind_of(address),
+            address=address.strip(),
+            companies=about,
+            gets=(only,) if only else NOTICE_KINDS,
+            added_by=config.user_name(),
+        )
+        check_address(recipient)
+        add_recipient(store, recipient)
+        fresh = [one for one in about if watch_company(store, one)]
+    gets = " and ".join(recipient.gets)
+    write_note(f"{name}: gets {gets} about {', '.join(about) or 'all watched companies'}.")
+    if fresh:
+        write_note(f"Watched from now on: {', '.join(fresh)}.")
+
+
+def _companies(store: "Database", given: list[str], path: "Path | None") -> tuple[str, ...]:
+    from newscrawl.storage import queries
+
+    if not given:
+        return ()
+    registry = companies_from(path)
+    stored, groups = queries.company_names(store), registry.structure.groups
+    return tuple(dict.fromkeys(company_of(one, registry, stored, groups) for one in given))
+
+
+def _kind_of(address: str) -> "RecipientKind":
+    if "://" not in address:
+        return "e-mail"
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        host = ""
+    if host.endswith(_SLACK):
+        return "slack"
+    return "teams" if host.endswith(_TEAMS) else "webhook"
+
+
+@app.command("list", epilog="Example: newscrawl alerts recipients list --format json")
+def list_all(output_format: FormatOption = "table", database: DatabaseOption = None) -> None:
+    """List the recipients, with what they get. Of the URLs of webhooks only the host is shown.
+
+    Exit code 1 where there are none.
+    """
+    from newscrawl.cli.output import Column, render, write_note
+    from newscrawl.storage.recipients import list_recipients
+
+    with open_for_reading(database) as store:
+        recipients = list_recipients(store)
+    columns = (
+        Column(key="name", heading="name", wide=True),
+        Column(key="kind", heading="kind"),
+        Column(key="address", heading="address", wide=True),
+        Column(key="companies", heading="about", wide=True),
+        Column(key="gets", heading="gets"),
+        Column(key="added_at", heading="added", table=False),
+        Column(key="added_by", heading="by", table=False),
+    )
+    rows = [
+        {
+            "name": one.name,
+            "kind": one.kind,
+            "address": one.shown_address,
+            "companies": ", ".join(one.companies) or "all",
+            "gets": ", ".join(one.gets),
+            "added_at": one.added_at,
+            "added_by": one.added_by,
+        }
+        for one in recipients
+    ]
+    render(rows, columns, output_format)
+    if not recipients:
+        write_note("No recipients: newscrawl alerts recipients add NAME ADDRESS")
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl alerts recipients remove desk")
+def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
+    """Remove a recipient. Its companies stay watched.
+
+    Exit code 1 where there is none of this name.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.storage.recipients import remove_recipient
+
+    with open_for_reading(database) as store:
+        removed = remove_recipient(store, name)
+    write_note(f"{name}: {'removed' if removed else 'is no recipient'}.")
+    if not removed:
+        raise typer.Exit(1)
+
+
+@app.command("test", epilog="Example: newscrawl alerts recipients test desk")
+def send_test_message(name: _NameArgument, database: DatabaseOption = None) -> None:
+    """Send a test message to a recipient; it is recorded as all others.
+
+    Exit code 1 where it could not be delivered.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.monitoring.alerts import send_test
+    from newscrawl.storage.recipients import list_recipients
+
+    with open_for_reading(database) as store:
+        recipients = {one.name: one for one in list_recipients(store)}
+        chosen = match_one(name, list(recipients), "recipient", "newscrawl alerts recipients list")
+        fault = send_test(store, recipients[chosen])
+    write_note(f"{chosen}: {fault or 'delivered'}.")
+    if fault:
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: newscrawl alerts recipients sent --limit 20")
+def sent(
+    limit: LimitOption = 50, output_format: FormatOption = "table", database: DatabaseOption = None
+) -> None:
+    """List what was sent to whom, the newest first, and why it failed; also to the recipients of
+    the settings.
+
+    Exit code 1 where nothing was sent.
+    """
+    from newscrawl.cli.output import Column, render, write_note
+    from newscrawl.storage.recipients import sent_notices
+
+    with open_for_reading(database) as store:
+        notices = sent_notices(store, limit)
+    columns = (
+        Column(key="sent_at", heading="at"),
+        Column(key="recipient", heading="recipient", wide=True),
+        Column(key="subject", heading="subject", wide=True),
+        Column(key="result", heading="result", wide=True),
+        Column(key="cause", heading="cause", table=False),
+    )
+    rows = [
+        {
+            "sent_at": one.sent_at and f"{one.sent_at:%Y-%m-%d %H:%M}",
+            "recipient": one.recipient,
+            "subject": one.subject,
+            "result": one.fault or "delivered",
+            "cause": one.cause,
+        }
+        for one in notices
+    ]
+    render(rows, columns, output_format)
+    if not notices:
+        write_note("Nothing was sent yet.")
+        raise typer.Exit(1)

@@ -1,0 +1,140 @@
+"""The recipients of alerts and digests, and the record of what was sent to them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.leases import clock
+from newscrawl.storage.models import Recipient as RecipientRow
+from newscrawl.storage.models import SentNotice as SentRow
+
+RecipientKind = Literal["e-mail", "webhook", "slack", "teams"]
+NoticeKind = Literal["alerts", "digests"]
+RECIPIENT_KINDS: tuple[RecipientKind, ...] = get_args(RecipientKind)
+NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+
+
+class RecipientError(StorageError):
+    """A recipient that can't be added: one line that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """Who gets notices about which companies and groups; about all where none is named.
+
+    The `address` is an e-mail address or the URL of a webhook, whose path may be a secret.
+    """
+
+    name: str
+    kind: RecipientKind
+    address: str
+    companies: tuple[str, ...] = ()
+    gets: tuple[NoticeKind, ...] = NOTICE_KINDS
+    added_at: datetime | None = None
+    added_by: str = ""
+
+    @property
+    def shown_address(self) -> str:
+        """Return the address without what may be secret in it: of a URL, only the host."""
+        return self.address if self.kind == "e-mail" else urlsplit(self.address).hostname or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentNotice:
+    """An attempt to send a notice; `fault` says why it failed, "" if it did not."""
+
+    recipient: str
+    cause: str
+    subject: str
+    fault: str = ""
+    sent_at: datetime | None = None
+
+
+def add_recipient(database: Database, recipient: Recipient) -> None:
+    """Store a recipient; raise RecipientError if the name is taken."""
+
+    def work(session: Session) -> None:
+        if session.scalar(select(RecipientRow.id).where(RecipientRow.name == recipient.name)):
+            raise RecipientError(f"{recipient.name} is a recipient already: remove it first")
+        session.add(
+            RecipientRow(
+                name=recipient.name,
+                kind=recipient.kind,
+                address=recipient.address,
+                companies=list(recipient.companies),
+                gets=list(recipient.gets),
+                added_at=clock(session),
+                added_by=recipient.added_by,
+            )
+        )
+
+    database.write(work)
+
+
+def remove_recipient(database: Database, name: str) -> bool:
+    """Delete a recipient; return False if there is none of this name."""
+
+    def work(session: Session) -> bool:
+        removed = session.execute(
+            delete(RecipientRow).where(RecipientRow.name == name).returning(RecipientRow.id)
+        )
+        return removed.first() is not None
+
+    return database.write(work)
+
+
+def list_recipients(database: Database) -> list[Recipient]:
+    """Return all recipients by name."""
+    with database.reading() as session:
+        rows = session.scalars(select(RecipientRow)).all()
+        return sorted((_recipient(row) for row in rows), key=lambda one: one.name.casefold())
+
+
+def _recipient(row: RecipientRow) -> Recipient:
+    return Recipient(
+        name=row.name,
+        kind=next(kind for kind in RECIPIENT_KINDS if kind == row.kind),
+        address=row.address,
+        companies=tuple(row.companies),
+        gets=tuple(kind for kind in NOTICE_KINDS if kind in row.gets),
+        added_at=row.added_at,
+        added_by=row.added_by,
+    )
+
+
+def record_sent(session: Session, notices: Iterable[SentNotice]) -> None:
+    """Record attempts to send notices, in the caller's transaction."""
+    now = clock(session)
+    session.add_all(
+        SentRow(
+            sent_at=now,
+            recipient=one.recipient,
+            cause=one.cause,
+            subject=one.subject,
+            fault=one.fault,
+        )
+        for one in notices
+    )
+
+
+def sent_notices(database: Database, limit: int) -> Sequence[SentNotice]:
+    """Return the newest attempts to send notices, the newest first."""
+    query = select(SentRow).order_by(SentRow.sent_at.desc(), SentRow.id.desc()).limit(limit)
+    with database.reading() as session:
+        return [
+            SentNotice(
+                recipient=row.recipient,
+                cause=row.cause,
+                subject=row.subject,
+                fault=row.fault,
+                sent_at=row.sent_at,
+            )
+            for row in session.scalars(query)
+        ]

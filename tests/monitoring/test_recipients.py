@@ -1,0 +1,431 @@
+"""Each recipient gets what it is addressed about, in the format of its product, once."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from newscrawl import config
+from newscrawl.config import SettingError
+from newscrawl.items import CompanyStructure
+from newscrawl.monitoring.alerts import (
+    alert_articles,
+    alert_notice,
+    find_alerts,
+    make_digest,
+    pending_alerts,
+    send_digest,
+    send_test,
+)
+from newscrawl.monitoring.delivery import (
+    Link,
+    Notice,
+    WebhookChannel,
+    channel_of,
+    deliver_pending,
+    recipient_channels,
+    slack_payload,
+    teams_payload,
+)
+from newscrawl.storage import Database, company_alerts, open_database
+from newscrawl.storage.company_alerts import CompanyAlert
+from newscrawl.storage.recipients import (
+    Recipient,
+    RecipientError,
+    RecipientKind,
+    add_recipient,
+    list_recipients,
+    remove_recipient,
+    sent_notices,
+)
+from newscrawl.storage.saved_queries import add_query, count_history
+from tests.conftest import Newscrawl
+from tests.receivers import Hook, Inbox, mail_server
+from tests.worlds import body, day, document, moment, register, save_documents
+
+SIEMENS, BOSCH = "Siemens builds trams.", "Bosch builds drills."
+HOSTILE = "<!channel> *A* [b](javascript:c) & <https://evil.example|you won>"
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hook]:
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOK_PRIVATE", "yes")
+    monkeypatch.setattr("newscrawl.monitoring.delivery._WEBHOOK_PAUSES", ())
+    with Hook() as opened:
+        yield opened
+
+
+@pytest.fixture
+def inbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    with mail_server() as (opened, port):
+        monkeypatch.setattr(config, "NEWSCRAWL_SMTP_URL", f"smtp://127.0.0.1:{port}")
+        monkeypatch.setattr(config, "NEWSCRAWL_MAIL_FROM", "news@example.org")
+        yield opened
+
+
+def publish(database: Database, *texts: str, title: str = "A headline") -> None:
+    """Save an article for each text, now, with the companies that it names."""
+    run = register(database)
+    names = ("Siemens", "Bosch", "Alstom")
+    documents = [
+        document(
+            f"n-{number}-{len(text)}",
+            title=title,
+            text=text,
+            mentions=[body(name, text.index(name)) for name in names if name in text],
+            published=moment(0),
+            fetched_at=moment(400),
+        )
+        for number, text in enumerate(texts)
+    ]
+    save_documents(database, documents, run)
+    database.record_coverage("ft", day(0), "ok", len(texts), len(texts))
+
+
+def deliver(database: Database, structure: CompanyStructure | None = None) -> Any:
+    structure = structure or CompanyStructure()
+    find_alerts(database, today=day(1), structure=structure)
+    channels = recipient_channels(database, structure.groups)
+    return deliver_pending(pending_alerts(database, structure), channels)
+
+
+def recipient(name: str, address: str, kind: RecipientKind, *companies: str) -> Recipient:
+    return Recipient(name=name, kind=kind, address=address, companies=companies)
+
+
+def watch_before(database: Database, *names: str) -> None:
+    for name in names:
+        company_alerts.watch_company(database, name)
+
+
+# Addressing --------------------------------------------------------------------------------------
+
+
+def test_each_gets_alerts_about_its_own_companies(
+    database: Database, hook: Hook, inbox: Inbox
+) -> None:
+    watch_before(database, "Siemens", "Bosch")
+    add_recipient(database, recipient("trams", "trams@example.org", "e-mail", "Siemens"))
+    add_recipient(database, recipient("drills", hook.url, "webhook", "Bosch"))
+    add_recipient(database, recipient("all", "all@example.org", "e-mail"))
+    publish(database, SIEMENS, BOSCH)
+    assert deliver(database).failed == ()
+    got = sorted((message["To"], message["Subject"]) for message in inbox.messages)
+    assert got == [
+        ("all@example.org", "First article that names Bosch"),
+        ("all@example.org", "First article that names Siemens"),
+        ("trams@example.org", "First article that names Siemens"),
+    ]
+    assert [notice["facts"]["company"] for notice in hook.notices] == ["Bosch"]
+
+
+def test_group_gets_alerts_about_its_companies(database: Database, hook: Hook) -> None:
+    structure = CompanyStructure(groups={"makers": ("Siemens", "Bosch")})
+    watch_before(database, "Siemens", "makers", "Alstom")
+    add_recipient(database, recipient("desk", hook.url, "webhook", "makers"))
+    publish(database, SIEMENS, "Alstom builds trains.")
+    deliver(database, structure)
+    assert sorted(one["facts"]["company"] for one in hook.notices) == ["Siemens", "makers"]
+
+
+def test_recipient_of_digests_gets_no_alerts(database: Database, hook: Hook) -> None:
+    watch_before(database, "Siemens")
+    add_recipient(
+        database,
+        Recipient(name="weekly", kind="webhook", address=hook.url, gets=("digests",)),
+    )
+    publish(database, SIEMENS)
+    deliver(database)
+    assert hook.notices == []
+    digest = make_digest(database, "daily", day(0))
+    sent = send_digest(database, digest, recipient_channels(database, {}))
+    assert sent is not None
+    assert sent.failed == ()
+    assert hook.notices[0]["facts"]["companies"] == {"Siemens": 1}
+
+
+def test_digest_is_about_the_companies_of_its_recipient(
+    database: Database, hook: Hook, inbox: Inbox
+) -> None:
+    watch_before(database, "Siemens", "Bosch")
+    add_recipient(database, recipient("drills", hook.url, "webhook", "Bosch"))
+    add_recipient(database, recipient("all", "all@example.org", "e-mail"))
+    publish(database, SIEMENS, BOSCH)
+    digest = make_digest(database, "daily", day(0))
+    channels = recipient_channels(database, {})
+    assert send_digest(database, digest, channels, report="html") is not None
+    assert hook.notices[0]["facts"]["companies"] == {"Bosch": 1}
+    (message,) = inbox.messages
+    assert "Siemens" in message.get_body(("plain",)).get_content()
+    assert [file.get_content_type() for file in message.iter_attachments()] == ["text/html"]
+    assert send_digest(database, digest, channels) is None
+
+
+def test_failure_is_recorded_and_repeated_for_this_recipient_alone(
+    database: Database, hook: Hook, inbox: Inbox
+) -> None:
+    watch_before(database, "Siemens")
+    add_recipient(database, recipient("desk", "desk@example.org", "e-mail"))
+    add_recipient(database, recipient("room", hook.url, "slack"))
+    publish(database, SIEMENS)
+    hook.answers = [404]
+    (failure,) = deliver(database).failed
+    assert (failure.channel, failure.reason) == ("room", "the server answered 404")
+    assert deliver(database).failed == ()
+    assert (len(inbox.messages), len(hook.taken)) == (1, 2)
+    sent = [(one.recipient, one.fault) for one in sent_notices(database, 10)]
+    assert sorted(sent) == [("desk", ""), ("room", ""), ("room", "the server answered 404")]
+    assert {one.subject for one in sent_notices(database, 10)} == {
+        "First article that names Siemens"
+    }
+
+
+def test_name_is_taken_once(database: Database) -> None:
+    add_recipient(database, recipient("desk", "desk@example.org", "e-mail"))
+    with pytest.raises(RecipientError, match="desk is a recipient already"):
+        add_recipient(database, recipient("desk", "other@example.org", "e-mail"))
+    assert remove_recipient(database, "desk")
+    assert not remove_recipient(database, "desk")
+    assert list_recipients(database) == []
+
+
+# Pairs and first mentions ------------------------------------------------------------------------
+
+
+PAIR = CompanyAlert(cause="x", kind="first pair", company="Alstom", other="Siemens", day=day(0))
+
+
+def pair_texts(database: Database) -> list[str]:
+    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    return [link.sentence for link in notice.links]
+
+
+def test_alert_of_a_pair_shows_the_sentence_that_names_both(database: Database) -> None:
+    publish(
+        database,
+        "Siemens builds trams. It is large. Alstom, it says, will buy them from Siemens. The end.",
+        "Siemens alone.",
+    )
+    run = register(database)
+    text = "Siemens builds trams. It is large. Both Alstom and Siemens will sell them. The end."
+    places = [body("Siemens"), body("Alstom", 40), body("Siemens", 51)]
+    save_documents(database, [document("b", text=text, mentions=places)], run)
+    assert "Both Alstom and Siemens will sell them." in pair_texts(database)
+    assert len(pair_texts(database)) == 2
+
+
+def test_pair_without_a_common_sentence_shows_one_for_each(database: Database) -> None:
+    publish(database, "Siemens builds trams. It is large. Alstom builds trains.")
+    assert pair_texts(database) == ["Alstom builds trains. Siemens builds trams."]
+    notice = alert_notice(PAIR, alert_articles(database, PAIR))
+    assert notice.text.count("\n  > ") == 2
+    assert "Alstom</b> builds" in (notice.html or "")
+
+
+def test_saved_query_may_be_one_of_a_pair(database: Database) -> None:
+    publish(database, "A strike stops all trams of Siemens. It began on Monday.", "Siemens alone.")
+    add_query(database, "strikes", "strike*", "me")
+    count_history(database, "strikes")
+    alert = replace(PAIR, company="strikes")
+    (link,) = alert_notice(alert, alert_articles(database, alert)).links
+    assert link.sentence == "A strike stops all trams of Siemens."
+
+
+def test_sentence_of_a_pair_is_cut_around_both(database: Database) -> None:
+    text = f"Siemens {'and so on ' * 20}with Alstom {'and so on ' * 60}"
+    publish(database, text)
+    (sentence,) = pair_texts(database)
+    assert "Siemens" in sentence
+    assert "Alstom" in sentence
+    assert len(sentence) < 400
+
+
+def test_first_mention_says_since_when(database: Database, hook: Hook) -> None:
+    watch_before(database, "Siemens")
+    (watched,) = company_alerts.watched_companies(database)
+    add_recipient(database, recipient("room", hook.url, "webhook"))
+    publish(database, SIEMENS)
+    deliver(database)
+    (notice,) = hook.notices
+    since = f"for the first time since the watch began on {watched.added_at.date()}."
+    assert since in notice["text"]
+    assert notice["facts"]["watched_since"] == str(watched.added_at.date())
+
+
+# The formats of products -------------------------------------------------------------------------
+
+
+NOTICE = Notice(
+    subject=f"First article {HOSTILE}",
+    text="in Markdown",
+    summary=f"Named on a day: {HOSTILE}",
+    links=(
+        Link(
+            title=HOSTILE,
+            url="https://ft.example/a(b)?c=1&d=2",
+            note="ft, 2026-11-20",
+            sentence=HOSTILE,
+        ),
+        Link(title="x", url="javascript:alert(1)"),
+    ),
+)
+
+
+@pytest.mark.parametrize("kind", ["webhook", "slack", "teams"])
+def test_webhook_of_each_kind_receives_its_format(
+    database: Database, hook: Hook, kind: RecipientKind
+) -> None:
+    watch_before(database, "Siemens")
+    add_recipient(database, recipient("room", hook.url, kind))
+    publish(database, SIEMENS, title=HOSTILE)
+    assert deliver(database).failed == ()
+    ((headers, content),) = hook.taken
+    assert headers["Content-Type"] == "application/json; charset=utf-8"
+    got = json.loads(content)
+    if kind == "webhook":
+        assert got["cause"].startswith("first/Siemens/")
+        return
+    text = json.dumps(got)
+    assert "First article that names Siemens" in text
+    assert SIEMENS in text
+    assert "https://ft.example/n-0" in text
+    if kind == "slack":
+        assert [block["type"] for block in got["blocks"]] == ["header", "section", "section"]
+    else:
+        assert got["attachments"][0]["content"]["type"] == "AdaptiveCard"
+
+
+def test_slack_message_is_made_of_blocks_without_mentions() -> None:
+    got = slack_payload(NOTICE)
+    header, summary, link, bare = got["blocks"]  # type: ignore[misc]
+    assert header["text"]["type"] == "plain_text"
+    assert len(header["text"]["text"]) <= 150
+    assert summary["text"] == {
+        "type": "mrkdwn",
+        "text": "Named on a day: &lt;!channel&gt; *A* [b](javascript:c) &amp; "
+        "&lt;https://evil.example|you won&gt;",
+        "verbatim": True,
+    }
+    first, quoted = link["text"]["text"].split("\n")
+    assert first.startswith("<https://ft.example/a(b)?c=1&amp;d=2|&lt;!channel&gt;")
+    assert quoted.startswith(">&lt;!channel&gt;")
+    assert bare["text"]["text"] == "x"
+    assert "<" not in str(got["text"])
+
+
+def test_slack_message_keeps_the_limits_of_slack() -> None:
+    long = Notice(
+        subject="s" * 500,
+        text="",
+        summary="&" * 5000,
+        links=tuple(Link(title="t" * 900, url="https://a.example/") for _ in range(80)),
+    )
+    blocks: Any = slack_payload(long)["blocks"]
+    assert len(blocks) <= 50
+    assert all(len(block["text"]["text"]) <= 3000 for block in blocks)
+
+
+def test_teams_message_is_an_adaptive_card() -> None:
+    got: Any = teams_payload(NOTICE)
+    assert got["type"] == "message"
+    (attachment,) = got["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    assert attachment["contentUrl"] is None
+    card = attachment["content"]
+    assert (card["type"], card["version"]) == ("AdaptiveCard", "1.2")
+    assert {block["type"] for block in card["body"]} == {"TextBlock"}
+    texts = [block["text"] for block in card["body"]]
+    assert any("](https://ft.example/a%28b%29?c=1&d=2)" in text for text in texts)
+    assert not any("](javascript:" in text.replace("\\", "") for text in texts if "b" not in text)
+    assert texts[-1] == "x"
+
+
+def test_teams_message_stays_below_the_limit_of_teams() -> None:
+    link = Link(title="ä" * 900, url="https://a.example/", sentence="ä" * 280)
+    big = Notice(subject="s" * 500, text="", summary="ä" * 9000, links=(link,) * 80)
+    assert len(json.dumps(teams_payload(big), ensure_ascii=False).encode()) < 28 * 1024
+
+
+# Addresses ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", ["http://example.org/h", "ftp://example.org/", "https://", "x"])
+def test_webhook_must_be_https(url: str) -> None:
+    with pytest.raises(SettingError):
+        channel_of(recipient("room", url, "slack"))
+
+
+def test_private_address_is_refused_when_it_is_sent(database: Database) -> None:
+    room = recipient("room", "https://127.0.0.1:9/hooks/t0ken", "teams")
+    fault = send_test(database, room)
+    assert "NEWSCRAWL_WEBHOOK_PRIVATE=yes" in fault
+    assert "t0ken" not in fault
+    (sent,) = sent_notices(database, 5)
+    assert (sent.recipient, sent.fault) == ("room", fault)
+
+
+def test_own_network_may_be_allowed(hook: Hook) -> None:
+    channel = channel_of(recipient("room", hook.url, "teams"))
+    assert isinstance(channel, WebhookChannel)
+    channel.deliver(NOTICE)
+    assert hook.notices[0]["type"] == "message"
+
+
+def test_mail_without_a_server_is_a_failed_delivery(database: Database) -> None:
+    assert "no mail server" in send_test(database, recipient("a", "a@example.org", "e-mail"))
+
+
+# On the command line -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(newscrawl: Newscrawl) -> Newscrawl:
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        publish(database, SIEMENS, BOSCH)
+    return newscrawl
+
+
+def test_recipients_are_added_tested_listed_and_removed(stored: Newscrawl, inbox: Inbox) -> None:
+    run = ("alerts", "recipients")
+    added = stored(*run, "add", "desk", "desk@example.org", "-c", "siemens")
+    assert added.code == 0
+    assert "desk: gets alerts and digests about Siemens." in added.err
+    assert "Watched from now on: Siemens." in added.err
+    assert stored(*run, "test", "desk").code == 0
+    assert inbox.messages[0]["To"] == "desk@example.org"
+    url = "https://hooks.slack.com/services/T0/B0/s3cret"
+    assert stored(*run, "add", "room", url, "--only", "alerts").code == 0
+    rows = json.loads(stored(*run, "list", "--format", "json").out)
+    assert [(row["name"], row["kind"], row["address"]) for row in rows] == [
+        ("desk", "e-mail", "desk@example.org"),
+        ("room", "slack", "hooks.slack.com"),
+    ]
+    assert [row["gets"] for row in rows] == ["alerts, digests", "alerts"]
+    (sent,) = json.loads(stored(*run, "sent", "--format", "json").out)
+    assert (sent["recipient"], sent["result"]) == ("desk", "delivered")
+    assert stored(*run, "remove", "room").code == 0
+    assert stored(*run, "remove", "room").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("add", "desk", "nobody"), 2, "not an e-mail address"),
+        (("add", "desk", "a@b.example,c@d.example"), 2, "one address each"),
+        (("add", "desk", "http://example.org/hook"), 2, "begins with https://"),
+        (("add", "log", "a@b.example"), 2, "can't be a name"),
+        (("add", "desk", "a@b.example", "-c", "Simens"), 2, "did you mean Siemens"),
+        (("list",), 1, "No recipients"),
+        (("sent",), 1, "Nothing was sent yet."),
+        (("test", "nobody"), 2, "unknown recipient 'nobody'"),
+    ],
+)
+def test_error_is_one_line(
+    stored: Newscrawl, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    ran = stored("alerts", "recipients", *arguments)
+    assert ran.code == code
+    assert message in ran.err
+    assert ran.err.count("\n") == 1
