@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,8 @@ _EXCLUSION_REACH = 60
 MAX_ENDING = 4
 # Shorter names take a hyphen: "VW-Chef", but "Bahnchef".
 MIN_IN_COMPOUND = 4
+# Letters of a spelling that the automaton looks for; the rest is compared.
+BEGINNING = 6
 _UMLAUT = re.compile("[äöüÄÖÜ]")
 _DIGRAPH = re.compile("ae|oe|ue", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -61,25 +63,24 @@ class Candidate:
 
 
 class Finder:
-    """Finds all spellings of a registry's forms with one automaton."""
+    """Finds all spellings of a registry's forms with one automaton of their beginnings, which is
+    built in a third of the time that one of whole spellings takes."""
 
     def __init__(self, forms: Mapping[str, Sequence[Form]], words: Vocabulary) -> None:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
-        self._forms = list(forms.values())
-        self._automaton = AhoCorasick(list(forms), store_patterns=False)
+        beginnings: dict[str, list[tuple[str, Sequence[Form]]]] = {}
+        for spelling, meant in forms.items():
+            beginnings.setdefault(spelling[:BEGINNING], []).append((spelling, meant))
+        self._spellings = list(beginnings.values())
+        self._automaton = AhoCorasick(list(beginnings), store_patterns=False)
 
     def find(self, text: str, language: str | None) -> list[Candidate]:
         """Return every occurrence as a whole word, overlapping ones too, in no particular order."""
         found = []
-        for pattern, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
-            if start and (
-                (_continues(text[start - 1], text[start]) and not _behind_clitic(text, start))
-                or _in_number(text, start)
-            ):
-                continue
-            for form in self._forms[pattern]:
+        for start, end, forms in self._places(text):
+            for form in forms:
                 reach = _reach(text, end, form, language)
                 if reach is None and self._is_compound(text, end, form, language):
                     found.append(Candidate(start, end, form, compound=True))
@@ -91,6 +92,18 @@ class Finder:
                 if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
         return found
+
+    def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
+        """Yield the places of spellings that begin a word, with the forms that they may mean."""
+        for number, start, _ in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            if start and (
+                (_continues(text[start - 1], text[start]) and not _behind_clitic(text, start))
+                or _in_number(text, start)
+            ):
+                continue
+            for spelling, forms in self._spellings[number]:
+                if text.startswith(spelling, start):
+                    yield start, start + len(spelling), forms
 
     def _is_compound(self, text: str, end: int, form: Form, language: str | None) -> bool:
         """ "Lufthansachef": German joins a name to a word that only companies have."""

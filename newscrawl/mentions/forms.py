@@ -7,7 +7,7 @@ a hyphen for a blank, no accents) and knows the case endings of languages.
 import re
 import unicodedata
 from bisect import bisect
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # Letters that Unicode does not decompose into a base letter and a mark.
 _BASE_LETTERS = str.maketrans("łŁøØđĐıё", "lLoOdDiе")
@@ -95,8 +95,7 @@ _BLOCKS = (
 _BLOCK_STARTS = [start for start, _ in _BLOCKS]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """A form of a company's name.
 
     A form is in doubt in the languages of `ambiguous`: "*" is any, none is never. A `stem`

@@ -1,8 +1,8 @@
 """The compiled registry (every form under every spelling) and its cache file.
 
-Reading, checking and compiling a large registry takes some tenths of a second. The result is
-cached as JSON, named by a digest of the registry and of the code that reads it, so that a change
-to either compiles it again. If the file can't be read or written, only time is lost.
+Reading, checking and compiling a large registry takes a second or more. The result is cached as
+JSON Lines, named by a digest of the registry and of the code that reads it, so that a change to
+either compiles it again. If the file can't be read or written, only time is lost.
 """
 
 import json
@@ -10,11 +10,12 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from importlib.resources import files
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 MIN_CACHED_BYTES = 100_000
 # The oldest files are deleted first.
 MAX_KEPT_FILES = 8
+# Rows of a line: read line by line, the file never stands in memory as a whole.
+_ROWS = 500
 # The code on which a compiled registry depends.
 _SOURCES = (
     "registry.py",
@@ -80,10 +83,10 @@ def _forms_of(companies: Sequence[Company]) -> Iterable[Form]:
 def _stem(form: Form, stem: str) -> Form:
     head, _, rest = stem.partition("*")
     if not rest:
-        return replace(form, text=head, stem=True, source=stem)
+        return form._replace(text=head, stem=True, source=stem)
     pattern = r"[^\W\d_]{0,4}".join(re.escape(part) for part in ("", *rest.split("*")))
     rest_of = re.compile(pattern, re.IGNORECASE)
-    return replace(form, text=head, stem=True, source=stem, rest=rest_of)
+    return form._replace(text=head, stem=True, source=stem, rest=rest_of)
 
 
 def registry_content(path: Path) -> list[bytes]:
@@ -127,7 +130,8 @@ class CompiledFile:
         if self._path is None:
             return None
         try:
-            return _compiled(json.loads(self._path.read_bytes()))
+            with self._path.open("rb") as lines:
+                return _compiled(json.loads(line) for line in lines)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
@@ -142,8 +146,10 @@ class CompiledFile:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             with TemporaryDirectory(dir=self._folder) as folder:
                 whole = Path(folder, self._path.name)
-                plain = json.dumps(_plain(compiled), ensure_ascii=False, separators=(",", ":"))
-                whole.write_text(plain, encoding="utf-8")
+                with whole.open("w", encoding="utf-8", newline="\n") as file:
+                    for part in _plain(compiled):
+                        file.write(json.dumps(part, ensure_ascii=False, separators=(",", ":")))
+                        file.write("\n")
                 whole.replace(self._path)
             self._delete_oldest(self._path)
         except OSError as error:
@@ -169,22 +175,26 @@ def cache_folder() -> Path:
         return Path(os.devnull) / "newscrawl"
 
 
-def _plain(compiled: Compiled) -> dict[str, Any]:
-    """Return lists and texts only; a stem's pattern is written as its source."""
+def _plain(compiled: Compiled) -> Iterator[Any]:
+    """Yield lists and texts only: the groups and the number of each kind of row, then the rows,
+    some hundred at a time. A stem's pattern is written as its source."""
     forms: dict[Form, int] = {}
-    spelled = {
-        spelling: [forms.setdefault(form, len(forms)) for form in found]
+    spelled = [
+        [spelling, *(forms.setdefault(form, len(forms)) for form in found)]
         for spelling, found in compiled.forms.items()
-    }
-    return {
-        "companies": [_row(company) for company in compiled.companies],
-        "groups": {name: list(members) for name, members in compiled.groups.items()},
-        "forms": [
+    ]
+    rows = (
+        [_row(company) for company in compiled.companies],
+        [
             [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
             for form in forms
         ],
-        "spellings": spelled,
-    }
+        spelled,
+    )
+    groups = {name: list(members) for name, members in compiled.groups.items()}
+    yield {"groups": groups, "rows": [len(part) for part in rows]}
+    for part in rows:
+        yield from (part[start : start + _ROWS] for start in range(0, len(part), _ROWS))
 
 
 def _row(company: Company) -> dict[str, Any]:
@@ -193,20 +203,32 @@ def _row(company: Company) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value} | {"facts": dict(company.facts)}
 
 
-def _compiled(plain: Mapping[str, Any]) -> Compiled:
-    companies = tuple(_company(row) for row in plain["companies"])
-    forms = []
-    for company, text, ambiguous, stem in plain["forms"]:
-        form = Form(range(len(companies))[company], text, frozenset(ambiguous))
-        forms.append(_stem(form, text) if stem else form)
+def _compiled(lines: Iterator[Any]) -> Compiled:
+    head: dict[str, Any] = next(lines, {})
+    companies, forms, spelled = (
+        chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"]
+    )
+    known = tuple(_company(row) for row in companies)
     # Most spellings mean one form, and share its tuple.
-    alone = [(form,) for form in forms]
-    spelled = {
-        spelling: alone[numbers[0]] if len(numbers) == 1 else tuple(forms[n] for n in numbers)
-        for spelling, numbers in plain["spellings"].items()
+    alone = [(form,) for form in _forms_of_rows(forms, len(known))]
+    by_spelling = {
+        spelling: alone[numbers[0]]
+        if len(numbers) == 1
+        else tuple(alone[number][0] for number in numbers)
+        for spelling, *numbers in spelled
     }
-    groups = {name: tuple(members) for name, members in plain["groups"].items()}
-    return Compiled(companies, groups, spelled)
+    if [len(known), len(alone), len(by_spelling)] != head["rows"]:
+        raise ValueError("lines are missing")
+    groups = {name: tuple(members) for name, members in head["groups"].items()}
+    return Compiled(known, groups, by_spelling)
+
+
+def _forms_of_rows(rows: Iterable[Any], companies: int) -> Iterator[Form]:
+    shared: dict[tuple[str, ...], frozenset[str]] = {}
+    for company, text, ambiguous, stem in rows:
+        languages = shared.setdefault(tuple(ambiguous), frozenset(ambiguous))
+        form = Form(range(companies)[company], text, languages)
+        yield _stem(form, text) if stem else form
 
 
 def _company(row: dict[str, Any]) -> Company:
