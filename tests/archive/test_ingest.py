@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from newscrawl.items import Document
 from newscrawl.reading import PageReader
 from newscrawl.sources import UrlError, load_sources
 from newscrawl.sources.urls import is_slug
-from newscrawl.storage import Database, open_database, queries
+from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.workers import LocalPool
 from tests.archives import DeadlyReader, answer, capture, page, record, warc
 from tests.conftest import Newscrawl
@@ -295,6 +296,37 @@ def test_source_is_registered_as_its_first_page_shows_it(
     with database.reading() as session:
         homes = session.connection().exec_driver_sql("SELECT home FROM sources").scalars().all()
     assert homes == ["https://www.town.example/"]
+
+
+def test_commands_at_once_store_what_one_after_the_other_stores(
+    postgres_url: str, tmp_path: Path, small_parts: None
+) -> None:
+    """Four commands, each with its own file, of the same days, sources and companies."""
+    names = ("Siemens", "Nokia", "Airbus", "Volkswagen")
+    files = []
+    for first in range(4):
+        pages = (page(4 * n + first, company=names[(n + first) % 4]) for n in range(12))
+        files.append(warc(tmp_path / f"{first}.warc.gz", *pages))
+
+    def ingest(file: Path) -> bool:
+        with open_database(postgres_url) as database:
+            (state,) = Ingestion(database, RECIPE, workers=1).run([file])
+        return state.is_open or bool(state.problem)
+
+    def answers(database: Database) -> tuple[object, object]:
+        return queries.company_ranking(database), queries.mention_counts(database, "day")
+
+    upgrade_database(postgres_url)
+    with ThreadPoolExecutor(4) as pool:
+        assert not any(pool.map(ingest, files))
+    with open_database(f"sqlite:///{tmp_path}/one.sqlite") as one:
+        Ingestion(one, RECIPE, workers=1).run(files)
+        expected = answers(one)
+        assert queries.facts(one).rows["articles"] == 48
+    with open_database(postgres_url) as together:
+        assert answers(together) == expected
+        together.rebuild()
+        assert answers(together) == expected
 
 
 def test_part_with_a_deadly_page_is_read_in_halves(

@@ -332,3 +332,40 @@ def test_unreachable_web_server_is_one_line(web_server: str, newscrawl: Newscraw
     done = newscrawl("ingest", f"http://127.0.0.1:{port}/a.warc")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "attempts failed" in done.err
+
+
+@pytest.fixture
+def gs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A file system of Google Cloud Storage, whose server the environment names."""
+    emulator = pytest.importorskip("gcp_storage_emulator.server", reason="make dev installs it")
+    pytest.importorskip("gcsfs", reason="make dev installs it")
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    server = emulator.create_server("127.0.0.1", port, in_memory=True, default_bucket="news")
+    server.start()
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{port}")
+    # The emulator has no gRPC, by which gcsfs asks for the kind of a bucket.
+    monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
+    monkeypatch.setattr(remote, "_FIRST_PAUSE", 0.001)
+    remote._system_of.cache_clear()
+    yield remote.file_system("gs://news/")
+    remote._system_of.cache_clear()
+    server.stop()
+
+
+def test_google_cloud_storage_gives_the_rows_of_the_disk(
+    gs: Any, tmp_path: Path, newscrawl: Newscrawl
+) -> None:
+    local = warc(tmp_path / "a.warc.gz", *map(page, range(6)))
+    gs.pipe_file("gs://news/2026/11/a.warc.gz", local.read_bytes())
+    for name, address in (("disk", local), ("cloud", "gs://news/2026/*/*.warc.gz")):
+        database = f"sqlite:///{tmp_path}/{name}.sqlite"
+        done = newscrawl("ingest", address, "--workers", 1, "--database", database)
+        assert done.code == 0, done.err
+    assert stored(tmp_path / "cloud.sqlite") == stored(tmp_path / "disk.sqlite")
+    missing = newscrawl("ingest", "gs://news/2025/")
+    assert (missing.code, missing.err.count("\n")) == (2, 1)
+    pytest.importorskip("pyarrow")
+    written = newscrawl("ingest", local, "--workers", 1, "--to", "gs://news/results")
+    assert written.code == 0, written.err
+    assert len(gs.glob("gs://news/results/articles/*/*/*.parquet")) == 3
