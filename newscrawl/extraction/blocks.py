@@ -539,12 +539,13 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
 
     Short blocks go along with a long one that they stood beside before, too.
     """
-    places = np.flatnonzero(kept).tolist()
-    raws = [page.raw[place] for place in places]
-    heads = [letters_of(raw[: 2 * HEAD])[:HEAD] if len(raw) >= 2 * MIN_ONCE else "" for raw in raws]
+    blocks = np.flatnonzero(kept)
+    heads = _heads(page.raw, blocks)
     times = Counter(filter(None, heads))
     if len(times) == times.total():
         return kept
+    places = blocks.tolist()
+    raws = [page.raw[place] for place in places]
     # A text whose head no other has is compared as it is: letters are costly.
     texts = [
         raw if times[head] == 1 else letters_of(raw) for head, raw in zip(heads, raws, strict=True)
@@ -553,6 +554,17 @@ def without_repetitions(page: BlockPage, kept: NDArray[np.bool_]) -> NDArray[np.
     result = kept.copy()
     result[[place for place, again in zip(places, repeated, strict=True) if again]] = False
     return result
+
+
+def _heads(raw: tuple[str, ...], blocks: NDArray[np.int64]) -> list[str]:
+    """Return the first letters and digits of these blocks, by which texts that may be equal are
+    found; nothing for short ones."""
+    if compiled.kernel is not None:
+        return list(compiled.kernel.heads(raw, blocks, 2 * MIN_ONCE, HEAD))
+    texts = (raw[block] for block in blocks.tolist())
+    return [
+        letters_of(text[: 2 * HEAD])[:HEAD] if len(text) >= 2 * MIN_ONCE else "" for text in texts
+    ]
 
 
 def _repeated(texts: list[str], words: list[int]) -> list[bool]:

@@ -224,7 +224,7 @@ class NameVectors:
     def __init__(self, words: Sequence[str], table: FloatArray) -> None:
         self._numbers = rows_of_words(words)
         self._table = table
-        self._rows: dict[tuple[str, ...], int] = {}
+        self._rows: dict[ElementNames, int] = {}
         self._compiled: Any = None
         self._lock = Lock()  # pages may be read in several threads
         self._cached = np.zeros((NAME_CACHE_SIZE, table.shape[1]), dtype=np.float32)
@@ -232,7 +232,7 @@ class NameVectors:
     def vectors_of(self, named: Sequence[ElementNames]) -> FloatArray:
         """Return a row for each element, by what names it."""
         if compiled.kernel is None:
-            return self.vectors(list(map(hints_of, named)))
+            return self._cached_vectors(named)
         with self._lock:
             if self._compiled is None:
                 self._compiled = compiled.kernel.NameVectors(
@@ -244,28 +244,28 @@ class NameVectors:
             rows = self._compiled.vectors(named)
         return np.frombuffer(rows, dtype=np.float32).reshape(len(named), -1)
 
-    def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
-        """Return a row for each element, by the words of its names."""
-        if len(names) > NAME_CACHE_SIZE:
-            return self._compute(names)
+    def _cached_vectors(self, named: Sequence[ElementNames]) -> FloatArray:
+        if len(named) > NAME_CACHE_SIZE:
+            return self.vectors(list(map(hints_of, named)))
         with self._lock:
-            rows = list(map(self._rows.get, names))
+            rows = list(map(self._rows.get, named))
             if None in rows:
-                self._learn(set(names))
-                rows = list(map(self._rows.get, names))
+                self._learn(set(named))
+                rows = list(map(self._rows.get, named))
             return self._cached.take(np.array(rows, dtype=np.int64), axis=0)
 
-    def _learn(self, names: set[tuple[str, ...]]) -> None:
+    def _learn(self, names: set[ElementNames]) -> None:
         # Not the difference of two sets: that would look at all names that are known.
         new = {name for name in names if name not in self._rows}
         if len(self._rows) + len(new) > NAME_CACHE_SIZE:
             self._rows.clear()
             new = names
         first, end = len(self._rows), len(self._rows) + len(new)
-        self._cached[first:end] = self._compute(list(new))
+        self._cached[first:end] = self.vectors(list(map(hints_of, new)))
         self._rows.update(zip(new, range(first, end), strict=True))
 
-    def _compute(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
+    def vectors(self, names: Sequence[tuple[str, ...]]) -> FloatArray:
+        """Return a row for each element, by the words of its names."""
         number_of = self._numbers.get
         bags = [[number_of(name, 0) for name in words] for words in names]
         counts = np.fromiter(map(len, bags), dtype=np.int64, count=len(bags))

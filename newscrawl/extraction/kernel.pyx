@@ -1353,6 +1353,11 @@ cdef bint has_word(Bytes *value, const char *word, size_t length, bint any_case)
 
 cdef enum:
     PLANE = 0x10000
+    FEW_BITS = 17  # 16 KB, which stay in the nearest cache, while cells lie far apart
+
+
+cdef inline size_t few_of(uint64_t number) noexcept:
+    return number >> 24 & ((1 << FEW_BITS) - 1)
 
 
 cdef class WordCells:
@@ -1361,14 +1366,20 @@ cdef class WordCells:
     cdef bytes numbers, values
     cdef uint64_t second
     cdef int bits
+    cdef uint8_t few[1 << FEW_BITS >> 3]  # a bit for each word: most unknown words have none
 
     def __cinit__(self, dict cells, uint64_t second):
+        cdef const uint64_t *words
+        cdef size_t cell
         self.numbers, self.values, self.bits = cells["numbers"], cells["values"], cells["bits"]
         self.second = second
         if not 1 <= self.bits <= 30:
             raise ValueError("tables of words are of another size")
         if len(self.numbers) != 8 << self.bits or len(self.values) != 8 << self.bits:
             raise ValueError("tables of words are of another size")
+        words = <const uint64_t *> PyBytes_AS_STRING(self.numbers)
+        for cell in range(<size_t> 1 << self.bits):
+            self.few[few_of(words[cell]) >> 3] |= 1 << (few_of(words[cell]) & 7)
 
     cdef int64_t value_of(self, uint64_t number, size_t limit) noexcept:
         """Return the value of a word; 0 for an unknown word and for a value outside the limit."""
@@ -1376,6 +1387,8 @@ cdef class WordCells:
         cdef const int64_t *values = <const int64_t *> PyBytes_AS_STRING(self.values)
         cdef uint64_t cell = number >> (64 - self.bits)
         cdef int64_t value
+        if not self.few[few_of(number) >> 3] >> (few_of(number) & 7) & 1:
+            return 0
         if numbers[cell] != number:
             cell = (number * self.second) >> (64 - self.bits)
         if numbers[cell] != number:
@@ -2703,6 +2716,34 @@ def word_characters(str text):
             to[count] = code
             count += 1
     return PyUnicode_FromKindAndData(4, to, count)
+
+
+def heads(tuple texts, const int64_t[::1] places, Py_ssize_t least, Py_ssize_t most):
+    """Return the first `most` letters and digits of the texts at some places, in lower case, among
+    their first 2 * `most` characters; nothing for texts of less than `least` characters."""
+    return [
+        "" if len(texts[place]) < least
+        else word_characters((<str> texts[place])[: 2 * most].lower())[:most]
+        for place in places
+    ]
+
+
+def sums_of_words(
+    const uint8_t[::1] kept, const int64_t[::1] words, const int64_t[:, ::1] stop_words
+):
+    """Return how many words the kept blocks have, and how many stop words of each language."""
+    cdef bytearray result = bytearray(8 * stop_words.shape[1])
+    cdef int64_t *sums = <int64_t *> PyByteArray_AS_STRING(result)
+    cdef int64_t total = 0
+    cdef Py_ssize_t block, language
+    if len(words) != len(kept) or stop_words.shape[0] != len(kept):
+        raise ValueError("blocks and words are of other numbers")
+    for block in range(len(kept)):
+        if kept[block]:
+            total += words[block]
+            for language in range(stop_words.shape[1]):
+                sums[language] += stop_words[block, language]
+    return total, result
 
 
 def words_between_blanks(str text):

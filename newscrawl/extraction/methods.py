@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from newscrawl.extraction import cetr
+from newscrawl.extraction import cetr, compiled
 from newscrawl.extraction.block_features import (
     BlockFeatures,
     block_features,
@@ -39,6 +39,7 @@ from newscrawl.extraction.html import decode, parse
 from newscrawl.extraction.language import WordCounts
 from newscrawl.extraction.limits import MAX_BYTES
 from newscrawl.extraction.metadata import Metadata, read_metadata
+from newscrawl.extraction.tokens import Tokens
 
 # Ours: nothing on the page speaks for a text that only its JSON-LD has, and nothing against it.
 CONFIDENCE_IN_JSON_LD: Final = 0.5
@@ -136,10 +137,19 @@ def _combined(threshold: float) -> Callable[[ParsedPage], Body]:
         tokens = page.candidate_features.tokens
         choice = combine(page.block_features, tokens.words, load_network(), threshold)
         kept = without_repetitions(page.candidates.page, _without_next_story(page, choice.kept))
-        word_counts = WordCounts(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
-        return Body(_paragraphs(page.candidates.page, kept), choice.confidence, word_counts)
+        paragraphs = _paragraphs(page.candidates.page, kept)
+        return Body(paragraphs, choice.confidence, _word_counts(tokens, kept))
 
     return method
+
+
+def _word_counts(tokens: Tokens, kept: NDArray[np.bool_]) -> WordCounts:
+    """Return the numbers of words of the kept blocks."""
+    if compiled.kernel is None:
+        return WordCounts(int(tokens.words[kept].sum()), tokens.stop_words[kept].sum(axis=0))
+    flags = kept.view(np.uint8)
+    words, stop_words = compiled.kernel.sums_of_words(flags, tokens.words, tokens.stop_words)
+    return WordCounts(words, np.frombuffer(stop_words, dtype=np.int64))
 
 
 def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -148,11 +158,13 @@ def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np
     It has a headline of the same rank as the first, a date or byline beside it, and stands in
     another ARTICLE. The entries of a live blog are one story.
     """
+    if page.metadata.declared.kind == "live":
+        return kept
     blocks, is_title = page.candidates.page, page.block_features.is_title
+    headings, titles = tag_ids(_HEADINGS), is_title.nonzero()[0].tolist()
     tags = blocks.elements.tags[blocks.owners]
-    headings = tag_ids(_HEADINGS)
-    headlines = [place for place in np.flatnonzero(is_title).tolist() if tags[place] in headings]
-    if not headlines or page.metadata.declared.kind == "live":
+    headlines = [place for place in titles if tags[place] in headings]
+    if not headlines:
         return kept
     first = headlines[0]
     words = (page.candidate_features.tokens.words * kept).cumsum()
