@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from newscrawl.dashboard import api, pages
 from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, RematchJob
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.counting import CountingJobs
 from newscrawl.dashboard.rendering import STATIC, AppState, Store, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.storage import StorageError
@@ -47,7 +48,15 @@ def create_app(config: Config) -> FastAPI:
     )
     registry_file = CompaniesFile(config.companies) if config.companies else None
     job = RematchJob(config.find_again, config.database_url) if config.find_again else None
-    app.state.dashboard = AppState(config, store, FormSeal(), make_templates(), registry_file, job)
+    app.state.dashboard = AppState(
+        config=config,
+        store=store,
+        seal=FormSeal(),
+        templates=make_templates(),
+        registry=registry_file,
+        job=job,
+        counting=CountingJobs(config.database_url),
+    )
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.make_router())
     for router in pages.ROUTERS:

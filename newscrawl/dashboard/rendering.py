@@ -24,6 +24,7 @@ from newscrawl.dashboard.companies_file import (
     registry_of,
 )
 from newscrawl.dashboard.config import Config
+from newscrawl.dashboard.counting import CountingJobs
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
 from newscrawl.mentions import Companies
@@ -205,6 +206,7 @@ class AppState:
     templates: Environment
     registry: CompaniesFile | None
     job: RematchJob | None
+    counting: CountingJobs
 
 
 def app_state(request: Request) -> AppState:

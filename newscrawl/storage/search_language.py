@@ -116,6 +116,7 @@ class _Part:
 
 _FOLDED_SIGNS = str.maketrans("“”„«»（）", '"""""()')
 _OPERATOR = re.compile(r"(?:AND|OR|NOT|NEAR(?:/[0-9]+)?)(?![^\s()\"])")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 _PREFIXED = re.compile(r"([^\W\d_]+):")
 
 
@@ -130,6 +131,8 @@ def parse_query(text: str) -> Node:
         raise QuerySyntaxError(fault, text, MAX_LENGTH)
     # Of equal length, so that places stay the same.
     plain = re.sub(r"\s", " ", text).translate(_FOLDED_SIGNS)
+    if control := _CONTROL.search(plain):
+        raise QuerySyntaxError("a control character: leave it out", plain, control.start())
     _check_parentheses(plain)
     try:
         part: _Part = _grammar().parse_string(plain, parse_all=True)[0]

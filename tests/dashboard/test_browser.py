@@ -33,6 +33,8 @@ PAGES = {
     "hostile": EVIL,
     "sources": "/sources",
     "search": "/search?q=harbour+siemens",
+    "queries": "/queries",
+    "query": "/queries/edit?text=tram+NEAR/5+harbour",
     "registry": "/registry",
     "alerts": "/alerts",
     "editor": "/registry/edit?name=Siemens",

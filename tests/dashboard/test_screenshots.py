@@ -14,6 +14,7 @@ from tests.dashboards import HELD, TRAM, dashboard
 FOLDER = os.environ.get("NEWSCRAWL_SCREENSHOTS")
 IMAGES = Path(__file__).parents[2] / "docs" / "img"
 LARGEST = 150_000  # bytes
+QUERY = "(tram OR ferry) NEAR/10 (harbour OR quay) NOT football"
 SHOTS = {
     "overview": ("/", 1180, 900),
     "company": ("/company/Siemens?split=source", 1180, 1160),
@@ -28,6 +29,7 @@ SHOTS = {
     "sources": ("/sources", 1180, 640),
     "alerts": ("/alerts", 1180, 760),
     "search": ("/search?q=harbour+siemens", 1180, 700),
+    "query": (f"/queries/edit?text={quote(QUERY)}", 1180, 800),
     "editor": ("/registry/edit?name=Siemens", 1180, 860),
     "phone": ("/company/Siemens", 390, 1060),
 }

@@ -101,6 +101,7 @@ def test_query_means_what_it_says(text: str, meaning: Node) -> None:
         ("language:(de OR fr) rail", 9, "language:de,fr"),
         ("language:, rail", 0, "takes one name"),
         ("rail OR language:de", 0, "without a word"),
+        ("rail \0bus", 5, "control character"),
         ("", 0, "nothing to search for"),
         ("  ", 0, "nothing to search for"),
         ("!?", 0, "nothing to search for"),

@@ -7,9 +7,11 @@ from newscrawl.dashboard.pages import (
     proof,
     registry,
     reports,
+    saved_queries,
     sources,
 )
 
 ROUTERS = tuple(
-    page.router for page in (overview, proof, article, sources, registry, reports, access)
+    page.router
+    for page in (overview, proof, article, sources, registry, reports, saved_queries, access)
 )

@@ -189,6 +189,7 @@ def company(request: Request, name: str) -> Response:
             chart=chart,
             columns=chart_columns(chart, name, filters),
             facts=_facts(request, name),
+            saved=next((one for one in queries.saved_queries(database) if one.name == name), None),
             members=sorted({*scope.members(name)} & {*names} - {name}),
             owner=scope.structure.parents.get(name),
             owned=scope.structure.owned.get(name, (None, None)),

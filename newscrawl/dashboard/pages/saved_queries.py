@@ -1,0 +1,187 @@
+"""The pages of saved queries: their list, and the editor with what a query would count. What they
+count is shown by the pages of companies."""
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from newscrawl.dashboard.filters import MAX_VALUE
+from newscrawl.dashboard.pages.article import name_of_person
+from newscrawl.dashboard.rendering import (
+    app_state,
+    check_seal,
+    companies_in_use,
+    filters_of,
+    render,
+)
+from newscrawl.storage import queries
+from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.saved_queries import (
+    SavedQueryRow,
+    add_query,
+    edit_query,
+    find_query,
+    remove_query,
+)
+from newscrawl.storage.search_language import MAX_LENGTH
+
+router = APIRouter()
+
+EXAMPLES = 6  # articles of a preview
+
+
+class QueryForm(BaseModel):
+    """The editor's form; `former` is the name of the query that is edited."""
+
+    seal: str = Field("", max_length=MAX_VALUE)
+    former: str = Field("", max_length=MAX_VALUE)
+    name: str = Field("", max_length=MAX_VALUE)
+    text: str = Field("", max_length=2 * MAX_LENGTH)
+    person: str = Field("", max_length=MAX_VALUE)
+
+
+@router.get("/queries", response_class=HTMLResponse)
+def list_queries(request: Request) -> Response:
+    """Show the saved queries with their numbers of the last days."""
+    filters = filters_of(request)
+    with app_state(request).store.reading() as database:
+        rows = queries.saved_queries(database)
+        hits = {
+            row.name: sum(
+                each.hits.articles
+                for each in queries.mention_counts(
+                    database, "month", company=row.name, scope=filters.scope
+                )
+                if each.hits
+            )
+            for row in rows
+        }
+    progress = {row.name: app_state(request).counting.progress(row.name) for row in rows}
+    return render(request, "queries.html", rows=rows, hits=hits, filters=filters, progress=progress)
+
+
+@router.get("/queries/edit", response_class=HTMLResponse)
+def edit(request: Request, name: str = "", text: str = "", saved: bool = False) -> Response:
+    """Show the form for a saved query, or for a new one with this text."""
+    form = QueryForm.model_construct(former="", name="", text=text[:MAX_LENGTH], person="")
+    if name:
+        with app_state(request).store.reading() as database:
+            try:
+                found = find_query(database, name)
+            except QuestionError as error:
+                raise HTTPException(404, f"{error}.") from error
+        form = form.model_copy(
+            update={
+                "former": found.name,
+                "name": found.name,
+                "text": found.pending_text or found.text,
+            }
+        )
+    return _form(request, form, saved=saved)
+
+
+@router.post("/queries/preview", response_class=HTMLResponse)
+def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
+    """Return what the query would count in the last days; the page puts it beside the form."""
+    check_seal(request, form.seal)
+    filters = filters_of(request)
+    if not form.text.strip():
+        return render(request, "query_preview.html", found=None, fault=None, filters=filters)
+    try:
+        with app_state(request).store.reading() as database:
+            found = queries.preview_query(database, form.text, scope=filters.scope, limit=EXAMPLES)
+    except QuestionError as error:
+        return render(request, "query_preview.html", found=None, fault=error, filters=filters)
+    return render(request, "query_preview.html", found=found, fault=None, filters=filters)
+
+
+@router.post("/queries/save", response_class=HTMLResponse)
+def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
+    """Save the query and begin to count its history, or show the form again with the fault."""
+    check_seal(request, form.seal)
+    made_by = form.person.strip() or name_of_person(request)
+    if not made_by:
+        fault = QuestionError("who saves it? write your name")
+        return _form(request, form, fault=fault, status=422)
+    try:
+        with app_state(request).store.reading() as database:
+            if form.former:
+                name = find_query(database, form.former).name
+                edit_query(database, name, form.text, made_by)
+            else:
+                taken = _registered(request)
+                name = add_query(database, form.name, form.text, made_by, taken=taken)
+    except QuestionError as error:
+        return _form(request, form, fault=error, status=422)
+    app_state(request).counting.start(name)
+    return RedirectResponse(f"/queries/edit?name={quote(name, safe='')}&saved=true", 303)
+
+
+@router.post("/queries/count", response_class=HTMLResponse)
+def count(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
+    """Continue to count the history of a query whose count was stopped."""
+    check_seal(request, form.seal)
+    app_state(request).counting.start(form.former)
+    return RedirectResponse(f"/queries/edit?name={quote(form.former, safe='')}", 303)
+
+
+@router.post("/queries/remove", response_class=HTMLResponse)
+def remove(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
+    """Delete a query with its numbers."""
+    check_seal(request, form.seal)
+    try:
+        with app_state(request).store.reading() as database:
+            remove_query(database, form.former)
+    except QuestionError as error:
+        return _form(request, form, fault=error, status=422)
+    return RedirectResponse("/queries", 303)
+
+
+@router.get("/queries/progress", response_class=HTMLResponse)
+def progress(request: Request, name: str = "") -> Response:
+    """Return how far the history of a query is counted."""
+    row, counted = _progress(request, name)
+    return render(request, "query_progress.html", row=row, counted=counted)
+
+
+def _registered(request: Request) -> list[str]:
+    """Return the names that a query may not have."""
+    registry = companies_in_use(request)
+    names = [*registry.structure.groups]
+    for company in registry:
+        names += [company.name, *company.aliases, *company.ambiguous]
+    return names
+
+
+def _progress(request: Request, name: str) -> tuple[SavedQueryRow | None, tuple[int, int] | None]:
+    """Return a saved query, if there is one of this name, and how far it is counted."""
+    counted = app_state(request).counting.progress(name)
+    with app_state(request).store.reading() as database:
+        row = next((row for row in queries.saved_queries(database) if row.name == name), None)
+    return row, counted
+
+
+def _form(
+    request: Request,
+    form: QueryForm,
+    *,
+    fault: QuestionError | None = None,
+    saved: bool = False,
+    status: int = 200,
+) -> HTMLResponse:
+    row, counted = _progress(request, form.former)
+    return render(
+        request,
+        "query_edit.html",
+        status=status,
+        form=form,
+        fault=fault,
+        saved=saved,
+        person=name_of_person(request),
+        row=row,
+        counted=counted,
+    )

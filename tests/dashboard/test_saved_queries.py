@@ -1,0 +1,187 @@
+"""Saved queries in a real browser: written, tried, saved, compared, edited and deleted."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from newscrawl import query
+from newscrawl.storage import Database
+from newscrawl.storage.saved_queries import add_query, count_history
+from tests.browsers import Watched, chromium
+from tests.dashboards import SCRIPT, TODAY, dashboard
+
+TRAM = "(tram OR ferry) NEAR/10 (harbour OR quay) NOT football"
+HOSTILE = f"{SCRIPT} & 100% 'x'"
+
+Look = Callable[..., Watched]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return tmp_path_factory.mktemp("queries")
+
+
+@pytest.fixture(scope="module")
+def base(folder: Any) -> Iterator[str]:
+    with dashboard(folder, days=40, hostile=True) as url:
+        with query.open_news(f"sqlite:///{folder}/news.sqlite") as news:
+            for name, text in (("Harbour trams", TRAM), (HOSTILE, '"<script>" OR siemens')):
+                add_query(news, name, text, "ann")
+                count_history(news, name)
+        yield url
+
+
+@pytest.fixture
+def news(base: str, folder: Any) -> Iterator[Database]:
+    with query.open_news(f"sqlite:///{folder}/news.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture
+def look(browser: Browser, base: str) -> Iterator[Look]:
+    """Opens pages, and sees to it that nothing was said or asked of another host."""
+    watched: list[Watched] = []
+
+    def new(path: str, width: int = 1280, **settings: Any) -> Watched:
+        context = browser.new_context(viewport={"width": width, "height": 860}, **settings)
+        watched.append(Watched(context.new_page(), base))
+        watched[-1].open(path)
+        return watched[-1]
+
+    yield new
+    for one in watched:
+        assert one.said == []
+        assert one.elsewhere == []
+        one.page.context.close()
+
+
+def whole(news: Database, name: str) -> int:
+    scope = query.Scope(since=TODAY.replace(year=TODAY.year - 1))
+    rows = query.mention_counts(news, "year", company=name, scope=scope)
+    return sum(row.hits.articles for row in rows if row.hits)
+
+
+def address(name: str) -> str:
+    return f"/company/{quote(name, safe='')}"
+
+
+def fill_in(page: Page, name: str, text: str) -> None:
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Query", exact=True).fill(text)
+
+
+def wait_until_counted(page: Page) -> None:
+    expect(page.locator("#progress")).to_contain_text("Counted in all stored articles")
+
+
+def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) -> None:
+    page = look("/queries/edit").page
+    fill_in(page, "Trams by Siemens", "tram AND siemens")
+    expect(page.locator("#trial strong")).to_have_text(re.compile(r"^[1-9]\d*$"))
+    expect(page.locator("#trial mark").first).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    wait_until_counted(page)
+    assert whole(news, "Trams by Siemens") > 0
+    page.get_by_label("Query", exact=True).fill("tram AND siemens NOT the")
+    page.get_by_role("button", name="Save").click()
+    wait_until_counted(page)
+    assert query.saved_queries(news)[-1].text == "tram AND siemens NOT the"
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url("**/queries")
+    expect(page.get_by_role("link", name="Trams by Siemens")).to_have_count(0)
+    assert "Trams by Siemens" not in query.company_names(news)
+
+
+def test_fault_is_shown_with_its_place_and_nothing_is_lost(look: Look) -> None:
+    watched = look("/queries/edit")
+    page = watched.page
+    fill_in(page, "Faulty", "tram AND (harbour OR")
+    expect(page.locator("#trial .pointer")).to_contain_text("^")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert").first).to_contain_text("never closed")
+    expect(page.get_by_label("Query", exact=True)).to_have_value("tram AND (harbour OR")
+    fill_in(page, "Siemens", "tram")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert").first).to_contain_text("is named 'Siemens'")
+    watched.said[:] = [one for one in watched.said if "status of 422" not in one]
+
+
+@pytest.mark.parametrize("name", ["Harbour trams", HOSTILE])
+def test_page_of_a_query_has_the_parts_of_a_company(look: Look, news: Database, name: str) -> None:
+    page = look(f"{address(name)}?days=365").page
+    expect(page.locator("h1")).to_have_text(name)
+    expect(page.locator("#saved-query")).to_contain_text("edit")
+    number = page.locator("dt", has_text=re.compile("^articles$")).locator("xpath=..").locator("dd")
+    expect(number).to_contain_text(f"{whole(news, name):,}")
+    expect(page.locator("#beside")).to_be_visible()
+    expect(page.locator("article.line mark").first).to_be_visible()
+    assert page.evaluate("window.hacked") is None
+    page.locator("#saved-query a").click()
+    expect(page.get_by_label("Query", exact=True)).to_have_value(re.compile(r"\w"))
+
+
+@pytest.mark.parametrize("name", ["Harbour trams", HOSTILE])
+def test_query_is_in_overview_list_and_comparison(look: Look, news: Database, name: str) -> None:
+    page = look("/?days=365").page
+    expect(page.locator(".ranking").get_by_role("link", name=name)).to_have_count(1)
+    page = look("/queries?days=365").page
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name, exact=True))
+    expect(row.locator(".n.strong")).to_have_text(f"{whole(news, name):,}")
+    page = look(f"/compare?days=365&company={quote(name)}&company=Siemens").page
+    table = page.get_by_role("table").first
+    expect(table.get_by_role("link", name=name, exact=True)).to_have_count(1)
+    assert page.evaluate("window.hacked") is None
+
+
+def test_search_leads_to_the_editor(look: Look) -> None:
+    page = look("/search?q=tram+NEAR%2F5+harbour&days=365").page
+    page.get_by_role("link", name="Save as a query to count").click()
+    expect(page.get_by_label("Query", exact=True)).to_have_value("tram NEAR/5 harbour")
+    expect(page.locator("#trial strong")).to_be_visible()
+
+
+def test_query_is_saved_by_keyboard_alone(look: Look, news: Database) -> None:
+    page = look("/queries").page
+    _press_tab_until(page, "New query")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queries/edit")
+    page.get_by_label("Name", exact=True).focus()
+    page.keyboard.type("By keyboard")
+    page.keyboard.press("Tab")
+    page.keyboard.type("harbour")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    wait_until_counted(page)
+    assert whole(news, "By keyboard") > 0
+    _press_tab_until(page, "Delete")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/queries")
+    assert "By keyboard" not in query.company_names(news)
+
+
+def _press_tab_until(page: Page, text: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent").strip() == text:
+            return
+    raise AssertionError(f"{text} is not reached by Tab")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_and_are_accessible(look: Look, width: int, scheme: str) -> None:
+    for path in ("/queries", "/queries/edit?name=Harbour+trams", address(HOSTILE)):
+        watched = look(path, width, color_scheme=scheme)
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert watched.violations() == [], path
