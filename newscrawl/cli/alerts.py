@@ -39,7 +39,8 @@ app.add_typer(recipients.app, name="recipients")
 DIGEST_EXAMPLE = "Example: newscrawl digest --weekly --send"
 
 NameArgument = Annotated[
-    str, typer.Argument(help="The company, by name or alias, or a group of your file.")
+    str,
+    typer.Argument(help="The company, by name or alias, a group of your file, or a query."),
 ]
 PairOption = Annotated[
     str | None,

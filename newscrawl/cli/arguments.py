@@ -145,7 +145,7 @@ CompanyOption = Annotated[
     typer.Option(
         "--company",
         "-c",
-        help="Only this company, by name or alias, or this group of your companies file.",
+        help="Only this company, by name or alias, this group of your file, or this saved query.",
         metavar="NAME",
         autocompletion=complete_company,
     ),

@@ -11,7 +11,14 @@ from sqlalchemy import Connection, and_, bindparam, delete, select
 from newscrawl.storage.engine import BulkInsert
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
-from newscrawl.storage.search_language import Facts, Hit, Node, SearchedArticle, evaluate
+from newscrawl.storage.search_language import (
+    Facts,
+    Hit,
+    Node,
+    SearchedArticle,
+    evaluate,
+    needed_words,
+)
 from newscrawl.storage.search_language import parse_query as parse
 from newscrawl.storage.words import Wording, lines
 
@@ -48,6 +55,17 @@ class MatchedArticle:
     source_id: int
     language: str
     wording: Wording
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A version of a saved query; `counts` says whether it is the present one."""
+
+    number: int
+    version: int
+    counts: bool
+    node: Node
+    needed: tuple[frozenset[str], ...]
 
 
 @lru_cache(maxsize=256)
@@ -87,12 +105,13 @@ class QueryMatcher:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._queries: list[tuple[int, int, bool, Node]] = []
+        self._queries: list[_Query] = []
         for number, text, version, pending_text in connection.execute(_QUERIES):
             if version and (node := parsed(text)):
-                self._queries.append((number, version, True, node))
+                self._queries.append(_Query(number, version, True, node, needed_words(node)))
             if pending_text is not None and (node := parsed(pending_text)):
-                self._queries.append((number, version + 1, False, node))
+                pending = _Query(number, version + 1, False, node, needed_words(node))
+                self._queries.append(pending)
         self._facts: dict[int, tuple[str, str]] = {}
 
     def update(
@@ -110,15 +129,18 @@ class QueryMatcher:
         matches: dict[int, Matches] = {}
         for article in articles:
             searched = self._searched(article)
-            for number, version, counts, node in self._queries:
-                hits = evaluate(node, searched)
+            for query in self._queries:
+                if not searched.may_match(query.needed):
+                    continue
+                hits = evaluate(query.node, searched)
                 if hits is None:
                     continue
                 in_title, in_body = counted_hits(hits)
-                key = {"company_id": number, "version": version, "article_id": article.article_id}
-                rows.append({**key, "in_title": in_title, "in_body": in_body})
-                if counts:
-                    matches.setdefault(article.article_id, {})[number] = in_title, in_body
+                key = {"company_id": query.number, "version": query.version}
+                counted = {"in_title": in_title, "in_body": in_body}
+                rows.append({**key, "article_id": article.article_id, **counted})
+                if query.counts:
+                    matches.setdefault(article.article_id, {})[query.number] = in_title, in_body
         write_matches(self._connection, rows)
         return matches
 

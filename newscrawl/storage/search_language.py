@@ -9,7 +9,7 @@ filter), `evaluate` decides. Both databases therefore find the same articles.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
@@ -432,6 +432,11 @@ class SearchedArticle:
             places = self._places.setdefault(section, {})
             for place, word in enumerate(words):
                 places.setdefault(word, []).append(place)
+        self._words = self._places["title"].keys() | self._places["body"].keys()
+
+    def may_match(self, needed: Iterable[frozenset[str]]) -> bool:
+        """Return whether the article has one of the words of each set (`needed_words`)."""
+        return not any(map(self._words.isdisjoint, needed))
 
     def hits(self, term: Term) -> set[Hit]:
         """Return the places of a term."""
@@ -467,15 +472,35 @@ def evaluate(node: Node, article: SearchedArticle) -> set[Hit] | None:
         case Filter():
             return set() if getattr(article.facts, node.name) == node.value else None
         case Near():
-            return _near(evaluate(node.first, article), evaluate(node.second, article), node)
+            first = evaluate(node.first, article)
+            return _near(first, first and evaluate(node.second, article), node.distance)
         case And():
-            return _all([evaluate(part, article) for part in node.parts])
+            return _all(evaluate(part, article) for part in node.parts)
         case Or():
             found = [hits for part in node.parts if (hits := evaluate(part, article)) is not None]
             return set().union(*found) if found else None
         case Without():
             hits = evaluate(node.wanted, article)
             return None if hits is None or evaluate(node.unwanted, article) is not None else hits
+
+
+def needed_words(node: Node) -> tuple[frozenset[str], ...]:
+    """Return sets of words, of each of which an article that matches has one or more: what shows
+    for most queries at once that an article doesn't match."""
+    match node:
+        case Term():
+            whole = node.words[:-1] if node.prefix else node.words
+            return tuple(frozenset([word]) for word in whole)
+        case Near():
+            return (*needed_words(node.first), *needed_words(node.second))
+        case And():
+            return tuple(words for part in node.parts for words in needed_words(part))
+        case Or():
+            needed = [needed_words(part) for part in node.parts]
+            return (frozenset().union(*(one[0] for one in needed)),) if all(needed) else ()
+        case Without():
+            return needed_words(node.wanted)
+    return ()
 
 
 def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list[tuple[int, int]]]:
@@ -492,7 +517,7 @@ def spans(node: Node, title: str, text: str, facts: Facts) -> dict[Section, list
     return marks
 
 
-def _all(found: Sequence[set[Hit] | None]) -> set[Hit] | None:
+def _all(found: Iterable[set[Hit] | None]) -> set[Hit] | None:
     hits: set[Hit] = set()
     for one in found:
         if one is None:
@@ -501,10 +526,10 @@ def _all(found: Sequence[set[Hit] | None]) -> set[Hit] | None:
     return hits
 
 
-def _near(first: set[Hit] | None, second: set[Hit] | None, node: Near) -> set[Hit] | None:
+def _near(first: set[Hit] | None, second: set[Hit] | None, distance: int) -> set[Hit] | None:
     if not first or not second:
         return None
-    return (_beside(first, second, node.distance) | _beside(second, first, node.distance)) or None
+    return (_beside(first, second, distance) | _beside(second, first, distance)) or None
 
 
 def _beside(hits: set[Hit], others: set[Hit], distance: int) -> set[Hit]:

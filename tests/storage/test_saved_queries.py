@@ -1,17 +1,19 @@
 """Saved queries: counted like companies, once, and in step with the articles."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from newscrawl.monitoring.alerts import alert_articles, find_alerts, make_digest
 from newscrawl.storage import Database, company_alerts, queries, saved_queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Article, QueryMatch
 from newscrawl.storage.queries import Scope
+from newscrawl.storage.query_matches import QueryMatcher
 from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.saved_queries import (
     add_query,
@@ -226,6 +228,27 @@ def test_number_of_queries_is_limited(database: Database, monkeypatch: pytest.Mo
         add_query(database, "two", "rail", "ann")
 
 
+def test_query_is_saved_after_the_transactions_that_do_not_know_it(
+    postgres: Database, postgres_tables: str
+) -> None:
+    empty(postgres_tables)
+    run = register(postgres)
+    with ThreadPoolExecutor(1) as threads, postgres.reading() as session:
+        QueryMatcher(session.connection())  # as a transaction that stores articles has read them
+        saving = threads.submit(add_query, postgres, "rail", "rail", "ann")
+        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        while not saving.done():
+            with postgres.reading() as other:
+                if other.execute(waiting).scalar():
+                    break
+        assert not saving.done()
+        session.rollback()
+        saving.result()
+    save_document(postgres, document("a", text="Rail."), run)
+    count_history(postgres, "rail")
+    assert found(postgres, "rail") == ["a"]
+
+
 # --- Properties ---
 
 QUERIES = {
@@ -237,8 +260,8 @@ QUERIES = {
 
 
 def _keeps_in_step(database: Database, steps: list[Step]) -> None:
-    for name, text in QUERIES.items():
-        save_query(database, name, text)
+    for name, query in QUERIES.items():
+        save_query(database, name, query)
     _carry_out(database, steps)
     kept = counted(database)
     database.rebuild()

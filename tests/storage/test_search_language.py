@@ -30,6 +30,7 @@ from newscrawl.storage.search_language import (
     Term,
     Without,
     evaluate,
+    needed_words,
     parse_query,
     spans,
 )
@@ -234,6 +235,11 @@ def test_both_databases_answer_as_the_evaluator(both: list[Database], text: str)
         str(place)
         for place, (title, body) in enumerate(ARTICLES)
         if evaluate(node, _searched(title, body, LANGUAGES[place % 2])) is not None
+    }
+    assert expected <= {
+        str(place)
+        for place, (title, body) in enumerate(ARTICLES)
+        if _searched(title, body, "").may_match(needed_words(node))
     }
     for database in both:
         found = queries.search(database, text, limit=500)
