@@ -12,7 +12,7 @@ export NEWSCRAWL_CORPUS := $(CORPUS)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
+.PHONY: help setup dev demo serve test lint types contracts pytest corpus-test pages bench bench-cluster bench-cost bench-crawl bench-ingest bench-peers bench-query release release-check clean
 
 help:
 	@echo "make demo         crawl a small bundled news site and count its companies"
@@ -25,6 +25,7 @@ help:
 	@echo "make bench-cost   the stages of extraction, by size of page, and memory"
 	@echo "make bench-crawl  crawl a local news world, beside a bare download"
 	@echo "make bench-ingest take in a WARC, beside one process that only extracts"
+	@echo "make bench-cluster take in the same WARCs on a Dask cluster of this machine"
 	@echo "make bench-query  ask a year of a million articles (10 GB, half an hour)"
 	@echo "make bench-peers  score and time every other tool beside them"
 	@echo "make pages        JSON for new pages in tests/pages"
@@ -97,6 +98,9 @@ bench-crawl: dev
 
 bench-ingest: dev
 	$(BIN)/python -m benchmarks.ingest --corpus "$(CORPUS)"
+
+bench-cluster: dev
+	$(BIN)/python -m benchmarks.cluster --corpus "$(CORPUS)" --pages 500
 
 # YEAR=20000 for a small one; FOLDER=DIR keeps the databases.
 bench-query: dev

@@ -13,7 +13,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing.forkserver import _forkserver
@@ -81,10 +81,9 @@ def bench(pages: list[tuple[str, bytes]], workers: int, rounds: int, folder: Pat
     machine does, and less or more of later, is on both sides of what is compared.
     """
     once, one, path = (folder / f"{name}.warc.gz" for name in ("once", "one", "bench"))
-    _write(once, pages)
-    _write(one, pages[:1])
-    for number in range(rounds):
-        _write(path, [_again(page, number) for page in pages], mode="ab")
+    write_archive(once, pages)
+    write_archive(one, pages[:1])
+    write_archive(path, pages, range(rounds))
     begins = range(0, once.stat().st_size, PART_BYTES)
     parts = [Part(once, begin, begin + PART_BYTES) for begin in begins]
     process_part(RECIPE, Part(once, 0, 1))  # what is read once is no cost of a page
@@ -120,10 +119,13 @@ def _together(runs: list[Run]) -> Run:
     )
 
 
-def _write(path: Path, pages: list[tuple[str, bytes]], mode: str = "wb") -> None:
-    with path.open(mode) as stream:
-        for url, html in pages:
-            stream.write(record(url, answer(html).replace(b"; charset=utf-8", b"", 1)))
+def write_archive(path: Path, pages: list[tuple[str, bytes]], rounds: Iterable[int] = (0,)) -> None:
+    """Write a WARC that has each page once for each round, in all but round 0 on another site."""
+    with path.open("wb") as stream:
+        for number in rounds:
+            for page in pages:
+                url, html = _again(page, number)
+                stream.write(record(url, answer(html).replace(b"; charset=utf-8", b"", 1)))
 
 
 def _again(page: tuple[str, bytes], number: int) -> tuple[str, bytes]:
