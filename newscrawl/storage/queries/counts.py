@@ -29,10 +29,12 @@ from newscrawl.storage.queries.rollup_tables import (
     companies_table,
     company_days,
     counts_on,
+    families,
     grouped,
     hits_by_company,
     hits_by_name,
     hits_of,
+    listed_hits,
     rollup_table,
     sources_by_company,
     sources_by_union,
@@ -379,8 +381,12 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     with database.reading() as session:
         known = completeness_by(session, "day", scope)
         known_before = completeness_within(session, earlier)
-        past = hits_by_name(session, names, earlier)
-        series = {name: _hits_by(session, "day", name, scope) for name in names}
+        past = listed_hits(session, names, earlier)
+        counted = families(session, scope)
+        series = {
+            name: _hits_over_time(session, "day", name, scope, counted.get(name, ()))
+            for name in names
+        }
     standings = []
     for row in ranked:
         before = None if known_before.level == "none" else past[row.company] or Hits()
@@ -444,9 +450,13 @@ def _stories_in(session: Session, rollup: RollupTable, key: str, by: Period, sco
 
 
 def _hits_over_time(
-    session: Session, by: Period, company: str | None, scope: Scope
+    session: Session,
+    by: Period,
+    company: str | None,
+    scope: Scope,
+    days: Sequence[CompanyDays] = (),
 ) -> dict[str, Hits]:
-    rollup = rollup_table(session, scope, by=by, company=company)
+    rollup = rollup_table(session, scope, by=by, company=company, days=days)
     moment = rollup.moment
     hits: dict[str, Hits] = defaultdict(Hits)
     for when, *sums in session.execute(rollup.select(moment, *rollup.hits()).group_by(moment)):

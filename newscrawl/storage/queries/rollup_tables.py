@@ -138,10 +138,16 @@ class RollupTable:
 
 
 def rollup_table(
-    session: Session, scope: Scope, *, by: By | None, company: str | None, stories: bool = False
+    session: Session,
+    scope: Scope,
+    *,
+    by: By | None,
+    company: str | None,
+    stories: bool = False,
+    days: Sequence[CompanyDays] = (),
 ) -> RollupTable:
     """Return the table with the counts of a company or group, or of all articles if there is
-    none.
+    none. `days` are the companies that count under the name, if others than usual.
 
     Its days may be UTC days although the scope has a zone, unless `by` is a period or the scope
     has a first or last day: a question that reads local days of groups needs `by="hour"`.
@@ -151,7 +157,7 @@ def rollup_table(
     table = table_of[grain]
     conditions = _conditions(session, table, grain, scope)
     if company is not None:
-        days = _mentioned(session, company_days(session, company, scope), scope)
+        days = _mentioned(session, days or company_days(session, company, scope), scope)
         if days != [CompanyDays(days[0].number)]:
             return union_table(session, scope, {days[0].number: days})
         conditions.append(table.company_id == days[0].number)
@@ -414,6 +420,17 @@ def hits_by_name(
         if scope.tenures(name) != [Tenure(name)]:
             hits[name] = _union_hits(session, name, scope, stories=stories)
     return hits
+
+
+def listed_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, Hits | None]:
+    """Return the hits of each of the companies as a list of companies has them, None where it has
+    none: with `subsidiaries` a company counts for itself only on days without an owner."""
+    if not scope.subsidiaries:
+        return hits_by_name(session, names, scope)
+    unions, owners = unions_of(session, scope)
+    known = dict(session.execute(select(Company.id, Company.name)).all()) | owners
+    hits = {known[number]: one for number, one in hits_by_company(session, scope, unions).items()}
+    return {name: hits.get(name) for name in names}
 
 
 def _union_hits(session: Session, name: str, scope: Scope, *, stories: bool) -> Hits | None:
