@@ -32,6 +32,14 @@ class CompanyStructure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SourceCatalog:
+    """The groups of the registered sources, and the tier of each that has one, by slugs."""
+
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tiers: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Versions:
     """What is in use when a question is asked, "" where it is not known: the version of newscrawl,
     and digests of the registry of companies and of the models of extraction."""

@@ -7,7 +7,8 @@
     query.to_pandas(weeks)
 
 To count companies with their subsidiaries, or groups of a companies file, give their structure:
-`scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. Questions about
+`scope=query.Scope(subsidiaries=True, structure=query.company_structure())`. A group or a tier of
+sources needs the catalog: `query.Scope(tier=1, catalog=query.source_catalog())`. Questions about
 registered companies get them from `query.registered_companies()`; `query.proof` says what is in use
 if it gets `query.versions()`.
 
@@ -25,9 +26,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from newscrawl import config
-from newscrawl.items import CompanyStructure, Versions
+from newscrawl.items import CompanyStructure, SourceCatalog, Versions
 from newscrawl.mentions import load_companies
 from newscrawl.reading import versions_of
+from newscrawl.sources.registry import catalog_of, load_registry
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import *
@@ -46,6 +48,7 @@ __all__ = [
     "company_structure",
     "open_news",
     "registered_companies",
+    "source_catalog",
     "to_pandas",
     "to_polars",
     "to_records",
@@ -116,6 +119,12 @@ def company_structure(companies: str | Path | None = None) -> CompanyStructure:
     """Return owners and groups of the bundled companies and those of a file of one's own; raise
     CompaniesError for a faulty file."""
     return load_companies(companies).structure
+
+
+def source_catalog(sources: str | Path | None = None) -> SourceCatalog:
+    """Return groups and tiers of the bundled sources and those of a file of one's own; raise
+    SourceError for a faulty file."""
+    return catalog_of(load_registry(Path(sources) if sources else None))
 
 
 def registered_companies(companies: str | Path | None = None) -> list[str]:

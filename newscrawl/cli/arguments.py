@@ -17,7 +17,7 @@ from newscrawl.text import match_name
 
 if TYPE_CHECKING:
     from newscrawl.cluster import Workers
-    from newscrawl.items import Versions
+    from newscrawl.items import SourceCatalog, Versions
     from newscrawl.mentions import Companies
     from newscrawl.sources import Source
     from newscrawl.storage import Database
@@ -57,6 +57,11 @@ def complete_company(incomplete: str) -> list[str]:
 def complete_source(incomplete: str) -> list[str]:
     """Return the sources whose slugs begin so, for the shell."""
     return _beginning(sources_by_slug(), incomplete)
+
+
+def complete_group(incomplete: str) -> list[str]:
+    """Return the groups of sources whose names begin so, for the shell."""
+    return _beginning(source_catalog().groups, incomplete)
 
 
 def _beginning(names: Iterable[str], begun: str) -> list[str]:
@@ -129,6 +134,17 @@ LanguageOption = Annotated[
 ]
 CountryOption = Annotated[
     str | None, typer.Option(help="Only sources of this country, as in 'gb'.", metavar="CODE")
+]
+GroupOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Only sources of this group, as in 'business' or a list of your sources file.",
+        metavar="NAME",
+        autocompletion=complete_group,
+    ),
+]
+TierOption = Annotated[
+    int | None, typer.Option(help="Only sources of this tier; 1 are the leading ones.", min=1)
 ]
 SectionOption = Annotated[
     str | None,
@@ -227,7 +243,7 @@ DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only show what would change; write nothing.")
 ]
 # The options that make a scope, with their defaults.
-_SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
+_SCOPE_OPTIONS: dict[str, tuple[object, Any]] = {
     "since": (SinceOption, None),
     "until": (UntilOption, None),
     "zone": (ZoneOption, "UTC"),
@@ -235,6 +251,8 @@ _SCOPE_OPTIONS: dict[str, tuple[object, str | None]] = {
     "country": (CountryOption, None),
     "language": (LanguageOption, None),
     "section": (SectionOption, None),
+    "group": (GroupOption, None),
+    "tier": (TierOption, None),
 }
 
 
@@ -247,6 +265,13 @@ class QueryContext:
     scope: "Scope"
     output_format: ExportFormat
     registry: "Companies | None" = None
+
+    @property
+    def source_names(self) -> dict[str, str]:
+        """The names of the sources for tables, by slug."""
+        from newscrawl.storage import queries
+
+        return queries.source_names(self.database)
 
     @property
     def versions(self) -> "Versions":
@@ -368,6 +393,8 @@ def scope_of(
     country: str | None = None,
     language: str | None = None,
     section: str | None = None,
+    group: str | None = None,
+    tier: int | None = None,
 ) -> "Scope":
     """Return the scope of the options; its source and country must be in the database."""
     from newscrawl.storage.queries import Scope
@@ -384,7 +411,11 @@ def scope_of(
         language=language,
         section=section,
         now=now,
+        group=group,
+        tier=tier,
     )
+    if group is not None or tier is not None:
+        scope = replace(scope, catalog=source_catalog())
     return scope.validate(database)
 
 
@@ -434,6 +465,13 @@ def sources_by_slug(path: Path | None = None) -> "dict[str, Source]":
     from newscrawl.sources.registry import load_registry
 
     return {one.slug: one for one in load_registry(own_sources_file(path))}
+
+
+def source_catalog() -> "SourceCatalog":
+    """Return the groups and tiers of the registered sources."""
+    from newscrawl.sources.registry import catalog_of
+
+    return catalog_of(sources_by_slug().values())
 
 
 def own_urls(path: Path | None) -> list[str]:

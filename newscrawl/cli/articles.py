@@ -13,7 +13,6 @@ from newscrawl.cli.arguments import (
     REASONS,
     CompaniesOption,
     DatabaseOption,
-    ExportFormat,
     FormatOption,
     InputError,
     LimitOption,
@@ -118,12 +117,12 @@ def articles(
         results = queries.company_articles(
             request.database, company, scope=request.scope, limit=limit
         )
-        _show_found(results, request.output_format, title)
+        _show_found(request, results, title)
         return
     rows = queries.articles(
         request.database, company=company, scope=request.scope, limit=limit, every_kind=every_kind
     )
-    _show_articles(rows, request.output_format, title)
+    _show_articles(request, rows, title)
 
 
 class SearchCommand(TyperCommand):
@@ -167,13 +166,13 @@ def search(
     from newscrawl.storage import queries
 
     results = queries.search(request.database, query, scope=request.scope, limit=limit)
-    _show_found(results, request.output_format, f"Articles with {query}")
+    _show_found(request, results, f"Articles with {query}")
 
 
 # --- Lists of articles ---
 
 
-def _show_articles(rows: "Sequence[ArticleRow]", output_format: ExportFormat, title: str) -> None:
+def _show_articles(request: QueryContext, rows: "Sequence[ArticleRow]", title: str) -> None:
     from newscrawl.cli.output import Column, columns_of, records_of, render
     from newscrawl.storage.queries import ArticleRow
 
@@ -183,11 +182,12 @@ def _show_articles(rows: "Sequence[ArticleRow]", output_format: ExportFormat, ti
         for one in columns_of(ArticleRow)
     ]
     records = records_of(rows)
-    if output_format == "table":
+    if request.output_format == "table":
+        names = request.source_names
         columns.insert(1, Column(key="article", heading="article", wide=True))
         for record, row in zip(records, rows, strict=True):
-            record["article"] = _article(row)
-    render(records, columns, output_format, title=title)
+            record["article"] = _article(row, names.get(row.source, row.source))
+    render(records, columns, request.output_format, title=title)
     _check_any(rows)
 
 
@@ -200,7 +200,7 @@ def _check_any(rows: Sequence[object]) -> None:
         raise typer.Exit(1)
 
 
-def _article(row: "ArticleRow") -> "Text":
+def _article(row: "ArticleRow", source: str) -> "Text":
     """Return the headline, source, companies, what is unusual about the article, and its URL."""
     from rich.text import Text
 
@@ -208,7 +208,7 @@ def _article(row: "ArticleRow") -> "Text":
 
     odd = row.kind if row.access == "open" else f"{row.access}: headline and standfirst"
     facts = [
-        row.source,
+        source,
         row.language,
         odd if odd != "article" else None,
         f"version {row.revision}" if row.revision > 1 else None,
@@ -223,21 +223,28 @@ def _article(row: "ArticleRow") -> "Text":
     )
 
 
-def _show_found(results: "Sequence[FoundArticle]", output_format: ExportFormat, title: str) -> None:
+def _show_found(request: QueryContext, results: "Sequence[FoundArticle]", title: str) -> None:
     """Write articles with their sentences; in a table the matches are bold."""
     from newscrawl.cli.output import Column, render
 
-    if output_format == "table":
+    if request.output_format == "table":
+        sources = request.source_names
         columns: tuple[Column, ...] = (
             Column(key="day", heading="day"),
             Column(key="article", heading="article", wide=True),
         )
-        records = [{"day": one.article.day, "article": _found_article(one)} for one in results]
+        records = [
+            {
+                "day": one.article.day,
+                "article": _found_article(one, sources.get(one.article.source, one.article.source)),
+            }
+            for one in results
+        ]
     else:
         names = ("day", "source", "url", "title", "published_at", "language", "snippets")
         columns = tuple(Column(key=name, heading=name) for name in names)
         records = [_found_record(one) for one in results]
-    render(records, columns, output_format, title=title)
+    render(records, columns, request.output_format, title=title)
     _check_any(results)
 
 
@@ -254,7 +261,7 @@ def _found_record(one: "FoundArticle") -> dict[str, object]:
     }
 
 
-def _found_article(one: "FoundArticle") -> "Text":
+def _found_article(one: "FoundArticle", source: str) -> "Text":
     from rich.text import Text
 
     from newscrawl.cli.output import printable
@@ -263,7 +270,7 @@ def _found_article(one: "FoundArticle") -> "Text":
     parts: list[Text | tuple[str, str] | str] = [
         (printable(row.title or "(no headline)"), "bold"),
         "\n",
-        printable(" · ".join(filter(None, (row.source, row.language)))),
+        printable(" · ".join(filter(None, (source, row.language)))),
     ]
     parts += [part for snippet in one.snippets for part in ("\n", _highlight(snippet))]
     parts += ["\n", (printable(row.url), "dim")]

@@ -273,7 +273,14 @@ def _show_counts(query: QueryContext, names: Sequence[str], options: _Options) -
     key, *columns = columns_of(
         queries.MentionCount, without=() if options.stories else ("stories",)
     )
-    key = replace(key, key=by, heading=_HEADINGS.get(by, by), show=_key, wide=by not in _PERIODS)
+    sources = query.source_names if by == "source" else {}
+    key = replace(
+        key,
+        key=by,
+        heading=_HEADINGS.get(by, by),
+        show=lambda value: sources.get(str(value)) or _key(value),
+        wide=by not in _PERIODS,
+    )
     if options.stories and by == "hour":  # which leave no room for it
         columns = [replace(one, table=one.table and one.key != "read") for one in columns]
     records = [{by: record.pop("key"), **record} for record in records_of(counts)]
@@ -384,13 +391,15 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
     if query.output_format == "json":
         write_json(asdict(found))
         return bool(found.number)
+    sources = query.source_names
     one_company = len(query.scope.members(names[0])) == 1 if names else False
     shown = [
         Column(
             key=name,
             heading=name,
             number=name in {"adds", "score"},
-            wide=name == "sentence",
+            wide=name in {"sentence", "source"},
+            show=(lambda slug: sources.get(str(slug), str(slug))) if name == "source" else None,
             table=name != "company" or not one_company or options.beside is not None,
         )
         for name in _PROVEN

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from newscrawl import config
-from newscrawl.cli.arguments import DatabaseOption, InputError
+from newscrawl.cli.arguments import DatabaseOption, InputError, source_catalog
 from newscrawl.cli.output import write_note
 
 EXAMPLE = "Example: newscrawl serve --port 8300"
@@ -75,6 +75,7 @@ def serve(
         write_note(f"No archive at {path} yet: only pages fetched anew can be explained.")
     dashboard = Config(
         database_url=database or config.NEWSCRAWL_DATABASE_URL,
+        catalog=source_catalog(),
         companies=companies,
         token=secret,
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),

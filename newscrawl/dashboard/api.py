@@ -78,6 +78,8 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
     language: Value = None,
     country: Value = None,
     section: Value = None,
+    group: Annotated[Value, Query(description="a group of sources")] = None,
+    tier: Annotated[int | None, Query(ge=1, le=9, description="a tier of sources")] = None,
     zone: Annotated[Text, Query(max_length=60, description="time zone, as Europe/Berlin")] = "UTC",
     subsidiaries: Annotated[
         bool, Query(description="count brands and subsidiaries for their owners, too")
@@ -95,6 +97,9 @@ def _scope(  # noqa: PLR0913, PLR0917 - one for each field of the scope
         now=app_state(request).config.clock(),
         subsidiaries=subsidiaries,
         structure=companies_in_use(request).structure,
+        group=group or None,
+        tier=tier,
+        catalog=app_state(request).config.catalog,
     )
     return scope.validate(max_days=MAX_PERIOD)
 

@@ -1,12 +1,13 @@
 """The configuration of the dashboard."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from newscrawl.extraction.explain_page import AskedSentence
+from newscrawl.items import SourceCatalog
 from newscrawl.storage import Database
 
 
@@ -56,11 +57,12 @@ class Config:
 
     Every request must have the `token`; None allows all, for 127.0.0.1 only. `hosts` are the host
     names in lower case under which the dashboard is reached; localhost and IP addresses are always
-    allowed. `companies` is the file that the editor writes. `clock` returns the time from which
-    "today" and "the last 30 days" are counted.
+    allowed. `catalog` has the groups and tiers of sources. `companies` is the file that the editor
+    writes. `clock` returns the time from which "today" and "the last 30 days" are counted.
     """
 
     database_url: str
+    catalog: SourceCatalog = field(default_factory=SourceCatalog)
     companies: Path | None = None
     token: str | None = None
     hosts: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
-from newscrawl.items import CompanyStructure
+from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.scope import today
@@ -45,6 +45,9 @@ class Filters:
     now: datetime | None = None
     subsidiaries: bool = False
     structure: CompanyStructure = field(default_factory=CompanyStructure)
+    group: str | None = None
+    tier: int | None = None
+    catalog: SourceCatalog = field(default_factory=SourceCatalog)
 
     @property
     def scope(self) -> Scope:
@@ -58,6 +61,9 @@ class Filters:
             now=self.now,
             subsidiaries=self.subsidiaries,
             structure=self.structure,
+            group=self.group,
+            tier=self.tier,
+            catalog=self.catalog,
         )
 
     @property
@@ -77,6 +83,8 @@ class Filters:
             "source": self.source,
             "language": self.language,
             "country": self.country,
+            "group": self.group,
+            "tier": self.tier,
         }
         if self.days is None:
             values |= {"since": self.since, "until": self.until}
@@ -97,6 +105,7 @@ def read_filters(
     query: Mapping[str, str],
     now: datetime | None = None,
     structure: CompanyStructure | None = None,
+    catalog: SourceCatalog | None = None,
 ) -> Filters:
     """Return the filters of an address's query, asked `now`; raise QuestionError."""
     values = {name: value.strip() for name, value in query.items() if value.strip()}
@@ -110,6 +119,9 @@ def read_filters(
         country=values.get("country"),
         zone=values.get("zone", "UTC"),
         now=now,
+        group=values.get("group"),
+        tier=_tier(values.get("tier")),
+        catalog=catalog or SourceCatalog(),
     ).validate()
     since, until, days = _period(values, today(scope))
     replace(scope, since=since, until=until).validate(max_days=MAX_PERIOD)
@@ -135,6 +147,9 @@ def read_filters(
         now=scope.now,
         subsidiaries=_choice(values, "subsidiaries", ("separate", "included")) == "included",
         structure=structure or CompanyStructure(),
+        group=scope.group,
+        tier=scope.tier,
+        catalog=scope.catalog,
     )
 
 
@@ -153,6 +168,12 @@ def _days(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,4}", text) or not 1 <= int(text) <= MAX_PERIOD:
         raise QuestionError(f"days {text!r}: write a number from 1 to {MAX_PERIOD}")
     return int(text)
+
+
+def _tier(text: str | None) -> int | None:
+    if text is not None and not re.fullmatch(r"[1-9]", text):
+        raise QuestionError(f"tier {text!r}: write a number from 1 to 9")
+    return int(text) if text else None
 
 
 def _page(text: str) -> int:

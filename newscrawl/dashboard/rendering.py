@@ -192,6 +192,23 @@ def _identity(file: Path | None) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
+class SourceNames:
+    """Return the name of a source by its slug, from the database when one is asked for first."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._names: Mapping[str, str] | None = None
+
+    def __call__(self, slug: str) -> str:
+        if self._names is None:
+            try:
+                with self._store.reading() as database:
+                    self._names = queries.source_names(database)
+            except StorageError:
+                self._names = {}
+        return self._names.get(slug) or slug
+
+
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
 
@@ -227,7 +244,8 @@ def companies_in_use(request: Request) -> Companies:
 def filters_of(request: Request) -> Filters:
     """Return the filters of the request's address; raise QuestionError."""
     now = app_state(request).config.clock()
-    return read_filters(request.query_params, now, companies_in_use(request).structure)
+    structure = companies_in_use(request).structure
+    return read_filters(request.query_params, now, structure, app_state(request).config.catalog)
 
 
 def check_seal(request: Request, seal: str) -> None:
@@ -241,6 +259,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: obje
     state = app_state(request)
     cookie, seal = state.seal.for_browser(request)
     text = state.templates.get_template(template).render(
+        source_name=SourceNames(state.store),
         path=request.url.path,
         seal=seal,
         with_token=state.config.token is not None,
@@ -352,15 +371,15 @@ def query(**values: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the filters of a page offer: the sources, languages and countries in the database."""
+    """What the filters of a page offer: the sources, by slug and name, the languages and the
+    countries in the database."""
 
-    sources: list[str]
+    sources: list[tuple[str, str]]
     languages: list[str]
     countries: list[str]
 
 
 def choices(database: Database) -> Choices:
     """Return the choices of the filters."""
-    return Choices(
-        queries.source_slugs(database), queries.languages(database), queries.countries(database)
-    )
+    named = sorted(queries.source_names(database).items(), key=lambda one: one[1].casefold())
+    return Choices(named, queries.languages(database), queries.countries(database))

@@ -13,6 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
+from newscrawl.items import SourceCatalog
 from newscrawl.sources.urls import UrlError, is_registered_slug, web_url
 
 Status = Literal["active", "deprecated"]
@@ -30,7 +31,9 @@ COLUMNS = (
     "status",
 )
 # Columns that are optional.
-OPTIONAL_COLUMNS = ("sections",)
+OPTIONAL_COLUMNS = ("sections", "groups", "tier")
+MAX_TIER = 9
+_MAX_GROUP = 60
 _TWO_LETTERS = re.compile(r"[a-z]{2}")
 _PLACEHOLDER = re.compile(r"\{([^}]*)\}")
 _DATE_PARTS: Mapping[str, str] = {"yyyy": "%Y", "yy": "%y", "mm": "%m", "dd": "%d"}
@@ -45,6 +48,8 @@ class Source:
     """A news site. Its URLs may contain {yyyy}, {yy}, {mm} and {dd}: see `on`.
 
     `sections` are pages whose links lead to articles, for a site without feeds and sitemaps.
+    `groups` and `tier` choose it in questions: a kind of source or a list of one's own, and its
+    weight, of which 1 is the greatest.
     """
 
     slug: str
@@ -57,6 +62,8 @@ class Source:
     news_sitemaps: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     status: Status = "active"
+    groups: tuple[str, ...] = ()
+    tier: int | None = None
 
     def on(self, *days: date) -> "Source":
         """Return the source with its dated URLs filled in for these days, without duplicates."""
@@ -74,10 +81,16 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
 
     Raises SourceError if the file can't be read, and for the first invalid row.
     """
-    file: Traversable | Path = path or files("newscrawl").joinpath("data", "sources.csv")
+    return _rows(path or files("newscrawl").joinpath("data", "sources.csv"), _read)
+
+
+def _rows(
+    file: Traversable | Path, read: "Callable[[csv.DictReader[str], str], tuple[_Value, ...]]"
+) -> tuple[_Value, ...]:
+    """Return what is read from the rows of a file; raise SourceError."""
     try:
         text = file.read_bytes().decode("utf-8-sig")
-        return _read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
+        return read(csv.DictReader(io.StringIO(text, newline=""), strict=True), str(file))
     except OSError as error:
         raise SourceError(f"{file}: {error.strerror}; check the path") from error
     except UnicodeDecodeError as error:
@@ -89,18 +102,78 @@ def load_sources(path: Path | None = None) -> tuple[Source, ...]:
 def load_registry(own: Path | None = None) -> tuple[Source, ...]:
     """Return the bundled sources and those of an own file, which override by slug.
 
-    Raises SourceError as `load_sources`.
+    A row of the own file with groups and tier alone adds these to a bundled source. Raises
+    SourceError as `load_sources`.
     """
     sources = {source.slug: source for source in load_sources()}
     if own is not None:
         sources |= {source.slug: source for source in load_sources(own)}
+        for where, label in _rows(own, _labels):
+            if label.slug not in sources:
+                raise SourceError(
+                    f"{where}, column slug: no source {label.slug!r} to add groups to; "
+                    "newscrawl sources list shows all"
+                )
+            known = sources[label.slug]
+            groups = tuple(dict.fromkeys((*known.groups, *label.groups)))
+            tier = known.tier if label.tier is None else label.tier
+            sources[label.slug] = replace(known, groups=groups, tier=tier)
     return tuple(sources[slug] for slug in sorted(sources))
+
+
+def catalog_of(sources: Iterable[Source]) -> SourceCatalog:
+    """Return the groups and tiers of sources."""
+    groups: dict[str, list[str]] = {}
+    tiers = {}
+    for source in sources:
+        for group in source.groups:
+            groups.setdefault(group, []).append(source.slug)
+        if source.tier is not None:
+            tiers[source.slug] = source.tier
+    return SourceCatalog(groups={name: tuple(groups[name]) for name in sorted(groups)}, tiers=tiers)
 
 
 def write_row(source: Source, columns: Iterable[str] = (*COLUMNS, *OPTIONAL_COLUMNS)) -> list[str]:
     """Return the fields of a source's row, in the order of `columns`."""
     cells = (getattr(source, column, ()) for column in columns)
-    return ["|".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
+    return ["|".join(cell) if isinstance(cell, tuple) else str(cell or "") for cell in cells]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Labels:
+    """Groups and a tier for a source that is registered elsewhere."""
+
+    slug: str
+    groups: tuple[str, ...]
+    tier: int | None
+
+
+def _labels(rows: "csv.DictReader[str]", file: str) -> tuple[tuple[str, _Labels], ...]:
+    """Return the rows that only add groups and a tier, each with its place."""
+    labels = []
+    for row in rows:
+        if not _is_label(row):
+            continue
+        where = f"{file}, row {rows.line_num}"
+        try:
+            label = _Labels(
+                slug=_slug((row.get("slug") or "").strip()),
+                groups=_groups(row.get("groups") or ""),
+                tier=_tier((row.get("tier") or "").strip()),
+            )
+        except ValueError as error:
+            raise SourceError(f"{where}: {error}") from None
+        labels.append((where, label))
+    return tuple(labels)
+
+
+def _is_label(row: Mapping[str | None, str | list[str] | None]) -> bool:
+    """Return whether a row has values only for the slug, the groups and the tier."""
+    filled = {name for name, value in row.items() if isinstance(value, str) and value.strip()}
+    return "slug" in filled and bool(filled & {"groups", "tier"}) and filled <= _LABELS
+
+
+_LABELS = {"slug", "groups", "tier"}
 
 
 def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
@@ -111,6 +184,8 @@ def _read(rows: "csv.DictReader[str]", file: str) -> tuple[Source, ...]:
         )
     sources: dict[str, Source] = {}
     for row in rows:
+        if _is_label(row):
+            continue
         where = f"{file}, row {rows.line_num}"
         source = _source(row, where)
         if source.slug in sources:
@@ -144,6 +219,8 @@ def _source(row: Mapping[str | None, str | list[str] | None], where: str) -> Sou
         news_sitemaps=read("news_sitemaps", _urls),
         sections=read("sections", _urls),
         status=read("status", _status),
+        groups=read("groups", _groups),
+        tier=read("tier", _tier),
     )
     if not (source.feeds or source.sitemaps or source.news_sitemaps or source.sections):
         raise SourceError(
@@ -189,6 +266,19 @@ def _status(value: str) -> Status:
         if value == status:
             return status  # type: ignore[no-any-return]
     raise ValueError(f"{value!r} is not a status; use {' or '.join(get_args(Status))}")
+
+
+def _groups(value: str) -> tuple[str, ...]:
+    groups = _parts(value)
+    if any(len(group) > _MAX_GROUP for group in groups):
+        raise ValueError(f"a name of more than {_MAX_GROUP} characters; write a shorter one")
+    return groups
+
+
+def _tier(value: str) -> int | None:
+    if value and not re.fullmatch(f"[1-{MAX_TIER}]", value):
+        raise ValueError(f"{value!r} is not a tier; use 1 to {MAX_TIER}, or leave it empty")
+    return int(value) if value else None
 
 
 def _home(value: str) -> str:
@@ -263,7 +353,7 @@ def _extended(before: bytes, source: Source) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     columns = _header(before)
     if not columns:
-        columns = [*COLUMNS, *OPTIONAL_COLUMNS]
+        columns = [*COLUMNS, "sections"]
         writer.writerow(columns)
     elif source.sections and "sections" not in columns:
         return _with_sections(before) + _row(source, [*columns, "sections"])

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.orm import Session
 
-from newscrawl.items import CompanyStructure
+from newscrawl.items import CompanyStructure, SourceCatalog
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
 from newscrawl.storage.errors import QuestionError
@@ -46,6 +46,7 @@ _BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 _FIRST_DAY, _LAST_DAY = date(2, 1, 1), date(9998, 12, 31)
 _ONE_DAY = timedelta(days=1)
 NO_STRUCTURE = CompanyStructure()
+NO_CATALOG = SourceCatalog()
 _Columns = TypeVarTuple("_Columns")
 
 
@@ -56,7 +57,8 @@ class Scope:
     `since` and `until` are days, both included, of the IANA time zone `zone`. `source` is a
     slug, `country` (ISO 3166-1 alpha-2) that of the source, `language` (ISO 639-1) that of the
     article, `section` the publisher's name of it. `now` is the moment of the question, which
-    decides which periods have begun; None is the present.
+    decides which periods have begun; None is the present. `group` and `tier` are those of the
+    sources in `catalog`.
 
     A company of the question may also be a group of `structure`: an article that mentions one or
     more of its companies counts once. With `subsidiaries`, the articles of a company are also
@@ -74,6 +76,26 @@ class Scope:
     now: datetime | None = field(default=None, compare=False)
     subsidiaries: bool = False
     structure: CompanyStructure = field(default=NO_STRUCTURE, hash=False)
+    group: str | None = None
+    tier: int | None = None
+    catalog: SourceCatalog = field(default=NO_CATALOG, hash=False)
+
+    @property
+    def slugs(self) -> frozenset[str] | None:
+        """The sources that `source`, `group` and `tier` leave, by slug; None for all."""
+        chosen = []
+        if self.source is not None:
+            chosen.append({self.source})
+        if self.group is not None:
+            chosen.append({*self.catalog.groups.get(self.group, ())})
+        if self.tier is not None:
+            chosen.append({slug for slug, tier in self.catalog.tiers.items() if tier == self.tier})
+        return frozenset(set.intersection(*chosen)) if chosen else None
+
+    @property
+    def narrows_sources(self) -> bool:
+        """Whether the question is about some of the sources."""
+        return any(one is not None for one in (self.source, self.group, self.tier, self.country))
 
     def owner(self, company: str, day: date | None = None) -> str:
         """Return the company as which this one counts on a UTC day, by default the scope's last:
@@ -142,6 +164,10 @@ class Scope:
             raise QuestionError(
                 "subsidiaries of what? give structure=newscrawl.query.company_structure()"
             )
+        scope = replace(scope, group=scope.group and _known_group(scope))
+        if scope.tier is not None and scope.tier not in scope.catalog.tiers.values():
+            tiers = ", ".join(map(str, sorted({*scope.catalog.tiers.values()})))
+            raise QuestionError(f"no source has the tier {scope.tier}: there are {tiers or 'none'}")
         scope._check_range(max_days)
         if database is None or (scope.source is None and scope.country is None):
             return scope
@@ -182,6 +208,16 @@ def _known_zone(given: str) -> str:
             return known
         advice = _did_you_mean(near) if near else "write it as Europe/Berlin or UTC"
         raise QuestionError(f"unknown time zone {given!r}: {advice}") from error
+
+
+def _known_group(scope: Scope) -> str:
+    """Return the usual spelling of a group of sources; raise QuestionError for an unknown one."""
+    groups = sorted(scope.catalog.groups)
+    name, near = match_name(scope.group or "", groups)
+    if name is not None:
+        return name
+    advice = _did_you_mean(near) if near else f"there are {', '.join(groups) or 'none'}"
+    raise QuestionError(f"unknown group of sources {scope.group!r}: {advice}")
 
 
 def _crawled(given: str, known: Sequence[str], what: str) -> str:
@@ -322,9 +358,8 @@ def articles_within(
     """Return a query over articles, joined to their sources and limited to the scope; to
     articles that count unless `every_kind` is set."""
     query = query.join(Source, Source.id == Article.source_id).where(*_published_within(scope))
+    query = query.where(*_of_sources(scope))
     for column, value in (
-        (Source.slug, scope.source),
-        (Source.country, scope.country),
         (func.coalesce(Article.language, ""), stored_language(scope.language)),
         (Article.section, scope.section),
     ):
@@ -379,11 +414,7 @@ def covered_within(scope: Scope) -> list[ColumnElement[bool]]:
 def watched(scope: Scope) -> list[ColumnElement[bool]]:
     """Return the conditions for the scope's sources: of a language, those that are written in it
     and those that had an article in it."""
-    conditions: list[ColumnElement[bool]] = []
-    if scope.source is not None:
-        conditions.append(Source.slug == scope.source)
-    if scope.country is not None:
-        conditions.append(Source.country == scope.country)
+    conditions = _of_sources(scope)
     if scope.language is not None:
         writes = exists().where(
             DailySource.source_id == Source.id,
@@ -396,14 +427,19 @@ def watched(scope: Scope) -> list[ColumnElement[bool]]:
 
 def source_ids(session: Session, scope: Scope) -> list[int] | None:
     """Return the sources that a scope is limited to; None for all."""
-    if scope.source is None and scope.country is None:
+    if not scope.narrows_sources:
         return None
-    query = select(Source.id)
-    if scope.source is not None:
-        query = query.where(Source.slug == scope.source)
+    return sorted(session.scalars(select(Source.id).where(*_of_sources(scope))))
+
+
+def _of_sources(scope: Scope) -> list[ColumnElement[bool]]:
+    """Return the conditions for the sources of a scope."""
+    conditions: list[ColumnElement[bool]] = []
+    if (slugs := scope.slugs) is not None:
+        conditions.append(Source.slug.in_(sorted(slugs)))
     if scope.country is not None:
-        query = query.where(Source.country == scope.country)
-    return sorted(session.scalars(query))
+        conditions.append(Source.country == scope.country)
+    return conditions
 
 
 def first_days(session: Session, scope: Scope) -> dict[str, date]:

@@ -147,7 +147,7 @@ def test_open_incidents_are_shown_above_the_sources(client: TestClient, database
     )
     text = client.get("/sources").text
     assert "1 open incident" in text
-    assert "ft: silent, nothing for two days" in text
+    assert "FT: silent, nothing for two days" in text
 
 
 def test_older_articles_are_on_the_next_page(client: TestClient, database: Database) -> None:
@@ -189,8 +189,8 @@ def test_small_parts_are_summed_up_as_others(client: TestClient, database: Datab
             save(database, back, headline("Siemens"), source=f"paper-{i}")
     text = client.get("/company/Siemens?split=source&days=7").text
     heads = text.split("data-chart")[1].split("</thead>")[0]
-    assert "paper-5" in heads
-    assert "paper-6" not in heads
+    assert "PAPER-5" in heads
+    assert "PAPER-6" not in heads
     assert ">others</th>" in heads
     today = text.split("<tbody>")[1].split("</tbody>")[0].split("<tr")[-1]
     assert [int(part.split('"')[0]) for part in today.split('data-value="')[1:]] == [1] * 6 + [2]

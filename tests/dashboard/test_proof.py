@@ -182,7 +182,7 @@ def test_proof_is_a_page_with_its_sentences(site: Site) -> None:
     assert "articles name Siemens" in answer.text
     assert "<mark>Siemens</mark>" in answer.text
     assert re.search(r"Siemens</bdi>: name 0\.\d\d", answer.text)
-    assert "source harbour-courier" in answer.text
+    assert "<bdi>Harbour Courier</bdi>" in answer.text
 
 
 def test_proof_says_what_is_left_out(site: Site) -> None:

@@ -62,7 +62,7 @@ def show_proof(request: Request) -> HTMLResponse:
         company=company or "",
         split=split or "",
         without=without,
-        narrowed=[*_narrowed(filters), *(f"without {one}" for one in without)],
+        narrowed=_narrowed(filters),
         here=proof_address(
             filters,
             counted,
@@ -113,7 +113,7 @@ def _title(found: Proof) -> str:
 
 
 def _narrowed(filters: Filters) -> list[str]:
-    """Return the filters for sources, languages and countries."""
-    values = (filters.source, filters.language, filters.country)
-    names = ("source", "language", "country")
+    """Return the filters for languages, countries, groups and tiers."""
+    values = (filters.language, filters.country, filters.group, filters.tier)
+    names = ("language", "country", "group", "tier")
     return [f"{name} {value}" for name, value in zip(names, values, strict=True) if value]

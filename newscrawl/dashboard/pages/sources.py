@@ -11,8 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from newscrawl.dashboard.charts import READ, Strip, strip
-from newscrawl.dashboard.filters import read_filters
-from newscrawl.dashboard.rendering import app_state, choices, render
+from newscrawl.dashboard.rendering import app_state, choices, filters_of, render
 from newscrawl.storage import queries
 from newscrawl.storage.queries import CoverageDay
 from newscrawl.storage.status import Health, SourceStatus, list_incidents
@@ -63,7 +62,7 @@ class SourceRow:
 def sources(request: Request) -> HTMLResponse:
     """Show all sources."""
     now = app_state(request).config.clock()
-    filters = read_filters(request.query_params, now)
+    filters = filters_of(request)
     first = max(filters.since, filters.until - timedelta(days=MAX_DAYS - 1))
     with app_state(request).store.reading() as database:
         found = queries.coverage(database, scope=replace(filters.scope, since=first))

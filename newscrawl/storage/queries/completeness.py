@@ -61,6 +61,7 @@ __all__ = [
     "languages",
     "sections",
     "source_health",
+    "source_names",
     "source_slugs",
 ]
 
@@ -370,6 +371,13 @@ def source_slugs(database: Database) -> list[str]:
     """Return all sources that were ever crawled into this database."""
     with database.reading() as session:
         return sorted(session.scalars(select(Source.slug)))
+
+
+@question("/sources/names")
+def source_names(database: Database) -> dict[str, str]:
+    """Return the names of all sources that were ever crawled into this database, by their slugs."""
+    with database.reading() as session:
+        return dict(session.execute(select(Source.slug, Source.name).order_by(Source.slug)).all())
 
 
 @question("/sources/health")

@@ -309,7 +309,7 @@ def _grain(scope: Scope, by: By | None, *, stories: bool) -> Grain:
         return "article"
     if zone_of(scope).key != "UTC" and (scope.since or scope.until or by in _PERIODS):
         return "article"
-    narrowed = any(each is not None for each in (scope.source, scope.country, scope.language))
+    narrowed = scope.narrows_sources or scope.language is not None
     if narrowed or by in {"source", "country", "language"}:
         return "source"
     return "day"

@@ -231,5 +231,4 @@ def _minutes(scope: Scope) -> list[ColumnElement[bool]]:
 
 def _narrows(scope: Scope) -> bool:
     """Return whether a scope is limited by more than time."""
-    parts = (scope.source, scope.country, scope.language, scope.section)
-    return any(part is not None for part in parts)
+    return scope.narrows_sources or scope.language is not None or scope.section is not None

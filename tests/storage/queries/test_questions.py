@@ -17,9 +17,10 @@ import pytest
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
-from newscrawl import query
+from newscrawl import config, query
 from newscrawl.cli.output import records_of
 from newscrawl.dashboard import create_app
+from newscrawl.items import SourceCatalog
 from newscrawl.query import Scope
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.saved_queries import add_query, count_history
@@ -216,7 +217,7 @@ def test_companies_counted_together_have_equal_numbers_everywhere(
 
     page = client.get(f"/company/{name}?since={since}&subsidiaries={counted}")
     whole = sum(filter(None, numbers))
-    assert re.search(rf"<dt>articles</dt>\s*<dd>{whole}\b", page.text)
+    assert re.search(rf"<dt>articles</dt>\s*<dd><a [^>]+>{whole}</a>", page.text)
     assert f"{'with' if options else 'without'} their subsidiaries" in page.text
     download = client.get(f"/company/{name}?since={since}&subsidiaries={counted}&format=csv")
     rows = download.content.decode("utf-8-sig").splitlines()[1:]
@@ -249,6 +250,77 @@ def test_saved_queries_are_listed_and_previewed_equally(
     shown = client.get("/api/queries/preview", params={"q": row.text}).json()
     assert shown["articles"] == preview.articles
     assert client.get("/api/queries/preview?q=a+OR").status_code == 422
+
+
+SOURCES = """slug,name,country,languages,home,feeds,sitemaps,news_sitemaps,status,groups,tier
+harbour-courier,Harbour Courier,gb,en,https://c.example/,https://c.example/f,,,active,quays|mine,1
+northern-ledger,Northern Ledger,us,en,https://l.example/,https://l.example/f,,,active,quays,2
+stadtbote,Stadtbote,de,de,https://s.example/,https://s.example/f,,,active,,1
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "slugs"),
+    [
+        ({"group": "quays"}, ("harbour-courier", "northern-ledger")),
+        ({"tier": 1}, ("harbour-courier", "stadtbote")),
+        ({"group": "quays", "tier": 1}, ("harbour-courier",)),
+        ({"group": "Quays", "country": "us"}, ("northern-ledger",)),
+    ],
+)
+def test_groups_and_tiers_of_sources_count_the_same_everywhere(
+    options: dict[str, Any],
+    slugs: tuple[str, ...],
+    news: tuple[Database, Path],
+    newscrawl: Newscrawl,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database, file = news
+    sources = file.with_name("sources.csv")
+    sources.write_text(SOURCES)
+    catalog = query.source_catalog(sources)
+    since = TODAY - timedelta(days=9)
+    alone = [Scope(since=since, until=TODAY, source=slug) for slug in slugs]
+    scope = Scope(since=since, until=TODAY, catalog=catalog, **options)
+
+    def numbers(one: Scope) -> list[int]:
+        rows = queries.mention_counts(database, "source", company="Siemens", scope=one)
+        return [sum(row.hits.mentions if row.hits else 0 for row in rows)]
+
+    number = numbers(scope)[0]
+    assert number == sum(numbers(one)[0] for one in alone) > 0
+    assert {row.key for row in queries.mention_counts(database, "source", scope=scope)} == {*slugs}
+    read = queries.completeness(database, scope=scope)
+    assert read == sum((queries.completeness(database, scope=one) for one in alone), type(read)())
+    found = queries.articles(database, scope=scope, limit=500)
+    assert {row.source for row in found} <= {*slugs}
+    assert len(found) == read.read
+
+    asked = urlencode({**options, "since": since, "company": "Siemens"})
+    config_ = config_of(file, companies=file.with_name("companies.toml"), catalog=catalog)
+    with TestClient(create_app(config_), base_url="http://localhost") as client:
+        rows = client.get(f"/api/counts?by=source&{asked}").json()
+        assert sum(row["hits"]["mentions"] for row in rows) == number
+        proven = client.get(f"/api/proof?counted=mentions&{asked}").json()
+        assert proven["number"] == number
+        page = client.get(f"/company/Siemens?{asked}").text
+        assert "Harbour Courier" in page
+        assert re.search(r"<select name=.group.>", page)
+    monkeypatch.setattr(config, "NEWSCRAWL_SOURCES", str(sources))
+    given = [f"--{name}={value}" for name, value in options.items()]
+    ran = newscrawl(
+        *("mentions", "-c", "Siemens", "--by", "source", f"--since={since}", *given),
+        *("--database", f"sqlite:///{file}", "--format", "json"),
+    )
+    assert sum(row["headline"] + row["body"] for row in json.loads(ran.out)) == number
+
+
+def test_unknown_groups_and_tiers_are_refused(news: tuple[Database, Path]) -> None:
+    catalog = SourceCatalog(groups={"quays": ("ft",)}, tiers={"ft": 2})
+    with pytest.raises(query.QuestionError, match="unknown group of sources 'quay': did you mean"):
+        query.company_ranking(news[0], scope=Scope(group="quay", catalog=catalog))
+    with pytest.raises(query.QuestionError, match="no source has the tier 1: there are 2"):
+        query.company_ranking(news[0], scope=Scope(tier=1, catalog=catalog))
 
 
 def test_subsidiaries_need_a_registry(news: tuple[Database, Path]) -> None:
