@@ -5,7 +5,7 @@ new versions of an article apply its corrections to what they find (`mentions.wi
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -120,6 +120,7 @@ def add_corrections(
             raise CorrectionError(
                 f"no article is stored under {url}: newscrawl articles lists them"
             )
+        _refuse_queries(connection, {judgement.mention.company for judgement in judgements})
         text, before, mentions = _locked(connection, number)
         ids = []
         for judgement in judgements:
@@ -211,6 +212,14 @@ def _is_same(correction: Correction, judgement: Judgement) -> bool:
     mention = replace(judgement.mention, rule=CORRECTED)
     placed = correction.state != "misplaced" and correction.mention == mention
     return placed and correction.kind == judgement.kind
+
+
+def _refuse_queries(connection: Connection, names: Set[str]) -> None:
+    """Raise CorrectionError where one of the companies is a saved query."""
+    saved = select(models.Company.name).join(models.SavedQuery)
+    found = connection.execute(saved.where(models.Company.name.in_(names))).scalar()
+    if found is not None:
+        raise CorrectionError(f"{found!r} is a saved query: newscrawl queries edit changes it")
 
 
 def _check(

@@ -10,7 +10,8 @@ from sqlalchemy import select, text
 
 from newscrawl.monitoring.alerts import alert_articles, find_alerts, make_digest
 from newscrawl.storage import Database, company_alerts, queries, saved_queries
-from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.corrections import add_corrections, missed_mentions
+from newscrawl.storage.errors import CorrectionError, QuestionError
 from newscrawl.storage.models import Article, QueryMatch
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.query_matches import QueryMatcher
@@ -192,6 +193,17 @@ def test_company_that_gets_the_name_of_a_query_is_counted_apart(database: Databa
     (row,) = list_queries(database)
     assert row.name.startswith("Bosch (saved query ")
     assert len(queries.company_articles(database, row.name)) == 3
+
+
+def test_mention_of_a_query_is_not_corrected(database: Database) -> None:
+    fill(database)
+    save_query(database, "rail strike", STRIKE)
+    page = queries.article_page(database, "https://ft.example/c")
+    assert page is not None
+    missed = missed_mentions(page, "rail strike", "strike")
+    with pytest.raises(CorrectionError, match="'rail strike' is a saved query"):
+        add_corrections(database, page.row.url, missed, "ann")
+    assert found(database) == ["b", "a"]
 
 
 @pytest.mark.parametrize(
