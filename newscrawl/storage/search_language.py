@@ -33,6 +33,11 @@ MAX_NEAR_WORDS = 100
 FilterName = Literal["language", "source", "country"]
 FIELDS: Mapping[str, Section] = {"title": "title", "text": "body"}
 FILTERS: tuple[FilterName, ...] = ("language", "source", "country")
+_CODES: Mapping[str, str] = {
+    "language": "[a-z]{2,3}|unknown",
+    "country": "[a-z]{2}",
+    "source": ".+",
+}
 _SECTIONS: tuple[Section, ...] = ("title", "body")
 
 
@@ -269,6 +274,9 @@ def _read_filter(text: str, place: int, tokens: Any) -> _Part:
     values = [one for one in re.split(r"[,\s]+", tokens[1].strip('"').lower()) if one]
     if not values:
         fault = f"{name}: takes one name, or several with commas: write them after it"
+        raise QuerySyntaxError(fault, text, _after_blanks(text, place))
+    if wrong := next((one for one in values if not re.fullmatch(_CODES[name], one)), None):
+        fault = f"{name}:{wrong} is not a code: write one as in language:de, country:gb"
         raise QuerySyntaxError(fault, text, _after_blanks(text, place))
     filters: tuple[Node, ...] = tuple(Filter(name, one) for one in values)
     return _part(filters[0] if len(filters) == 1 else Or(filters), text, place)

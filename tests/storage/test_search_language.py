@@ -100,6 +100,8 @@ def test_query_means_what_it_says(text: str, meaning: Node) -> None:
         ("(rail bus) NEAR/3 strike", 1, "words joined by OR"),
         ("rail NEAR/3 language:de", 12, "words joined by OR"),
         ("language:(de OR fr) rail", 9, "language:de,fr"),
+        ("rail language:german", 5, "language:german is not a code"),
+        ("rail country:de,germany", 5, "country:germany is not a code"),
         ("language:, rail", 0, "takes one name"),
         ("rail OR language:de", 0, "without a word"),
         ("rail \0bus", 5, "control character"),
