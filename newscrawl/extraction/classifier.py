@@ -47,7 +47,7 @@ class Network:
         """Return for each block of a page the probability that it is content."""
         if not len(features.values):
             return np.zeros(0, dtype=np.float32)
-        if self._compiled is not None:
+        if compiled.kernel is not None and self._compiled is not None:
             return self._run_compiled(features, self._compiled)
         with _one_thread():
             return self._run(features)

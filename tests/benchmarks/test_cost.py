@@ -13,6 +13,7 @@ from benchmarks.cost import LINEAR, Memory, Size, Stage
 from benchmarks.cost.command import TABLES, Cost, memory_table, sizes_table
 from benchmarks.cost.command import cost as cost_command
 from benchmarks.cost.generated_pages import generated_page, generated_pages
+from benchmarks.cost.once import BARE, OURS, cost_once
 from tests.benchmarks.conftest import RunBenchmark
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
@@ -118,3 +119,11 @@ def test_command_measures_generated_pages_without_a_corpus(
     found = list(csv.DictReader(io.StringIO(ran.out)))
     assert [row["what"] for row in found if row["part"] == "memory"] == ["4 pages", "20 pages"]
     assert {row["part"] for row in found} == {"stage", "size", "memory"}
+
+
+def test_command_measures_pages_that_are_seen_once(run_benchmark: RunBenchmark) -> None:
+    ran = run_benchmark(cost_once, "--pages", "2", "--tools", "", "--format", "csv")
+    assert ran.code == 0, ran.err
+    measured = {row["tool"]: row for row in csv.DictReader(io.StringIO(ran.out))}
+    assert float(measured[BARE]["ratio"]) == 1
+    assert float(measured[OURS]["ms"]) > 0
