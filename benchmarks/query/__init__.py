@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from statistics import median, quantiles
 from benchmarks.query.bulk import load
 from benchmarks.query.news_year import DAYS, FIRST, LAST, NewsYear, companies, sources, word
 from benchmarks.query.postgres import copy_to_postgres
-from newscrawl.items import Document
+from newscrawl.items import CompanyStructure, Document
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.batch import FinishedPage, write_batch
 from newscrawl.storage.queries import Scope
@@ -35,6 +35,19 @@ BATCH = 500
 WARM_UP = 10
 MORE = 5_000
 YEAR = Scope(since=FIRST, until=LAST)
+# The most frequent companies own all others, by turns: far more than in the registry.
+OWNERS = 140
+TOGETHER = replace(
+    YEAR,
+    subsidiaries=True,
+    structure=CompanyStructure(
+        parents={
+            name: companies()[place % OWNERS]
+            for place, name in enumerate(companies())
+            if place >= OWNERS
+        }
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +115,16 @@ QUESTIONS: dict[str, Question] = {
     "overview of 30 days": lambda d, r: queries.overview(d, scope=_month(r)),
     "co-mentions, 30 days": lambda d, r: queries.co_mentions(d, _company(r), scope=_month(r)),
     "stories, 30 days": lambda d, r: queries.stories(d, company=_company(r), scope=_month(r)),
+    "daily series of an owner with subsidiaries": lambda d, r: queries.mention_counts(
+        d, "day", company=r.choice(companies()[:OWNERS]), scope=TOGETHER
+    ),
+    "all companies, a year": lambda d, _: queries.company_ranking(d, scope=YEAR),
+    "all companies with subsidiaries, a year": lambda d, _: queries.company_ranking(
+        d, scope=TOGETHER
+    ),
+    "all companies with subsidiaries, 30 days": lambda d, r: queries.company_ranking(
+        d, scope=replace(TOGETHER, since=_month(r).since)
+    ),
     "search in a source": lambda d, r: queries.search(
         d, _words(r), scope=Scope(source="site7"), limit=50
     ),

@@ -6,7 +6,7 @@ source, country or language needs the days by source; a section, a time zone, an
 of stories needs the articles themselves, one narrow row for each (storage/models/rollups.py).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, Literal
@@ -165,17 +165,12 @@ def rollup_table(
 
 
 def union_table(
-    session: Session,
-    scope: Scope,
-    unions: Mapping[int, Sequence[CompanyDays]],
-    *,
-    outside: bool = False,
+    session: Session, scope: Scope, unions: Mapping[int, Sequence[CompanyDays]]
 ) -> RollupTable:
     """Return a table with a row for each article that mentions one or more companies of a union,
     with their occurrences together, as if these were one company with the number of the union.
 
-    On days on which a company doesn't count for a union, it has rows of its own with `outside`,
-    and none without."""
+    On days on which a company doesn't count for a union, it has no rows."""
     table = models.Appearance
     summed = {"company_id", "in_title", "in_body"}
     same = [column for column in table.__table__.c if column.name not in summed]
@@ -186,8 +181,7 @@ def union_table(
     conditions = _conditions(session, table, "article", scope)
     # The numbers by themselves: databases use no index for alternatives with days.
     conditions.append(table.company_id.in_({one.number for one in days}))
-    if not outside:
-        conditions.append(counts_on(table.company_id, table, days))
+    conditions.append(counts_on(table.company_id, table, days))
     found = rows.where(*conditions).subquery().c
     key = [found.company_id, *(found[column.name] for column in same)]
     sums = [func.sum(found[name]).label(name) for name in ("in_title", "in_body")]
@@ -389,7 +383,44 @@ def hits_by_company(
         return hits
     members = {one.number for days in several.values() for one in days}
     alone = {number: one for number, one in hits.items() if number not in members}
-    return alone | _hits_in(session, union_table(session, scope, several, outside=True))
+    return alone | _hits_of_unions(session, scope, several, members)
+
+
+def _hits_of_unions(
+    session: Session,
+    scope: Scope,
+    unions: Mapping[int, Sequence[CompanyDays]],
+    members: Collection[int],
+) -> dict[int, Hits]:
+    """Return the hits of each union, and of its companies on days on which they don't count for it.
+
+    Occurrences add up, so they are read from the smallest table; articles that name several
+    companies are counted once, from the articles' own rows.
+    """
+    rollup = companies_table(session, scope)
+    table = rollup.table
+    union = union_of(table, unions).label("company_id")
+    rows = rollup.select(union, table.in_title, table.in_body)
+    found = rows.where(table.company_id.in_(members)).subquery().c
+    query = select(found.company_id, _sum(found.in_title), _sum(found.in_body))
+    occurrences = {
+        number: sums for number, *sums in session.execute(query.group_by(found.company_id))
+    }
+    each = models.Appearance
+    union = union_of(each, unions).label("company_id")
+    conditions = _conditions(session, each, "article", scope)
+    distinct = (
+        select(union, each.article_id, each.limited)
+        .where(*conditions, each.company_id.in_(members))
+        .distinct()
+        .subquery()
+        .c
+    )
+    articles = select(distinct.company_id, func.count(), _sum(distinct.limited))
+    return {
+        number: hits_of((count, limited, *occurrences[number]))
+        for number, count, limited in session.execute(articles.group_by(distinct.company_id))
+    }
 
 
 def _hits_in(session: Session, rollup: RollupTable) -> dict[int, Hits]:
@@ -469,9 +500,18 @@ def sources_by_union(
     """Return the number of sources that mention a company of each union."""
     if not unions:
         return {}
-    rollup = union_table(session, scope, unions)
-    key, source = rollup.table.company_id, rollup.table.source_id
-    query = rollup.select(key, func.count(source.distinct())).group_by(key)
+    days = [one for each in unions.values() for one in each]
+    rollup = companies_table(session, scope, by="source")
+    table = rollup.table
+    union = union_of(table, unions).label("company_id")
+    rows = rollup.select(union, table.source_id).where(
+        table.company_id.in_({one.number for one in days}),
+        counts_on(table.company_id, table, days),
+    )
+    if table is models.DailyCompanySource:
+        rows = rows.where(table.articles > 0)
+    found = rows.distinct().subquery().c
+    query = select(found.company_id, func.count()).group_by(found.company_id)
     return dict(session.execute(query).all())
 
 
