@@ -96,6 +96,10 @@ NEWSCRAWL_COMPANIES = _env("NEWSCRAWL_COMPANIES", "")
 NEWSCRAWL_SOURCES = _env("NEWSCRAWL_SOURCES", "")
 # The token of the dashboard; required if other machines have access.
 NEWSCRAWL_SERVE_TOKEN = _env("NEWSCRAWL_SERVE_TOKEN", "")
+# Addresses or networks, separated by commas, of proxies that sign users in and name them in the
+# header X-Forwarded-User; and the users who may edit, * for all of them.
+NEWSCRAWL_SERVE_PROXY = _env("NEWSCRAWL_SERVE_PROXY", "")
+NEWSCRAWL_SERVE_EDITORS = _env("NEWSCRAWL_SERVE_EDITORS", "")
 NEWSCRAWL_METHOD = _env("NEWSCRAWL_METHOD", "combined")
 # Maximum number of articles that a crawl requests; `-a limit=` overrides it.
 NEWSCRAWL_LIMIT = _env("NEWSCRAWL_LIMIT", "1000")

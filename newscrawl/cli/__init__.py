@@ -30,6 +30,7 @@ from newscrawl.cli import (
     saved_queries,
     serve,
     sources,
+    tokens,
     train,
 )
 
@@ -105,6 +106,7 @@ app.add_typer(companies.app, name="companies", rich_help_panel=_KEEP)
 app.add_typer(sources.app, name="sources", rich_help_panel=_KEEP)
 app.add_typer(articles.revisions, name="revisions", rich_help_panel=_KEEP)
 app.add_typer(corrections.app, name="corrections", rich_help_panel=_KEEP)
+app.add_typer(tokens.app, name="tokens", rich_help_panel=_KEEP)
 app.add_typer(database.app, name="db", rich_help_panel=_KEEP)
 
 

@@ -69,15 +69,20 @@ def serve(
     from newscrawl.cli.explainer import Explainer, find_mentions_again
     from newscrawl.dashboard import Config, create_app
 
-    secret = _secret(token, host)
+    url = database or config.NEWSCRAWL_DATABASE_URL
+    proxies = _proxies(config.NEWSCRAWL_SERVE_PROXY)
+    secret = _secret(token, host, is_closed=bool(proxies) or _has_tokens(url))
     path = archive or (Path(config.NEWSCRAWL_ARCHIVE) if config.NEWSCRAWL_ARCHIVE else None)
     if path and not path.is_dir():
         write_note(f"No archive at {path} yet: only pages fetched anew can be explained.")
     dashboard = Config(
-        database_url=database or config.NEWSCRAWL_DATABASE_URL,
+        database_url=url,
         catalog=source_catalog(),
         companies=companies,
         token=secret,
+        needs_token=not _is_this_machine(host),
+        proxies=proxies,
+        editors=_names(config.NEWSCRAWL_SERVE_EDITORS),
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
         find_again=find_mentions_again,
@@ -86,13 +91,42 @@ def serve(
     with _open_socket(host, port) as sock:
         at = f"[{host}]" if ":" in host else host
         write_note(f"The dashboard is at http://{at}:{sock.getsockname()[1]}/ (Ctrl-C ends it)")
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+        # Its own reading of proxies' headers would hide from which address a request came.
+        settings = uvicorn.Config(
+            app, log_level="warning", server_header=False, proxy_headers=False
+        )
+        server = uvicorn.Server(settings)
         server.run(sockets=[sock])
 
 
-def _secret(token: str | None, host: str) -> str | None:
+def _names(text: str) -> frozenset[str]:
+    return frozenset(filter(None, map(str.strip, text.split(","))))
+
+
+def _proxies(text: str) -> "tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]":
+    try:
+        return tuple(ipaddress.ip_network(one) for one in sorted(_names(text)))
+    except ValueError as error:
+        raise InputError(
+            f"NEWSCRAWL_SERVE_PROXY: {error}; write addresses or networks, as in 127.0.0.1"
+        ) from error
+
+
+def _has_tokens(url: str) -> bool:
+    """Return whether the database has tokens; one that can't be read yet has none."""
+    from newscrawl.storage import StorageError, open_database
+    from newscrawl.storage.tokens import has_tokens
+
+    try:
+        with open_database(url, create=False) as store:
+            return has_tokens(store)
+    except StorageError:
+        return False
+
+
+def _secret(token: str | None, host: str, *, is_closed: bool) -> str | None:
     """Return the token without blanks; raise InputError for one that is too short, and for none
-    where other machines have access."""
+    where other machines have access, unless it `is_closed` by other means."""
     from newscrawl.dashboard.security import MIN_TOKEN
 
     secret = (token or "").strip() or None
@@ -101,10 +135,10 @@ def _secret(token: str | None, host: str) -> str | None:
             f"the token must have {MIN_TOKEN} letters, digits or signs of ASCII or more: "
             "python3 -c 'import secrets; print(secrets.token_urlsafe())' makes one"
         )
-    if secret is None and not _is_this_machine(host):
+    if secret is None and not is_closed and not _is_this_machine(host):
         raise InputError(
-            f"--host {host} gives other machines access: set NEWSCRAWL_SERVE_TOKEN to a secret of "
-            f"{MIN_TOKEN} characters or more"
+            f"--host {host} gives other machines access: make a token (newscrawl tokens add NAME), "
+            f"or set NEWSCRAWL_SERVE_TOKEN to a secret of {MIN_TOKEN} characters or more"
         )
     return secret
 

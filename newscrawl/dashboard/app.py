@@ -67,7 +67,7 @@ def create_app(config: Config) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _bad_request)
     app.add_exception_handler(HTTPException, _write_refused)
     app.add_exception_handler(Exception, _internal_error)
-    app.add_middleware(Guard, config=config)
+    app.add_middleware(Guard, config=config, reading=store.reading)
     return app
 
 

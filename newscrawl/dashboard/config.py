@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,16 +56,21 @@ def current_time() -> datetime:
 class Config:
     """The settings of a dashboard.
 
-    Every request must have the `token`; None allows all, for 127.0.0.1 only. `hosts` are the host
-    names in lower case under which the dashboard is reached; localhost and IP addresses are always
-    allowed. `catalog` has the groups and tiers of sources. `companies` is the file that the editor
-    writes. `clock` returns the time from which "today" and "the last 30 days" are counted.
+    Every request must have the `token`, or one of the database; if there is none of either, all are
+    allowed, unless `needs_token`, which is set where other machines have access. Requests from the
+    addresses of `proxies` may name a user, who may edit if `editors` has the name. `hosts` are the
+    host names in lower case under which the dashboard is reached; localhost and IP addresses are
+    always allowed. `catalog` has the groups and tiers of sources. `companies` is the file that the
+    editor writes. `clock` returns the time from which "today" and "the last 30 days" are counted.
     """
 
     database_url: str
     catalog: SourceCatalog = field(default_factory=SourceCatalog)
     companies: Path | None = None
     token: str | None = None
+    needs_token: bool = False
+    proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    editors: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     explain: Explain | None = None
     find_again: FindAgain | None = None

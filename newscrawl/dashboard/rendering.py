@@ -10,13 +10,14 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from jinja2 import Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
@@ -26,9 +27,10 @@ from newscrawl.dashboard.companies_file import (
 from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.counting import CountingJobs
 from newscrawl.dashboard.filters import Filters, read_filters
-from newscrawl.dashboard.security import FORM_COOKIE, FormSeal
+from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.mentions import Companies
 from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.errors import QuestionError
 from newscrawl.templating import html_templates, marked_pieces
@@ -209,6 +211,7 @@ class SourceNames:
         return self._names.get(slug) or slug
 
 
+NAME_COOKIE = "newscrawl_name"
 TEMPLATES = Path(__file__).parent / "templates"
 STATIC = Path(__file__).parent / "static"
 
@@ -230,6 +233,25 @@ def app_state(request: Request) -> AppState:
     """Return the state of the application that serves the request."""
     state: AppState = request.app.state.dashboard
     return state
+
+
+def identity_of_request(request: Request) -> Identity | None:
+    """Return who makes the request; None for a stranger, who sees only the form to sign in."""
+    identity: Identity | None = getattr(request.state, "identity", None)
+    return identity
+
+
+def name_of_person(request: Request) -> str:
+    """Return the name of the token or of the proxy's user; else the name that the browser was
+    given; else, if only users of this machine have access, the one under which we run; else
+    nothing."""
+    identity = identity_of_request(request)
+    if identity is not None and identity.name:
+        return identity.name
+    given = unquote(request.cookies.get(NAME_COOKIE, "")).strip()
+    if given or identity is None or identity.signed_in:
+        return given[:MAX_NAME]
+    return user_name()
 
 
 def companies_in_use(request: Request) -> Companies:
@@ -256,13 +278,14 @@ def check_seal(request: Request, seal: str) -> None:
 
 def render(request: Request, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
     """Return the rendered template; its forms carry the seal for this browser."""
-    state = app_state(request)
+    state, identity = app_state(request), identity_of_request(request)
     cookie, seal = state.seal.for_browser(request)
     text = state.templates.get_template(template).render(
         source_name=SourceNames(state.store),
         path=request.url.path,
         seal=seal,
-        with_token=state.config.token is not None,
+        with_token=identity is not None and identity.signed_in,
+        may_edit=identity is not None and identity.right == "edit",
         **values,
     )
     answer = HTMLResponse(text, status_code=status)

@@ -2,21 +2,32 @@
 
 The Host header must be an IP address, localhost or a name given at the start, so that a foreign
 name that resolves to this machine (DNS rebinding) is refused. With a token, programs send it as
-`Authorization: Bearer`; browsers send it once, and get a cookie that proves it.
+`Authorization: Bearer`; browsers send it once, and get a cookie that proves it. A proxy that signs
+people in names them in a header, which counts only from the proxy's own address. Each request is
+made by an `Identity`; without the right to edit, only requests that change nothing are answered.
 """
 
 import hashlib
 import hmac
 import ipaddress
 import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from newscrawl.dashboard.config import Config
+from newscrawl.storage import Database, StorageError
+from newscrawl.storage.tokens import Right, find_token, has_tokens, session_of
+
+# Opens the database for one request.
+Reading = Callable[[], AbstractContextManager[Database]]
 
 SESSION_COOKIE = "newscrawl_session"
 FORM_COOKIE = "newscrawl_form"
@@ -38,16 +49,30 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+USER_HEADER = "X-Forwarded-User"
+MAX_USER = 100  # characters of a name
+ANYBODY = "*"  # among the editors: every user whom the proxy names
 _OPEN_TO_ALL = ("/sign-in", "/static/")
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who makes a request: the name of a token or of a user of the proxy, None for the token of the
+    settings and for users of this machine; the right; and whether a token was needed."""
+
+    name: str | None
+    right: Right
+    signed_in: bool = False
 
 
 class Guard:
     """The outermost layer: checks every request and adds the headers to every answer."""
 
-    def __init__(self, app: ASGIApp, config: Config) -> None:
+    def __init__(self, app: ASGIApp, config: Config, reading: Reading) -> None:
         self._app = app
         self._config = config
+        self._reading = reading
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -63,11 +88,19 @@ class Guard:
                 headers.setdefault("Cache-Control", kept)
             await send(message)
 
-        refusal = self._refusal(Request(scope))
+        request = Request(scope)
+        if self._is_proxy(request) and request.headers.get("X-Forwarded-Proto") == "https":
+            scope["scheme"] = "https"
+        refusal = self._unfit(request)
+        if refusal is None:
+            identity = await run_in_threadpool(self._identity, request)
+            scope.setdefault("state", {})["identity"] = identity
+            refusal = _refusal(request, identity)
         answer: ASGIApp = refusal if refusal is not None else self._app
         await answer(scope, receive, marked)
 
-    def _refusal(self, request: Request) -> Response | None:
+    def _unfit(self, request: Request) -> Response | None:
+        """Return the answer to a request that nobody may make."""
         if not is_allowed_host(request.headers, self._config.hosts):
             return PlainTextResponse(
                 "This host name is not allowed. To allow it, start with "
@@ -81,19 +114,74 @@ class Guard:
         unfit = not length.isdecimal() or len(digits) > _DIGITS or int(digits) > MAX_BODY
         if chunked or unfit:
             return PlainTextResponse("Too much at once.\n", status_code=413)
-        path = request.url.path
-        if path.startswith(_OPEN_TO_ALL) or is_known(request, self._config.token):
+        return None
+
+    def _is_proxy(self, request: Request) -> bool:
+        try:
+            peer = ipaddress.ip_address(request.client.host if request.client else "")
+        except ValueError:
+            return False
+        return any(peer in network for network in self._config.proxies)
+
+    def _identity(self, request: Request) -> Identity | None:
+        """Return who makes the request, None for strangers."""
+        user = _forwarded_user(request) if self._is_proxy(request) else None
+        if user:
+            editors = self._config.editors
+            return Identity(user, "edit" if editors & {user, ANYBODY} else "read")
+        cookie = request.cookies.get(SESSION_COOKIE, "")
+        return identity_of(self._config, self._reading, _bearer(request), cookie)
+
+
+def identity_of(config: Config, reading: Reading, secret: str, cookie: str) -> Identity | None:
+    """Return who has this token or cookie; anybody where none is needed."""
+    own = config.token
+    if own and (is_equal(secret, own) or is_equal(cookie, session_of(own))):
+        return Identity(None, "edit", signed_in=True)
+    is_closed = bool(own or config.proxies or config.needs_token)
+    try:
+        with reading() as database:
+            token = find_token(database, secret, cookie) if secret or cookie else None
+            is_closed = is_closed or has_tokens(database)
+    except StorageError:
+        # Without a database nobody knows whether a token is needed: the pages say what is wrong.
+        return None if is_closed else Identity(None, "read")
+    if token is not None:
+        return Identity(token.name, token.right, signed_in=True)
+    return None if is_closed else Identity(None, "edit")
+
+
+def _bearer(request: Request) -> str:
+    kind, _, given = request.headers.get("Authorization", "").partition(" ")
+    return given.strip() if kind.lower() == "bearer" else ""
+
+
+def _forwarded_user(request: Request) -> str | None:
+    """Return the name in the only header of the proxy, if it can be one."""
+    given = request.headers.getlist(USER_HEADER)
+    name = given[0].strip() if len(given) == 1 else ""
+    return name if name and len(name) <= MAX_USER and name.isprintable() else None
+
+
+def _refusal(request: Request, identity: Identity | None) -> Response | None:
+    """Return the answer to a request for which the right is missing."""
+    path, changes = request.url.path, request.method not in _SAFE_METHODS
+    if path.startswith(_OPEN_TO_ALL):
+        return None
+    if identity is not None:
+        if not changes or identity.right == "edit" or path == "/sign-out":
             return None
-        if path.startswith("/api/"):
-            return JSONResponse(
-                {"detail": "a token is needed: Authorization: Bearer TOKEN"},
-                status_code=401,
-                headers={"WWW-Authenticate": "Bearer"},
-            )
-        if request.method not in _SAFE_METHODS:
-            return PlainTextResponse("Sign in first.\n", status_code=401)
-        wanted = path + (f"?{request.url.query}" if request.url.query else "")
-        return RedirectResponse(f"/sign-in?then={quote(wanted, safe='')}", status_code=303)
+        return PlainTextResponse("You may only read here.\n", status_code=403)
+    if path.startswith("/api/"):
+        return JSONResponse(
+            {"detail": "a token is needed: Authorization: Bearer TOKEN"},
+            status_code=401,
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    if changes:
+        return PlainTextResponse("Sign in first.\n", status_code=401)
+    wanted = path + (f"?{request.url.query}" if request.url.query else "")
+    return RedirectResponse(f"/sign-in?then={quote(wanted, safe='')}", status_code=303)
 
 
 def is_allowed_host(headers: Headers, names: frozenset[str]) -> bool:
@@ -120,21 +208,6 @@ def _host_of(origin: str) -> str | None:
         return urlsplit(origin).netloc or None
     except ValueError:
         return None
-
-
-def is_known(request: Request, token: str | None) -> bool:
-    """Return whether the request has the token, or the cookie that was given for it."""
-    if token is None:
-        return True
-    kind, _, given = request.headers.get("Authorization", "").partition(" ")
-    if kind.lower() == "bearer" and is_equal(given.strip(), token):
-        return True
-    return is_equal(request.cookies.get(SESSION_COOKIE, ""), session_of(token))
-
-
-def session_of(token: str) -> str:
-    """Return the cookie of browsers that have sent the token; it does not reveal the token."""
-    return hmac.new(token.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
 
 
 def is_equal(given: str, expected: str) -> bool:

@@ -21,7 +21,7 @@ from tests.conftest import Newscrawl
 from tests.site.crawling import clean_environment
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of a test
-ONLY = "gives other machines access: set NEWSCRAWL_SERVE_TOKEN"
+ONLY = "gives other machines access: make a token"
 
 
 @contextmanager

@@ -147,7 +147,7 @@ def test_wrong_token_is_refused(opened: Open, monkeypatch: pytest.MonkeyPatch) -
     form = {"token": "guess", "seal": seal_of(client, "/sign-in")}
     answer = client.post("/sign-in", data=form)
     assert answer.status_code == 401
-    assert "not the token" in answer.text
+    assert "not valid here" in answer.text
     assert client.get("/").status_code == 303
 
 

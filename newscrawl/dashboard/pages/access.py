@@ -1,13 +1,15 @@
-"""Access: signing in, where the dashboard was started with a token, and the page about the API."""
+"""Access: signing in, where a token is needed, and the page about the API."""
 
 import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 
 from newscrawl.dashboard.rendering import app_state, check_seal, render
-from newscrawl.dashboard.security import SESSION_COOKIE, is_equal, session_of
+from newscrawl.dashboard.security import SESSION_COOKIE, identity_of
+from newscrawl.storage.tokens import session_of
 
 router = APIRouter()
 
@@ -28,16 +30,18 @@ async def sign_in(
     then: Annotated[str, Form(max_length=2000)] = "/",
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
-    """Set the cookie for the right token."""
+    """Set the cookie for a valid token."""
     check_seal(request, seal)
     state = app_state(request)
-    if state.config.token is None or not is_equal(token.strip(), state.config.token):
+    secret = token.strip()
+    identity = await run_in_threadpool(identity_of, state.config, state.store.reading, secret, "")
+    if identity is None or not identity.signed_in:
         await asyncio.sleep(WRONG_PAUSE)
         return render(request, "sign_in.html", status=401, then=_here(then), wrong=True)
     answer = RedirectResponse(_here(then), status_code=303)
     answer.set_cookie(
         SESSION_COOKIE,
-        session_of(state.config.token),
+        session_of(secret),
         max_age=SIGNED_IN_FOR,
         httponly=True,
         samesite="strict",

@@ -6,24 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Literal
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import registry_of
 from newscrawl.dashboard.config import UnexplainedError
 from newscrawl.dashboard.filters import MAX_VALUE
 from newscrawl.dashboard.rendering import (
+    NAME_COOKIE,
     Edit,
     TextSpan,
     app_state,
     article_address,
     changes,
     check_seal,
+    identity_of_request,
+    name_of_person,
     paragraphs,
     pieces,
     render,
@@ -105,6 +107,7 @@ def article(request: Request, url: str) -> HTMLResponse:
         headline=pieces(found.row.title or "", _marks(found, "title")),
         paragraphs=paragraphs(found.text, _marks(found, "body")),
         person=name_of_person(request),
+        is_named=_is_named(request),
         companies=_companies(found),
         revised=_revised(versions),
         held=held and _held(found, held),
@@ -265,7 +268,6 @@ def _document(document: str) -> HTMLResponse:
     return HTMLResponse(document, headers={"Content-Security-Policy": policy})
 
 
-NAME_COOKIE = "newscrawl_name"
 _YEAR = 365 * 24 * 3600  # seconds
 Line = Annotated[str, Field(max_length=MAX_VALUE)]
 
@@ -293,13 +295,10 @@ class NameForm(BaseModel):
     name: str = Field(min_length=1, max_length=MAX_NAME)
 
 
-def name_of_person(request: Request) -> str:
-    """Return the name that the browser was given; else, if only users of this machine have access,
-    the one under which we run; else nothing."""
-    given = unquote(request.cookies.get(NAME_COOKIE, "")).strip()
-    if given or app_state(request).config.token is not None:
-        return given[:MAX_NAME]
-    return user_name()
+def _is_named(request: Request) -> bool:
+    """Return whether the token or the proxy names the person, who can't choose another name."""
+    identity = identity_of_request(request)
+    return identity is not None and identity.name is not None
 
 
 @router.post("/article/corrections", response_class=HTMLResponse)

@@ -1,6 +1,8 @@
 """The pages of the registry: all companies, an editor for those of the user, and what a definition
 would find in the stored articles."""
 
+import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -25,14 +27,24 @@ from newscrawl.dashboard.companies_file import (
     single_registry,
 )
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.rendering import Piece, app_state, check_seal, pieces, render
+from newscrawl.dashboard.rendering import (
+    Piece,
+    app_state,
+    check_seal,
+    name_of_person,
+    pieces,
+    render,
+)
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies, Company, sentence_span
-from newscrawl.storage import Database
+from newscrawl.storage import Database, StorageError
 from newscrawl.storage.queries.article_lists import StoredText, newest_texts
+from newscrawl.storage.tokens import RegistryChange, record_change, registry_changes
 
+logger = logging.getLogger(__name__)
 router = APIRouter()
 
+MAX_CHANGES = 8  # on the page
 MAX_BUNDLED = 60  # bundled companies on the page; a search narrows them down
 TRIED_ARTICLES = 2000  # ours: they are matched in half a second
 MAX_FOUND = 12  # articles of a trial
@@ -116,6 +128,7 @@ def registry(request: Request, q: Annotated[str, Field(max_length=MAX_VALUE)] = 
         found=found[:MAX_BUNDLED],
         number=len(found),
         total=len(registry_of(None)),
+        changes=_changes(request),
     )
 
 
@@ -158,6 +171,7 @@ def save(request: Request, form: Annotated[Entry, Form()]) -> Response:
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
+    _record(request, "saved", form.definition.name)
     name = quote(form.definition.name, safe="")
     return RedirectResponse(f"/registry/edit?name={name}&saved=true", status_code=303)
 
@@ -171,6 +185,7 @@ def drop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     except CompaniesFileError as error:
         draft = Draft(form.definition, form.former or None, form.mark, str(error))
         return _form(request, draft, saved=False, status=422)
+    _record(request, "deleted", form.former)
     return RedirectResponse("/registry", status_code=303)
 
 
@@ -200,6 +215,7 @@ def save_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
         _writable(request).save_group(name, members, instead_of=form.former or None, mark=form.mark)
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
+    _record(request, "saved", f"{name} (group)")
     address = f"/registry/group?name={quote(name, safe='')}&saved=true"
     return RedirectResponse(address, status_code=303)
 
@@ -212,6 +228,7 @@ def drop_group(request: Request, form: Annotated[GroupEntry, Form()]) -> Respons
         _writable(request).delete_group(form.former, mark=form.mark)
     except CompaniesFileError as error:
         return _group_form(request, form, str(error), status=422)
+    _record(request, "deleted", f"{form.former} (group)")
     return RedirectResponse("/registry", status_code=303)
 
 
@@ -254,6 +271,26 @@ def stop(request: Request, form: Annotated[Entry, Form()]) -> Response:
     check_seal(request, form.seal)
     _job(request).stop()
     return _history(request)
+
+
+def _changes(request: Request) -> Sequence[RegistryChange]:
+    """Return the last changes; nothing without a database, which the registry does not need."""
+    try:
+        with app_state(request).store.reading() as database:
+            return registry_changes(database, MAX_CHANGES)
+    except StorageError:
+        return ()
+
+
+def _record(request: Request, action: str, entry: str) -> None:
+    """Record who has changed the file. The file is changed already: a database that can't be
+    written only loses the record."""
+    person = name_of_person(request) or "somebody with the shared token"
+    try:
+        with app_state(request).store.reading() as database:
+            record_change(database, person, action, entry)
+    except StorageError as error:
+        logger.warning("%s %s by %s is not recorded: %s", entry, action, person, error)
 
 
 def _state(request: Request) -> JobState | None:

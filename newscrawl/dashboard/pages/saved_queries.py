@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.pages.article import name_of_person
 from newscrawl.dashboard.rendering import (
     app_state,
     check_seal,
     companies_in_use,
     filters_of,
+    name_of_person,
     render,
 )
 from newscrawl.storage import queries
@@ -103,7 +103,7 @@ def preview(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
 def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     """Save the query and begin to count its history, or show the form again with the fault."""
     check_seal(request, form.seal)
-    made_by = form.person.strip() or name_of_person(request)
+    made_by = name_of_person(request) or form.person.strip()
     if not made_by:
         fault = QuestionError("who saves it? write your name")
         return _form(request, form, fault=fault, status=422)

@@ -336,3 +336,32 @@ class SentNotice(Base):
     cause: Mapped[str]
     subject: Mapped[str]
     fault: Mapped[str]
+
+
+class Token(Base):
+    """A right to read or to edit, with the name under which it is used.
+
+    The token itself is not stored, but its hash, and that of the cookie that browsers get for it.
+    """
+
+    __tablename__ = "tokens"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    rights: Mapped[str]
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    session_hash: Mapped[str] = mapped_column(unique=True)
+    made_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class RegistryChange(Base):
+    """A change of the companies file by the dashboard: who saved or deleted which entry."""
+
+    __tablename__ = "registry_changes"
+
+    id: Mapped[int] = mapped_column(BigKey, primary_key=True)
+    made_at: Mapped[datetime]
+    made_by: Mapped[str]
+    action: Mapped[str]
+    entry: Mapped[str]

@@ -1,0 +1,141 @@
+"""Tokens of the dashboard and its API: named, revocable, stored as hashes; and the record of who
+has changed the registry with them."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from sqlalchemy import exists, or_, select, update
+from sqlalchemy.orm import Session
+
+from newscrawl.storage.database import Database
+from newscrawl.storage.errors import StorageError
+from newscrawl.storage.leases import clock
+from newscrawl.storage.models import RegistryChange as ChangeRow
+from newscrawl.storage.models import Token as TokenRow
+
+Right = Literal["read", "edit"]
+RIGHTS: tuple[Right, ...] = get_args(Right)
+_BYTES = 32  # of randomness: no slow hash is needed, since nobody can guess them
+
+
+class TokenError(StorageError):
+    """A token that can't be made: one line that says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token without its secret."""
+
+    name: str
+    right: Right
+    made_at: datetime
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryChange:
+    """Who has changed which entry of the companies file, and how."""
+
+    made_by: str
+    action: str
+    entry: str
+    made_at: datetime
+
+
+def add_token(database: Database, name: str, right: Right) -> str:
+    """Store a new token and return its secret, which can't be found out later; raise TokenError if
+    the name was used before."""
+    secret = f"nc_{secrets.token_urlsafe(_BYTES)}"
+
+    def work(session: Session) -> None:
+        if session.scalar(select(TokenRow.id).where(TokenRow.name == name)) is not None:
+            raise TokenError(f"a token was named {name} before: choose another name")
+        session.add(
+            TokenRow(
+                name=name,
+                rights=right,
+                token_hash=_hash(secret),
+                session_hash=_hash(session_of(secret)),
+                made_at=clock(session),
+            )
+        )
+
+    database.write(work)
+    return secret
+
+
+def list_tokens(database: Database) -> list[Token]:
+    """Return all tokens by name, also those that were revoked."""
+    with database.reading() as session:
+        rows = session.scalars(select(TokenRow)).all()
+        return sorted((_token(row) for row in rows), key=lambda one: one.name.casefold())
+
+
+def revoke_token(database: Database, name: str) -> bool:
+    """Revoke a token; return False if there is none of this name in use."""
+
+    def work(session: Session) -> bool:
+        revoked = session.execute(
+            update(TokenRow)
+            .where(TokenRow.name == name, TokenRow.revoked_at.is_(None))
+            .values(revoked_at=clock(session))
+            .returning(TokenRow.id)
+        )
+        return revoked.first() is not None
+
+    return database.write(work)
+
+
+def find_token(database: Database, secret: str = "", cookie: str = "") -> Token | None:
+    """Return the token with this secret, or with the cookie that `session_of` gives for it."""
+    given = or_(TokenRow.token_hash == _hash(secret), TokenRow.session_hash == _hash(cookie))
+    with database.reading() as session:
+        row = session.scalar(select(TokenRow).where(given, TokenRow.revoked_at.is_(None)).limit(1))
+        return None if row is None else _token(row)
+
+
+def has_tokens(database: Database) -> bool:
+    """Return whether a token was ever made: revoking the last one does not open the dashboard."""
+    with database.reading() as session:
+        return bool(session.scalar(select(exists().select_from(TokenRow))))
+
+
+def session_of(secret: str) -> str:
+    """Return the cookie of browsers that have sent the secret, which it does not reveal."""
+    return hmac.new(secret.encode(), b"newscrawl session", hashlib.sha256).hexdigest()
+
+
+def record_change(database: Database, made_by: str, action: str, entry: str) -> None:
+    """Record a change of the companies file."""
+
+    def work(session: Session) -> None:
+        now = clock(session)
+        session.add(ChangeRow(made_at=now, made_by=made_by, action=action, entry=entry))
+
+    database.write(work)
+
+
+def registry_changes(database: Database, limit: int) -> Sequence[RegistryChange]:
+    """Return the last changes of the companies file, the newest first."""
+    query = select(ChangeRow).order_by(ChangeRow.id.desc()).limit(limit)
+    with database.reading() as session:
+        return [
+            RegistryChange(
+                made_by=row.made_by, action=row.action, entry=row.entry, made_at=row.made_at
+            )
+            for row in session.scalars(query)
+        ]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _token(row: TokenRow) -> Token:
+    right = next(right for right in RIGHTS if right == row.rights)
+    return Token(name=row.name, right=right, made_at=row.made_at, revoked_at=row.revoked_at)

@@ -1,0 +1,435 @@
+"""Who may do what: every route with every kind of token, on both databases, and behind a proxy."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
+
+import pytest
+from fastapi import FastAPI
+from playwright.sync_api import Browser, expect
+from starlette.testclient import TestClient
+
+from newscrawl.cli.explainer import find_mentions_again
+from newscrawl.dashboard import Config, create_app
+from newscrawl.dashboard.pages import access
+from newscrawl.storage import Database, open_database, queries, upgrade_database
+from newscrawl.storage.tokens import (
+    TokenError,
+    add_token,
+    find_token,
+    has_tokens,
+    list_tokens,
+    registry_changes,
+    revoke_token,
+    session_of,
+)
+from tests.browsers import Watched, chromium
+from tests.cli.test_serve import asked, served
+from tests.conftest import Newscrawl
+from tests.dashboard.test_corrections import COMPANIES, PAGE, URL, fill
+from tests.dashboards import NOW, explain, serving
+
+BASE = "http://127.0.0.1:8300"
+SHARED = "correct horse battery"
+Kind = Literal["none", "wrong", "revoked", "read", "edit", "shared"]
+KINDS: tuple[Kind, ...] = ("none", "wrong", "revoked", "read", "edit", "shared")
+MAY_READ, MAY_EDIT = {"read", "edit", "shared"}, {"edit", "shared"}
+OPEN = {("GET", "/sign-in"), ("POST", "/sign-in")}
+# Everybody who is signed in may sign out.
+HARMLESS = {("POST", "/sign-out")}
+
+
+@pytest.fixture
+def companies(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.toml"
+    path.write_text(COMPANIES, "utf-8")
+    return path
+
+
+@pytest.fixture
+def news(database_url: str, companies: Path) -> Iterator[Database]:
+    upgrade_database(database_url)
+    with open_database(database_url) as opened:
+        fill(opened, companies)
+        yield opened
+
+
+@pytest.fixture
+def secrets(news: Database) -> dict[Kind, str]:
+    """A token of each kind."""
+    made: dict[Kind, str] = {"none": "", "wrong": "nc_" + "x" * 43, "shared": SHARED}
+    made |= {"read": add_token(news, "ann", "read"), "edit": add_token(news, "ben", "edit")}
+    made["revoked"] = add_token(news, "cat", "edit")
+    assert revoke_token(news, "cat")
+    return made
+
+
+def config(url: str, companies: Path, **settings: Any) -> Config:
+    return Config(
+        database_url=url,
+        companies=companies,
+        explain=explain,
+        find_again=find_mentions_again,
+        clock=lambda: NOW,
+        **settings,
+    )
+
+
+Open = Callable[..., TestClient]
+
+
+@pytest.fixture
+def opened(database_url: str, companies: Path) -> Iterator[Open]:
+    """Opens the dashboard for a token, sent by a program."""
+    with ExitStack() as stack:
+
+        def make(secret: str = "", address: str = "127.0.0.1", **settings: Any) -> TestClient:
+            app = create_app(config(database_url, companies, **settings))
+            headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+            return stack.enter_context(
+                TestClient(
+                    app,
+                    base_url=BASE,
+                    follow_redirects=False,
+                    headers=headers,
+                    client=(address, 5000),
+                )
+            )
+
+        yield make
+
+
+def routes_of(app: FastAPI) -> list[tuple[str, str]]:
+    """Every method and path of the application."""
+    found: list[tuple[str, str]] = []
+
+    def walk(routes: Sequence[Any]) -> None:
+        for route in routes:
+            if methods := getattr(route, "methods", None):
+                found.extend((method, route.path) for method in methods)
+            elif inner := getattr(route, "routes", None):
+                walk(inner)
+            elif router := getattr(route, "original_router", None):
+                walk(router.routes)
+
+    walk(app.routes)
+    return sorted({(method, path) for method, path in found if not path.startswith("/static")})
+
+
+def filled(path: str) -> str:
+    """The path with values in place of its parameters, and the parameters that most routes need."""
+    for name in ("{name:path}", "{company}", "{company:path}", "{name}"):
+        path = path.replace(name, "Siemens")
+    assert "{" not in path
+    together = "company=Siemens&company=Alstom&q=line&story=1&since=2026-11-01"
+    return f"{path}?url={quote(URL, safe='')}&{together}"
+
+
+def verdict(answer: Any) -> str:
+    """Whether the guard lets the request through, and if not, what it says."""
+    if answer.status_code == 401 or answer.headers.get("Location", "").startswith("/sign-in?"):
+        return "who are you?"
+    if answer.status_code == 403 and "You may only read here." in answer.text:
+        return "only read"
+    return "answered"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_route_asks_for_its_right(opened: Open, secrets: dict[Kind, str], kind: Kind) -> None:
+    client = opened(secrets[kind], token=SHARED)
+    app: Any = client.app
+    routes = routes_of(app)
+    assert len(routes) > 45
+    assert {path for _, path in routes} >= {"/", "/alerts", "/report", "/api/counts"}
+    for method, path in routes:
+        expected = "answered"
+        if (method, path) not in OPEN:
+            if kind not in MAY_READ:
+                expected = "who are you?"
+            elif method == "POST" and kind not in MAY_EDIT and (method, path) not in HARMLESS:
+                expected = "only read"
+        answer = client.request(method, filled(path), data={} if method == "POST" else None)
+        assert verdict(answer) == expected, (method, path, answer.status_code)
+        assert answer.status_code < 500, (method, path, answer.text)
+
+
+def test_no_route_is_missed(opened: Open) -> None:
+    app: Any = opened().app
+    documented = {path for path, about in app.openapi()["paths"].items() if "get" in about}
+    known = {path for _, path in routes_of(app)}
+    assert documented <= known
+    assert {method for method, _ in routes_of(app)} <= {"GET", "HEAD", "POST"}
+
+
+def test_first_token_closes_the_dashboard_and_revoking_it_does_not_open_it(
+    opened: Open, news: Database
+) -> None:
+    client = opened()
+    assert client.get("/").status_code == 200
+    secret = add_token(news, "ann", "read")
+    assert client.get("/").status_code == 303
+    assert opened(secret).get("/").status_code == 200
+    revoke_token(news, "ann")
+    assert opened(secret).get("/").status_code == 303
+    assert client.get("/").status_code == 303
+
+
+def seal_of(client: TestClient, path: str = PAGE) -> str:
+    return client.get(path).text.split('name="seal" value="')[1].split('"')[0]
+
+
+def test_correction_carries_the_name_of_the_token(
+    opened: Open, secrets: dict[Kind, str], news: Database
+) -> None:
+    client = opened(secrets["edit"])
+    client.post("/article/name", data={"seal": seal_of(client), "url": URL, "name": "somebody"})
+    form = {"seal": seal_of(client), "url": URL, "everywhere": "Alstom"}
+    assert client.post("/article/corrections", data=form).status_code == 303
+    assert {row.made_by for row in queries.corrections(news)} == {"ben"}
+    page = client.get(PAGE).text
+    assert "Signed by ben" in page
+    assert "Your name" not in page
+
+
+def test_change_of_the_registry_carries_the_name_of_the_token(
+    opened: Open, secrets: dict[Kind, str], news: Database
+) -> None:
+    client = opened(secrets["edit"])
+    for path, fields in (
+        ("/registry", {"name": "Harbour Bank"}),
+        ("/registry/group", {"name": "ships", "members": "BMW\nAlstom"}),
+    ):
+        edit = "/registry/edit" if path == "/registry" else path
+        text = client.get(edit).text
+        mark = text.split('name="mark" value="')[1].split('"')[0]
+        form = {"seal": seal_of(client, edit), "mark": mark, **fields}
+        assert client.post(f"{path}/save", data=form).status_code == 303
+    assert [(one.made_by, one.action, one.entry) for one in registry_changes(news, 5)] == [
+        ("ben", "saved", "ships (group)"),
+        ("ben", "saved", "Harbour Bank"),
+    ]
+    assert "saved by ben" in " ".join(client.get("/registry").text.split())
+
+
+def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) -> None:
+    client = opened(secrets["read"])
+    page = client.get(PAGE).text
+    assert "bid for the new line over the river" in page
+    assert "<button" not in page.split("<main")[1].split("</main>")[0]
+    registry = client.get("/registry").text
+    assert "New company" not in registry
+    assert "Find mentions again" not in registry
+
+
+def test_browser_signs_in_with_a_token_until_it_is_revoked(
+    opened: Open, secrets: dict[Kind, str], news: Database
+) -> None:
+    client = opened()
+    form = {"token": secrets["read"], "then": "/sources", "seal": seal_of(client, "/sign-in")}
+    answer = client.post("/sign-in", data=form)
+    assert answer.headers["Location"] == "/sources"
+    assert secrets["read"] not in answer.headers["Set-Cookie"]
+    assert client.get("/").status_code == 200
+    assert "Sign out" in client.get("/").text
+    assert client.post("/registry/save", data={}).status_code == 403
+    revoke_token(news, "ann")
+    assert client.get("/").status_code == 303
+
+
+@pytest.mark.parametrize("kind", ["wrong", "revoked", "none"])
+def test_invalid_token_signs_nobody_in(
+    opened: Open, secrets: dict[Kind, str], kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access, "WRONG_PAUSE", 0.0)
+    client = opened()
+    form = {"token": secrets[kind], "seal": seal_of(client, "/sign-in")}
+    assert client.post("/sign-in", data=form).status_code == 401
+    assert client.get("/").status_code == 303
+
+
+def test_database_holds_no_secret(news: Database) -> None:
+    secret = add_token(news, "ann", "edit")
+    with news.reading() as session:
+        stored = str(session.connection().exec_driver_sql("SELECT * FROM tokens").all())
+    assert secret not in stored
+    assert session_of(secret) not in stored
+    found = find_token(news, secret)
+    assert found is not None
+    assert (found.name, found.right) == ("ann", "edit")
+    assert find_token(news, "", session_of(secret)) == found
+    # What stands in the database opens nothing.
+    for value in stored.replace("'", " ").replace(",", " ").split():
+        assert find_token(news, value, value) is None
+    with pytest.raises(TokenError, match="a token was named ann before"):
+        add_token(news, "ann", "read")
+
+
+def test_unreadable_database_lets_nobody_change_anything(tmp_path: Path, companies: Path) -> None:
+    app = create_app(config(f"sqlite:///{tmp_path}/missing.sqlite", companies))
+    with TestClient(app, base_url=BASE, follow_redirects=False) as client:
+        assert client.get("/").status_code == 503
+        assert client.post("/registry/save", data={"name": "x"}).status_code == 403
+
+
+# A proxy that signs users in ---------------------------------------------------------------------
+
+
+PROXY = (ip_network("10.0.0.7"),)
+
+
+@pytest.mark.parametrize(
+    ("address", "users", "editors", "expected"),
+    [
+        ("10.0.0.7", ["ann@example.org"], set(), "read"),
+        ("10.0.0.7", ["ann@example.org"], {"ann@example.org"}, "edit"),
+        ("10.0.0.7", ["ann@example.org"], {"*"}, "edit"),
+        ("10.0.0.7", [], {"*"}, "nobody"),
+        ("10.0.0.7", [" "], {"*"}, "nobody"),
+        ("10.0.0.7", ["*"], set(), "read"),
+        ("10.0.0.7", ["ann", "root"], {"root"}, "nobody"),
+        ("10.0.0.7", ["x" * 101], {"*"}, "nobody"),
+        ("10.0.0.8", ["ann@example.org"], {"*"}, "nobody"),
+        ("127.0.0.1", ["ann@example.org"], {"*"}, "nobody"),
+    ],
+)
+def test_only_the_proxy_may_name_users(
+    opened: Open, news: Database, address: str, users: list[str], editors: set[str], expected: str
+) -> None:
+    client = opened(address=address, proxies=PROXY, editors=frozenset(editors))
+    headers = [("X-Forwarded-User", user) for user in users]
+    read = client.get("/", headers=headers)
+    change = client.post("/article/name", headers=headers, data={"url": URL, "name": "a"})
+    assert read.status_code == (303 if expected == "nobody" else 200)
+    assert (
+        verdict(change)
+        == {
+            "nobody": "who are you?",
+            "read": "only read",
+            "edit": "answered",
+        }[expected]
+    )
+
+
+def test_other_addresses_need_a_token_beside_the_proxy(
+    opened: Open, secrets: dict[Kind, str]
+) -> None:
+    client = opened(secrets["read"], proxies=PROXY, editors=frozenset({"*"}))
+    headers = {"X-Forwarded-User": "root"}
+    assert client.get("/", headers=headers).status_code == 200
+    assert client.post("/article/name", headers=headers, data={}).status_code == 403
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """A reverse proxy that has signed Ann in: it passes each request on, with her name."""
+
+    target = ""
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.target)
+        connection = HTTPConnection(parts.hostname or "", parts.port or 80, timeout=20)
+        # What the browser says about users is replaced.
+        connection.request("GET", self.path, headers={"X-Forwarded-User": "ann@example.org"})
+        answer = connection.getresponse()
+        body = answer.read()
+        self.send_response(answer.status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        connection.close()
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+
+def test_example_of_the_docs_works_behind_a_real_proxy(tmp_path: Path, companies: Path) -> None:
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        fill(database, companies)
+    settings = {"NEWSCRAWL_SERVE_PROXY": "127.0.0.1", "NEWSCRAWL_SERVE_EDITORS": "ann@example.org"}
+    with served(tmp_path, **settings) as url:
+        handler = type("ProxyOfServer", (Proxy,), {"target": url})
+        proxy = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        Thread(target=proxy.serve_forever, args=(0.05,), daemon=True).start()
+        try:
+            front = f"http://127.0.0.1:{proxy.server_address[1]}"
+            page = asked(f"{front}{PAGE}", **{"X-Forwarded-User": "mallory"}).decode()
+            assert "Signed by ann@example.org" in page
+            assert json.loads(asked(f"{front}/api/facts"))["rows"]["articles"] == 1
+        finally:
+            proxy.shutdown()
+            proxy.server_close()
+
+
+# In a browser, and on the command line -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_signing_in_by_keyboard(
+    tmp_path: Path,
+    companies: Path,
+    browser: Browser,
+    width: int,
+    scheme: Literal["light", "dark"],
+) -> None:
+    url = f"sqlite:///{tmp_path}/news.sqlite"
+    with open_database(url) as database:
+        fill(database, companies)
+        secret = add_token(database, "ann", "read")
+    with serving(config(url, companies)) as base:
+        context = browser.new_context(viewport={"width": width, "height": 860}, color_scheme=scheme)
+        watched = Watched(context.new_page(), base)
+        page = watched.open(PAGE)
+        assert watched.violations() == []
+        expect(page.get_by_label("Token")).to_be_focused()
+        page.keyboard.type(secret)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Siemens bids")
+        assert watched.violations() == []
+        assert page.get_by_role("main").get_by_role("button").count() == 0
+        page.get_by_role("button", name="Sign out").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("Token")).to_be_visible()
+        assert watched.elsewhere == []
+        context.close()
+
+
+def test_tokens_are_made_listed_and_revoked(newscrawl: Newscrawl) -> None:
+    open_database("sqlite:///newscrawl.sqlite").close()
+    assert "No tokens" in newscrawl("tokens", "list").err
+    made = newscrawl("tokens", "add", "ann", "--right", "edit")
+    assert (made.code, "ann may edit" in made.err) == (0, True)
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        found = find_token(database, made.out.strip())
+        assert found is not None
+        assert found.right == "edit"
+    assert newscrawl("tokens", "add", "ann").code == 2
+    assert newscrawl("tokens", "add", " ").code == 2
+    assert newscrawl("tokens", "revoke", "ann").code == 0
+    assert newscrawl("tokens", "revoke", "ann").code == 1
+    (row,) = json.loads(newscrawl("tokens", "list", "--format", "json").out)
+    assert (row["name"], row["right"]) == ("ann", "edit")
+    assert row["revoked"]
+    with open_database("sqlite:///newscrawl.sqlite") as database:
+        assert has_tokens(database)
+        assert list_tokens(database)[0].revoked_at is not None
+
+
+def test_tokens_are_enough_to_give_other_machines_access(tmp_path: Path) -> None:
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        secret = add_token(database, "ann", "read")
+    with served(tmp_path, "--host", "0.0.0.0") as url:  # noqa: S104
+        at = url.replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+        assert asked(f"{at}api/facts", Authorization=f"Bearer {secret}")
