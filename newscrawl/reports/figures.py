@@ -1,7 +1,7 @@
 """The figures of a report: each is the answer to a question of `newscrawl.storage.queries`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
@@ -79,6 +79,7 @@ class Report:
     completeness: Completeness
     completeness_before: Completeness
     gaps: tuple[tuple[str, int, int], ...]
+    source_names: Mapping[str, str]
     made_at: datetime
     version: str
 
@@ -89,6 +90,10 @@ class Report:
         if len(names) <= 3:
             return ", ".join(names)
         return f"{', '.join(names[:2])} and {len(names) - 2} others"
+
+    def source_name(self, slug: str) -> str:
+        """Return the name of a source for people."""
+        return self.source_names.get(slug) or slug
 
     @property
     def file_name(self) -> str:
@@ -148,6 +153,7 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
         completeness=queries.completeness(database, scope=scope),
         completeness_before=queries.completeness(database, scope=earlier),
         gaps=_gaps(database, scope),
+        source_names=queries.source_names(database),
         made_at=scope.now or datetime.now(UTC),
         version=version("newscrawl"),
     )

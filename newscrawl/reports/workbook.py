@@ -119,7 +119,11 @@ class _Book:
         self._table(
             "Sources",
             ("Company", "Source", "Articles"),
-            [(one.company, *row) for one in companies for row in one.sources],
+            [
+                (one.company, self.report.source_name(slug), number)
+                for one in companies
+                for slug, number in one.sources
+            ],
         )
         self._table(
             "Named together",
@@ -137,7 +141,7 @@ class _Book:
         sheet = self._table(
             "Coverage",
             ("Source not read every day", "Days not read", "Days of the source"),
-            report.gaps,
+            [(report.source_name(slug), *days) for slug, *days in report.gaps],
         )
         wrapped = self.book.add_format({"text_wrap": True, "valign": "top"})
         sheet.set_column(4, 4, 100)
