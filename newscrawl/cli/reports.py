@@ -50,8 +50,8 @@ GroupOption = Annotated[
 PeriodOption = Annotated[
     str | None,
     typer.Option(
-        help="last-week, last-month, last-quarter, last-year, or 30d for the last thirty days; "
-        "else last-month.",
+        help="this-week, this-month, last-week, last-month, last-quarter, last-year, or 30d for "
+        "the last thirty days; else last-month.",
         metavar="PERIOD",
     ),
 ]

@@ -32,7 +32,7 @@ MAX_BESIDE = 5
 DAYS_OF_WEEKS = 93
 DAYS_OF_MONTHS = 731
 
-PERIODS = ("last-week", "last-month", "last-quarter", "last-year")
+PERIODS = ("this-week", "this-month", "last-week", "last-month", "last-quarter", "last-year")
 Step = Literal["day", "week", "month"]
 
 
@@ -102,9 +102,13 @@ class Report:
 
 
 def period_of_name(name: str, today: date) -> tuple[date, date]:
-    """Return the first and the last day of last-week (from Monday), last-month, last-quarter or
-    last-year; raise QuestionError for any other name."""
+    """Return the first and the last day of one of `PERIODS`: weeks begin on Monday, and this-week
+    and this-month end today. Raise QuestionError for any other name."""
     match name:
+        case "this-week":
+            return today - timedelta(days=today.weekday()), today
+        case "this-month":
+            return today.replace(day=1), today
         case "last-week":
             last = today - timedelta(days=today.weekday() + 1)
             return last - timedelta(days=6), last

@@ -182,6 +182,8 @@ def test_number_of_companies_is_limited(news: Database, names: list[str]) -> Non
 @pytest.mark.parametrize(
     ("name", "first", "last"),
     [
+        ("this-week", "2026-11-16", "2026-11-18"),
+        ("this-month", "2026-11-01", "2026-11-18"),
         ("last-week", "2026-11-09", "2026-11-15"),
         ("last-month", "2026-10-01", "2026-10-31"),
         ("last-quarter", "2026-07-01", "2026-09-30"),
