@@ -1,7 +1,7 @@
 """newscrawl mentions: how often companies were in the news, and companies compared."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -392,6 +392,10 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
         write_json(asdict(found))
         return bool(found.number)
     sources = query.source_names
+    shown_as: dict[str, Callable[[object], str]] = {
+        "source": lambda slug: sources.get(str(slug), str(slug)),
+        "score": lambda score: "" if score is None else f"{score:.2f}",
+    }
     one_company = len(query.scope.members(names[0])) == 1 if names else False
     shown = [
         Column(
@@ -399,7 +403,7 @@ def _show_proof(query: QueryContext, names: Sequence[str], options: _Options) ->
             heading=name,
             number=name in {"adds", "score"},
             wide=name in {"sentence", "source"},
-            show=(lambda slug: sources.get(str(slug), str(slug))) if name == "source" else None,
+            show=shown_as.get(name),
             table=name != "company" or not one_company or options.beside is not None,
         )
         for name in _PROVEN
@@ -446,7 +450,9 @@ def _proof_note(found: "Proof", offset: int) -> str:
     listed = f"Articles {offset + 1:,} to {offset + len(found.articles):,} of {found.total:,}."
     covered = sum(one.completeness.covered for one in found.coverage)
     expected = sum(one.completeness.expected for one in found.coverage)
-    read = f"Source-days read: {covered:,} of {expected:,} in {len(found.coverage):,} sources."
+    number = len(found.coverage)
+    sources = "1 source" if number == 1 else f"{number:,} sources"
+    read = f"Source-days read: {covered:,} of {expected:,} in {sources}."
     left_out = "".join(f" Left out, {_reason(one)}." for one in found.left_out)
     versions = found.versions
     used = f"In use: newscrawl {versions.program}, companies {versions.companies}, models of "
