@@ -51,7 +51,7 @@ class Cost:
 
     @property
     def total(self) -> float:
-        """The sum of all processes."""
+        """Return the sum of all processes."""
         return self.reader + self.worker + self.scheduler + self.command + self.database
 
 

@@ -186,3 +186,24 @@ def test_ci_runs_the_command_of_the_readme_in_a_clone() -> None:
     )
     assert command
     assert command[1] == command[2]
+
+
+# Docstrings --------------------------------------------------------------------------------------
+
+# What ruff's D401 lets pass, and what it does not read: properties.
+_NOT_VERBS = {"A", "An", "Are", "Can", "Does", "Has", "How", "Is", "May", "The", "Whether"}
+_NOT_VERBS |= {"What", "Where", "Which", "Who"}
+_PACKAGES = ("newscrawl", "spiders", "pipelines", "benchmarks")
+
+
+@pytest.mark.parametrize("package", _PACKAGES)
+def test_docstrings_of_functions_begin_with_a_verb(package: str) -> None:
+    checked = 0
+    for path in sorted((PROJECT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                first = (ast.get_docstring(node) or "").partition(" ")[0]
+                checked += bool(first)
+                place = f"{path.relative_to(PROJECT)}: {node.name}"
+                assert first not in _NOT_VERBS, f"{place}: begin with Return or an imperative"
+    assert checked

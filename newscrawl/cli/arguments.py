@@ -268,14 +268,14 @@ class QueryContext:
 
     @property
     def source_names(self) -> dict[str, str]:
-        """The names of the sources for tables, by slug."""
+        """Return the names of the sources for tables, by slug."""
         from newscrawl.storage import queries
 
         return queries.source_names(self.database)
 
     @property
     def versions(self) -> "Versions":
-        """What is in use: the program, the companies, the models of extraction."""
+        """Return the versions in use: the program, the companies, the models of extraction."""
         from newscrawl.reading import versions_of
 
         return versions_of(self.registry if self.registry is not None else companies_from(None))

@@ -123,8 +123,8 @@ class Network:
 
     @cached_property
     def _compiled(self) -> Any:
-        """The same network in the kernel; None without it, and where its layers have another width
-        than the kernel's."""
+        """Return the same network in the kernel; None without a kernel, and where the layers are
+        wider or narrower than the kernel's."""
         kernel, weights = compiled.kernel, self.weights
         if kernel is None or weights["mix"].shape[2] != kernel.NETWORK_WIDTH:
             return None

@@ -82,7 +82,7 @@ class Scope:
 
     @property
     def slugs(self) -> frozenset[str] | None:
-        """The sources that `source`, `group` and `tier` leave, by slug; None for all."""
+        """Return the sources that `source`, `group` and `tier` leave, by slug; None for all."""
         chosen = []
         if self.source is not None:
             chosen.append({self.source})
@@ -94,7 +94,7 @@ class Scope:
 
     @property
     def narrows_sources(self) -> bool:
-        """Whether the question is about some of the sources."""
+        """Return whether the question is about some of the sources."""
         return any(one is not None for one in (self.source, self.group, self.tier, self.country))
 
     def owner(self, company: str, day: date | None = None) -> str:

@@ -142,7 +142,7 @@ class Surroundings:
 
     @cached_property
     def before(self) -> Sequence[Piece]:
-        """The nodes before the headline."""
+        """Return the nodes before the headline."""
         if self.heading is None:
             return ()
         if compiled.kernel is not None:
@@ -154,7 +154,7 @@ class Surroundings:
 
     @cached_property
     def after(self) -> Sequence[Piece]:
-        """The nodes after the headline."""
+        """Return the nodes after the headline."""
         if self.heading is None:
             return ()
         if compiled.kernel is not None:
