@@ -151,11 +151,6 @@ def total(counts: Sequence[MentionCount]) -> Hits:
     return sum((count.hits for count in counts if count.hits), Hits())
 
 
-def total_or_gap(counts: Sequence[MentionCount]) -> Hits | None:
-    """Return the sum of all periods; None where none was covered."""
-    return total(counts) if any(count.hits is not None for count in counts) else None
-
-
 def number(hits: Hits | None, count: Count) -> int:
     """Return what is counted; 0 without coverage."""
     return 0 if hits is None else (getattr(hits, count) or 0)

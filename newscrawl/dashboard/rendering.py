@@ -29,6 +29,7 @@ from newscrawl.dashboard.counting import CountingJobs
 from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.mentions import Companies
+from newscrawl.reports import MIN_FOR_PERCENT, verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
@@ -304,6 +305,7 @@ def make_templates() -> Environment:
         "day": day,
         "moment": moment,
         "clock": clock,
+        "verdict": verdict_text,
         "pieces": lambda snippet: marked_pieces(snippet.text, snippet.marks),
     }
     templates.globals |= {
@@ -312,6 +314,7 @@ def make_templates() -> Environment:
         "proof_address": proof_address,
         "period_address": period_address,
         "query": query,
+        "min_for_percent": MIN_FOR_PERCENT,
     }
     return templates
 

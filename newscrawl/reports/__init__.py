@@ -6,20 +6,30 @@ worth is decided by `significance`.
 
 from typing import Literal
 
-from newscrawl.reports.document import html_report, report_policy
-from newscrawl.reports.figures import MAX_COMPANIES, Report, make_report, period_of_name
+from newscrawl.reports.document import html_report, report_policy, verdict_text
+from newscrawl.reports.figures import (
+    MAX_COMPANIES,
+    Report,
+    change_of,
+    make_report,
+    period_of_name,
+)
+from newscrawl.reports.significance import MIN_FOR_PERCENT
 from newscrawl.reports.workbook import workbook
 
 __all__ = [
     "MAX_COMPANIES",
     "MEDIA_TYPES",
+    "MIN_FOR_PERCENT",
     "Report",
     "ReportFormat",
+    "change_of",
     "html_report",
     "make_report",
     "period_of_name",
     "report_file",
     "report_policy",
+    "verdict_text",
     "workbook",
 ]
 

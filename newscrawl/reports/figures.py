@@ -163,6 +163,15 @@ def make_report(database: Database, companies: Sequence[str], scope: Scope) -> R
     )
 
 
+def change_of(database: Database, company: str, scope: Scope, earlier: Scope) -> Change:
+    """Return the change of a company's articles between the days of two scopes."""
+    days, before = (
+        queries.mention_counts(database, "day", company=company, scope=one)
+        for one in (scope, earlier)
+    )
+    return compare(_days(days), _days(before))
+
+
 def _figures(
     database: Database, name: str, scope: Scope, earlier: Scope, by: Step
 ) -> tuple[tuple[date, ...], CompanyFigures]:

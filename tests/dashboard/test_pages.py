@@ -90,7 +90,28 @@ def test_overview_compares_with_the_period_before(client: TestClient, database: 
     text = client.get("/?days=7").text
     row = text.split('href="/company/Siemens')[1].split("</tr>")[0]
     assert re.search(r'<td class="n strong"><a [^>]+>3</a></td>', row)
-    assert "200%" in row
+    assert "1 → 3" in row
+    assert "200%" not in row
+
+
+def test_growth_of_larger_numbers_is_in_percent(client: TestClient, database: Database) -> None:
+    for back in (*range(15), *range(30, 40)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert "</span> 50%</span>" in row
+
+
+def test_company_page_says_whether_a_change_may_be_chance(
+    client: TestClient, database: Database
+) -> None:
+    for back in range(20):
+        save(database, back, headline("Siemens"))
+        save(database, back + 30, headline("Nokia"))
+    for back in (0, 35):
+        save(database, back, headline("BMW"))
+    assert "before: <a" in client.get("/company/BMW").text
+    assert "; no clear change (p" in client.get("/company/BMW").text
+    assert "; more than before (p" in client.get("/company/Siemens").text
 
 
 def test_day_without_a_crawl_is_a_gap(client: TestClient, database: Database) -> None:

@@ -24,7 +24,6 @@ from newscrawl.dashboard.charts import (
     ranking_csv,
     spark,
     total,
-    total_or_gap,
     wants_csv,
 )
 from newscrawl.dashboard.filters import MAX_VALUE, Count, Filters
@@ -36,6 +35,7 @@ from newscrawl.dashboard.rendering import (
     render,
 )
 from newscrawl.mentions.company import Company
+from newscrawl.reports import change_of
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import CoverageDay, FoundArticle, Group, MentionCount, Share
@@ -194,9 +194,7 @@ def company(request: Request, name: str) -> Response:
             owner=scope.structure.parents.get(name),
             owned=scope.structure.owned.get(name, (None, None)),
             hits=total(parts["source"]),
-            before=total_or_gap(
-                queries.mention_counts(database, "month", company=name, scope=filters.before.scope)
-            ),
+            change=change_of(database, name, scope, filters.before.scope),
             completeness=queries.completeness(database, scope=scope),
             boilerplate=queries.boilerplate(database, company=name, scope=scope),
             parts_by={by: _top(counts, filters.count) for by, counts in parts.items()},
