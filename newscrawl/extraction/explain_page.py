@@ -1,6 +1,6 @@
 """The page of `newscrawl explain`: one file, no scripts, nothing of the explained page active."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import exp, log
@@ -43,12 +43,16 @@ _COUNTS = frozenset(("sentence_length", "sentences"))  # all other features are 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSentence:
     """The sentence whose block is explained first: of the body, or the headline. `mentions` say for
-    each company in it by which rule it counts; `back` is the address of the article's page."""
+    each company in it by which rule it counts; `back` is the address of the article's page.
+
+    With `left_out`, a company, the first dropped block is explained in which `finds` finds it."""
 
     text: str = ""
     section: Section = "body"
     mentions: tuple[str, ...] = ()
     back: str = ""
+    left_out: str = ""
+    finds: Callable[[str], bool] | None = None
 
 
 NO_SENTENCE = AskedSentence()
@@ -106,9 +110,19 @@ def render(explanation: Explanation, asked: AskedSentence = NO_SENTENCE) -> str:
             blocks=len(explanation.blocks),
             shown=len(shown),
             without=_probability_without,
-            answer=block_of(explanation.blocks, asked.text) if asked.section == "body" else None,
+            answer=_answer(explanation, asked),
         )
     )
+
+
+def _answer(explanation: Explanation, asked: AskedSentence) -> BlockReading | None:
+    if asked.finds is not None:
+        method, finds = explanation.article.method, asked.finds
+        dropped = (
+            block for block in explanation.blocks[:MAX_BLOCKS] if method not in block.taken_by
+        )
+        return next((block for block in dropped if finds(block.text)), None)
+    return block_of(explanation.blocks, asked.text) if asked.section == "body" else None
 
 
 def block_of(blocks: Sequence[BlockReading], sentence: str) -> BlockReading | None:

@@ -15,8 +15,9 @@ from shutil import copyfile
 import pytest
 from starlette.testclient import TestClient
 
-from newscrawl.dashboard import Config, create_app
+from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
 from newscrawl.dashboard.security import POLICY
+from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Mention
 from newscrawl.storage import Database, open_database, upgrade_database
 from newscrawl.storage.status import Incident, record_incidents
@@ -52,6 +53,7 @@ def save(
     source: str = "ft",
     language: str = "en",
     country: str = "gb",
+    boilerplate: tuple[tuple[str, int], ...] = (),
 ) -> None:
     """An article of so many days ago."""
     moment = NOON.replace(year=TODAY.year, month=TODAY.month, day=TODAY.day) - timedelta(days=back)
@@ -71,7 +73,7 @@ def save(
         source, source.upper(), country, language, f"https://{source}.example/"
     )
     run = database.start_run(source)
-    save_document(database, item, run)
+    save_document(database, replace(item, boilerplate=boilerplate), run)
     database.record_coverage(source, moment.date(), "ok", 1, 1)
 
 
@@ -399,6 +401,31 @@ def test_only_pages_of_stored_articles_are_explained(file: Path, database: Datab
     with TestClient(app, base_url="http://localhost") as client:
         assert client.get("/article/explanation?url=http://10.0.0.1/admin").status_code == 404
         assert asked == []
+
+
+def test_hit_in_a_teaser_leads_to_the_reason_why_it_is_not_counted(
+    file: Path, database: Database
+) -> None:
+    found: list[AskedSentence] = []
+
+    def explain(_: Texts, fetch_anew: bool, asked: AskedSentence) -> ExplainedDocument:
+        found.append(asked)
+        raise UnexplainedError("not in the archive")
+
+    save(database, 0, headline("Siemens"), boilerplate=(("Yahoo", 2),))
+    app = create_app(config_of(file, explain=explain))
+    with TestClient(app, base_url="http://localhost") as client:
+        page = client.get("/proof?counted=boilerplate&company=Yahoo").text
+        link = re.search(r'href="(/article/explanation[^"]+left_out=Yahoo)"', page)
+        assert link, page
+        assert "Why is Yahoo not counted here?" in client.get(unescape(link[1])).text
+        article = client.get(unescape(link[1]).replace("/explanation", "")).text
+        assert unescape(link[1]) in unescape(article)
+    (asked,) = found
+    assert asked.left_out == "Yahoo"
+    assert asked.finds is not None
+    assert asked.finds("More news: Yahoo buys a mill")
+    assert not asked.finds("More news: a mill is sold")
 
 
 # Both kinds of database --------------------------------------------------------------------------

@@ -246,6 +246,21 @@ def test_headline_is_explained_by_the_metadata() -> None:
     assert "It is the headline" in answer
 
 
+def test_company_of_a_teaser_is_answered_with_the_dropped_block() -> None:
+    explanation = explain(PAGE)
+    method = explanation.article.method
+    teaser = next(block for block in explanation.blocks if method not in block.taken_by)
+    asked = AskedSentence(left_out="Yahoo", finds=lambda text: text == teaser.text)
+    answer = answer_of(PAGE, asked)
+    assert answer.startswith("Why is Yahoo not counted here?")
+    assert f"block #{teaser.number} of {len(explanation.blocks)}, which combined dropped" in answer
+
+
+def test_company_in_no_dropped_block_is_said_to_be_missing() -> None:
+    asked = AskedSentence(left_out="Yahoo", finds=lambda _: False)
+    assert "No block of this page that was dropped names it" in answer_of(PAGE, asked)
+
+
 def test_explanation_leads_back_to_the_article() -> None:
     page = lxml_html.document_fromstring(
         render(explain(PAGE), AskedSentence(back="/article?url=x"))

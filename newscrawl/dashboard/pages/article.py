@@ -24,6 +24,7 @@ from newscrawl.dashboard.rendering import (
     article_address,
     changes,
     check_seal,
+    companies_in_use,
     identity_of_request,
     name_of_person,
     paragraphs,
@@ -195,9 +196,14 @@ PlaceText = Annotated[str, Field(pattern=r"^((title|body):\d{1,9})?$")]
 
 
 @router.get("/article/explanation", response_class=HTMLResponse)
-def explanation(request: Request, url: str, at: Annotated[PlaceText, Query()] = "") -> Response:
+def explanation(
+    request: Request,
+    url: str,
+    at: Annotated[PlaceText, Query()] = "",
+    left_out: Annotated[str, Query(max_length=MAX_VALUE)] = "",
+) -> Response:
     """Show the explanation of the archived page, or offer to fetch it."""
-    return _explained(request, url, at, fetch_anew=False)
+    return _explained(request, url, at, left_out, fetch_anew=False)
 
 
 @router.post("/article/explanation", response_class=HTMLResponse)
@@ -205,14 +211,15 @@ def fetch_explanation(
     request: Request,
     url: Annotated[str, Form(max_length=4000)],
     at: Annotated[PlaceText, Form()] = "",
+    left_out: Annotated[str, Form(max_length=MAX_VALUE)] = "",
     seal: Annotated[str, Form(max_length=200)] = "",
 ) -> Response:
     """Fetch the page, and show its explanation."""
     check_seal(request, seal)
-    return _explained(request, url, at, fetch_anew=True)
+    return _explained(request, url, at, left_out, fetch_anew=True)
 
 
-def _explained(request: Request, url: str, at: str, *, fetch_anew: bool) -> Response:
+def _explained(request: Request, url: str, at: str, left_out: str, *, fetch_anew: bool) -> Response:
     """Return the explanation of an article's page. Only pages of stored articles are explained, so
     that nobody can have us fetch any page."""
     state = app_state(request)
@@ -223,11 +230,32 @@ def _explained(request: Request, url: str, at: str, *, fetch_anew: bool) -> Resp
     if state.config.explain is None:
         raise HTTPException(404, "This dashboard was started without explanations.")
     urls = list(dict.fromkeys((found.row.url, *found.addresses)))
+    asked = _left_out(request, found, left_out) if left_out else _asked(found, at)
     try:
-        return _document(state.config.explain(urls, fetch_anew, _asked(found, at)).document)
+        return _document(state.config.explain(urls, fetch_anew, asked).document)
     except UnexplainedError as error:
         status = 502 if fetch_anew else 404
-        return render(request, "explanation.html", status=status, url=url, at=at, reason=str(error))
+        return render(
+            request,
+            "explanation.html",
+            status=status,
+            url=url,
+            at=at,
+            left_out=left_out,
+            reason=str(error),
+        )
+
+
+def _left_out(request: Request, found: ArticlePage, company: str) -> AskedSentence:
+    """Return the question why a company around the article is not counted."""
+    companies, language = companies_in_use(request), found.row.language
+
+    def finds(text: str) -> bool:
+        return company in text or any(
+            one.company == company for one in companies.find(text, language=language)
+        )
+
+    return AskedSentence(back=article_address(found.row.url), left_out=company, finds=finds)
 
 
 def _asked(found: ArticlePage, at: str) -> AskedSentence:
