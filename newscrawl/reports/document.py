@@ -1,8 +1,9 @@
 """A report as one HTML page that loads nothing and prints well."""
 
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from urllib.parse import urlencode
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -18,7 +19,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def html_report(report: Report, dashboard: str | None = None) -> str:
     """Return the report as HTML. Its numbers link to the pages of the dashboard at this address, if
-    one is given."""
+    one is given: companies to their pages, and counts to their proofs."""
     style = (TEMPLATES / "report.css").read_text("utf-8")
     return (
         _templates()
@@ -30,6 +31,7 @@ def html_report(report: Report, dashboard: str | None = None) -> str:
             style=Markup(style),  # noqa: S704 - our own file
             policy=report_policy(),
             dashboard=dashboard and dashboard.rstrip("/"),
+            query=partial(_query, report),
             method=method(report),
             coverage=coverage(report),
             in_short=[in_short(report, one.company, one.change) for one in report.companies],
@@ -58,6 +60,26 @@ def _templates() -> Environment:
     }
     templates.globals["per_thousand"] = per_thousand
     return templates
+
+
+def _query(report: Report, *, before: bool = False, **values: str) -> str:
+    """Return the query of a page of the dashboard: the scope of the report, or of the days before
+    it, and further values."""
+    since, until = report.before if before else (report.since, report.until)
+    scope = report.scope
+    filters: dict[str, object] = {
+        "source": scope.source,
+        "language": scope.language,
+        "country": scope.country,
+        "group": scope.group,
+        "tier": scope.tier,
+        "zone": scope.zone if scope.zone != "UTC" else None,
+        "subsidiaries": "included" if scope.subsidiaries else None,
+        "since": since,
+        "until": until,
+        **values,
+    }
+    return "?" + urlencode({name: value for name, value in filters.items() if value})
 
 
 def day(value: date) -> str:

@@ -386,6 +386,18 @@ def test_older_schema_is_reported_with_the_upgrade_command(client: TestClient, f
     assert "newscrawl db upgrade" in answer.text
 
 
+def test_search_leads_to_companies_of_this_name(client: TestClient, database: Database) -> None:
+    save(database, 0, headline("Siemens"), body("Siemens Energy", 8))
+    save(database, 0, headline("Volkswagen"))
+    for words in ("siemens", "Siem"):
+        text = client.get("/search", params={"q": words}).text
+        assert 'Companies: <a href="/company/Siemens">Siemens</a>' in text
+        assert '<a href="/company/Siemens%20Energy">Siemens Energy</a>' in text
+    assert '"/company/Volkswagen">' in client.get("/search?q=VW").text
+    for words in ("S", "Nobody", ""):
+        assert 'id="companies"' not in client.get("/search", params={"q": words}).text
+
+
 # Explanations ------------------------------------------------------------------------------------
 
 

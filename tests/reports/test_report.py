@@ -341,6 +341,17 @@ def test_dashboard_serves_the_report_of_its_filters(client: TestClient) -> None:
     assert opened(book.content)["Key figures"].max_row == 3
 
 
+@pytest.mark.parametrize("filters", ["days=10", "days=7&language=en", "days=7&country=gb"])
+def test_numbers_of_a_report_lead_to_proofs_that_add_up(client: TestClient, filters: str) -> None:
+    text = client.get(f"/report?company=Siemens&company=Airbus&{filters}").text
+    links = re.findall(r'<a href="http://127.0.0.1:8300(/proof[^"]+)">([\d,]+)</a>', text)
+    asked = {unescape(link).partition("?")[2]: number for link, number in links}
+    counted = {one.partition("counted=")[2].partition("&")[0] for one in asked}
+    assert counted >= {"articles", "stories", "headline"}
+    for query, number in asked.items():
+        assert str(client.get(f"/api/proof?{query}").json()["number"]) == number, query
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [

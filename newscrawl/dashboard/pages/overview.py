@@ -45,6 +45,8 @@ router = APIRouter()
 MAX_COMPANIES = 25
 MAX_DOWNLOADED = 10_000  # companies
 RESULTS = 20  # articles on a page of the search
+MIN_NAME = 2  # characters of a name for which the search also offers companies, MAX_CALLED of them
+MAX_CALLED = 5
 # The first page names sources that were not read for more than a day, MAX_SILENT of them.
 SILENT_AFTER = 1  # days
 MAX_SILENT = 5
@@ -126,6 +128,7 @@ def search(request: Request) -> HTMLResponse:
     words = request.query_params.get("q", "").strip()
     with app_state(request).store.reading() as database:
         found, fault = _search(database, words, filters)
+        names = [*filters.scope.structure.groups, *queries.company_names(database)]
         return render(
             request,
             "search.html",
@@ -135,7 +138,18 @@ def search(request: Request) -> HTMLResponse:
             found=found,
             fault=fault,
             shown=RESULTS,
+            companies=_called(request, words, names),
         )
+
+
+def _called(request: Request, words: str, names: Sequence[str]) -> list[str]:
+    """Return the companies and groups that have this name or alias, or begin with it."""
+    if len(words) < MIN_NAME:
+        return []
+    known = _registered(request, words)
+    begin = [name for name in names if name.casefold().startswith(words.casefold())]
+    first = [known.name] if known and known.name in names else []
+    return list(dict.fromkeys([*first, *begin]))[:MAX_CALLED]
 
 
 def _search(
