@@ -296,10 +296,10 @@ def test_articles_are_shown_in_a_table(world: Newscrawl) -> None:
     assert cells(ran) == [
         ["day", "article", "head", "body"],
         ["2026-11-20", "A headline", "0", "1"],
-        ["faz · de · Siemens"],
+        ["FAZ · de · Siemens"],
         ["https://faz.example/c"],
         ["2026-11-20", "Siemens wins", "1", "2"],
-        ["ft · en · Siemens"],
+        ["FT · en · Siemens"],
         ["https://ft.example/a"],
     ]
     assert fits(ran)
