@@ -353,7 +353,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
-    from newscrawl.cli.output import Column, table_of
+    from newscrawl.cli.output import Column, source_columns, table_of
 
     parts: list[object] = [
         Text(f"Monitoring at {current.moment:%Y-%m-%d %H:%M:%S} UTC", style="bold"),
@@ -365,13 +365,14 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
     chosen.sort(key=lambda one: one.severity)
     shown = chosen if everything else chosen[:_MAX_ROWS]
     if shown:
-        parts.append(table_of([_row(one) for one in shown], _columns(current.moment)))
+        columns = [*source_columns(), *_columns(current.moment)[1:]]
+        parts.append(table_of([_row(one) for one in shown], columns))
     if len(shown) < len(current.sources):
         left = _number(len(current.sources) - len(shown), "source")
         left += f" {'is' if left.startswith('1 ') else 'are'} not shown (--all shows all)."
         parts.append(Text(left, style="dim"))
     if current.incidents:
-        columns = (
+        incident_columns = (
             Column(key="since", heading="since", show=lambda at: _ago(at, current.moment)),
             Column(key="source", heading="source", wide=True),
             Column(key="kind", heading="incident", wide=True),
@@ -381,7 +382,7 @@ def _screen(current: "WatchStatus", *, everything: bool) -> "Group":
             {"since": one.opened_at, "source": one.source, "kind": one.kind, "note": one.note}
             for one in current.incidents[:_MAX_ROWS]
         ]
-        parts.append(table_of(rows, columns))
+        parts.append(table_of(rows, incident_columns))
     return Group(*parts)  # type: ignore[arg-type]
 
 
@@ -438,6 +439,7 @@ def _columns(moment: datetime) -> "tuple[Column, ...]":
 
 
 _FOR_PROGRAMS = (
+    "name",
     "reason",
     "coverage",
     "running_since",

@@ -32,6 +32,8 @@ Row = Mapping[str, object]
 
 # Ours: rows of a long table in a terminal; csv and json have all of them.
 MAX_ROWS = 40
+# Ours: characters of a terminal's line from which on tables show the names of sources, too.
+WIDE = 110
 # Control characters, including the escapes that colour, move and rename a terminal, and the marks
 # that reverse the direction of text.
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -212,6 +214,14 @@ def terminal() -> Console:
     # A narrower terminal breaks the lines by itself; a narrower table would cut off digits.
     console.width = max(console.width, 80)
     return console
+
+
+def source_columns() -> list[Column]:
+    """Return the columns of a table for a source: its slug, and its name where there is room."""
+    slug = Column(key="source", heading="source", wide=True)
+    if terminal().width < WIDE:
+        return [slug]
+    return [slug, Column(key="name", heading="name", wide=True)]
 
 
 def _table(rows: Iterable[Row], columns: Sequence[Column], title: str, note: str) -> None:

@@ -149,17 +149,22 @@ def coverage(
 
     Exit code 1 where no crawl is known.
     """
-    from newscrawl.cli.output import columns_of, records_of, render, write_note
+    from newscrawl.cli.output import columns_of, records_of, render, source_columns, write_note
     from newscrawl.storage import queries
 
     with open_for_reading(database) as store:
         scope = scope_of(store, since=since, until=until, source=source)
         days = queries.coverage(store, scope=scope)
+        names = queries.source_names(store)
     columns = [
         replace(one, show=_state) if one.key == "state" else one
         for one in columns_of(queries.CoverageDay)
     ]
-    render(records_of(days), columns, output_format, title="Coverage")
+    rows = records_of(days)
+    if output_format == "table":
+        columns = [*source_columns(), *columns[1:]]
+        rows = [{**row, "name": names.get(str(row["source"]))} for row in rows]
+    render(rows, columns, output_format, title="Coverage")
     if not days:
         write_note("No crawl is recorded there.")
         raise typer.Exit(1)

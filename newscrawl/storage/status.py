@@ -249,6 +249,7 @@ class SourceStatus:
     """
 
     source: str
+    name: str = ""
     health: Health = field(init=False, default=Health.HEALTHY)
     reason: str = field(init=False, default="")
     incidents: Mapping[str, str] = field(default_factory=dict)
@@ -345,6 +346,7 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
             query = select(Source.slug).where(~only_checked()).order_by(Source.slug)
             slugs = session.scalars(query).all()
         parts: list[Mapping[str, Mapping[str, Any]]] = [
+            _names(session),
             _leases(session, now),
             _last_runs(session),
             _last_day(session, now),
@@ -364,6 +366,11 @@ def watch_status(database: Database, slugs: Sequence[str] | None = None) -> Watc
     return WatchStatus(
         moment=now, queued=queued, workers=workers, sources=sources, incidents=incidents
     )
+
+
+def _names(session: Session) -> dict[str, dict[str, Any]]:
+    found = session.execute(select(Source.slug, Source.name))
+    return {slug: {"name": name} for slug, name in found}
 
 
 def _leases(session: Session, now: datetime) -> dict[str, dict[str, Any]]:

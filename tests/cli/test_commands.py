@@ -385,6 +385,15 @@ def test_coverage_shows_the_state_of_each_day(world: Newscrawl) -> None:
     assert fits(ran)
 
 
+def test_wide_table_of_the_coverage_has_the_names_of_sources(
+    world: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
+    head, first, *_ = cells(world("sources", "coverage", "--until", day(2).isoformat()))
+    assert head[:3] == ["source", "name", "day"]
+    assert first[:3] == ["faz", "FAZ", "2026-11-20"]
+
+
 # --- companies ---
 
 

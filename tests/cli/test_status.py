@@ -78,6 +78,16 @@ def test_table_shows_sources_that_need_attention(store: Database, newscrawl: New
     assert max(map(len, lines)) <= 80
 
 
+def test_wide_table_has_the_names_of_sources(
+    store: Database, newscrawl: Newscrawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.register_source("c", "The Clarion", "gb", "en", "https://c.example/")
+    monkeypatch.setenv("COLUMNS", "130")
+    assert re.search(r"^ c +The Clarion +failing ", newscrawl("status").out, re.MULTILINE)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert "The Clarion" not in newscrawl("status").out
+
+
 def test_source_that_was_only_checked_is_not_counted(store: Database, newscrawl: Newscrawl) -> None:
     store.register_source("e", "E", "gb", "en", "https://e.example/")
     checkup = Checkup(slug="e", state="reachable", healthy=True, listings=1, working=1)
