@@ -517,7 +517,8 @@ def test_definition_is_tried_while_it_is_written(look: Look) -> None:
     watched.rest()
     page.get_by_role("button", name="Remove from the file").click()
     expect(page.locator("#own ~ *").first).to_be_visible()
-    assert page.get_by_text("Harbour Courier Holding").count() == 0
+    assert page.get_by_role("link", name="Harbour Courier Holding").count() == 0
+    expect(page.locator("section[aria-labelledby=changes]")).to_contain_text("deleted by")
     # The browser notes that the first try was refused, and htmx that a trial was broken off where
     # the page was left meanwhile.
     watched.said = [line for line in watched.said if "422" not in line and "htmx:" not in line]
@@ -624,7 +625,7 @@ def test_visitor_signs_in_once(browser: Browser, tmp_path: Path, sqlite_template
         page = Watched(browser.new_page(), url).open("/sources")
         page.get_by_label("Token").fill("a wrong horse")
         page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_text("That is not the token.")).to_be_visible()
+        expect(page.get_by_text("This token is not valid here.")).to_be_visible()
         page.get_by_label("Token").fill("correct horse battery")
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_role("heading", name="Sources")).to_be_visible()
