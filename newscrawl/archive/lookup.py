@@ -16,6 +16,7 @@ from newscrawl.archive.warc import (
     index_line,
     read_at,
 )
+from newscrawl.sources.urls import UrlError, canonical_url
 
 
 class NotArchivedError(ArchiveError):
@@ -73,15 +74,27 @@ class Archive:
             self._best[line.url] = _BestCapture(line.merit, file, line.offset, line.is_page)
 
     def find(self, url: str, *, max_bytes: int = MAX_BYTES) -> Capture:
-        """Return the capture of a URL.
+        """Return the capture of a URL, or else of the same one with parameters for tracking, as
+        feeds give it.
 
         Raises NotArchivedError if there is none, ArchiveError if it is damaged or larger than
         `max_bytes`.
         """
-        best = self._best.get(url.partition("#")[0])
+        url = url.partition("#")[0]
+        best = self._best.get(url) or self._with_tracking(url)
         if best is None:
             raise NotArchivedError(f"not in the archive {self.folder}")
         return read_at(self.files[best.file], best.offset, max_bytes=max_bytes)
+
+    def _with_tracking(self, url: str) -> _BestCapture | None:
+        """Return the best capture among those of longer URLs that identify the same article."""
+        start = url + ("&" if "?" in url else "?")
+        found = (
+            best
+            for longer, best in self._best.items()
+            if longer.startswith(start) and _canonical(longer) == url
+        )
+        return max(found, key=lambda best: best.merit, default=None)
 
     def pages(self) -> list[CaptureLocation]:
         """Return the locations of HTML pages in the order of files and offsets."""
@@ -98,6 +111,13 @@ class Archive:
         if newest is None:
             return None
         return datetime.strptime(newest, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+
+
+def _canonical(url: str) -> str | None:
+    try:
+        return canonical_url(url)
+    except UrlError:
+        return None
 
 
 def warc_files(folder: Path) -> list[Path]:

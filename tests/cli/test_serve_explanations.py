@@ -33,6 +33,18 @@ def test_archived_page_is_found_by_any_of_its_urls_and_decoded(tmp_path: Path) -
     assert "kept" in found.document
 
 
+def test_page_archived_under_the_link_of_a_feed_is_found(tmp_path: Path) -> None:
+    store(tmp_path, f"{URL}?utm_source=rss&utm_medium=feed")
+    assert "The council of Zürich voted" in Explainer(tmp_path)([URL], False).document
+
+
+def test_page_of_another_article_is_not_taken_for_the_link_of_a_feed(tmp_path: Path) -> None:
+    store(tmp_path, f"{URL}?id=2&utm_source=rss")
+    with pytest.raises(UnexplainedError, match="not in the archive"):
+        Explainer(tmp_path)([URL], False)
+    assert "Zürich" in Explainer(tmp_path)([f"{URL}?id=2"], False).document
+
+
 def test_page_archived_by_a_later_crawl_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
