@@ -130,9 +130,16 @@ def test_what_a_proof_lists_adds_up_to_its_number(site: Site, path: str) -> None
     check_numbers(site, path)
 
 
-def test_proofs_add_up_on_postgresql(postgres_tables: str, tmp_path: Path) -> None:
+@pytest.fixture
+def emptied(postgres_tables: str) -> Iterator[str]:
+    """The URL of a PostgreSQL database that is empty before and after the test."""
     empty(postgres_tables)
-    with serve(tmp_path, postgres_tables) as site:
+    yield postgres_tables
+    empty(postgres_tables)
+
+
+def test_proofs_add_up_on_postgresql(emptied: str, tmp_path: Path) -> None:
+    with serve(tmp_path, emptied) as site:
         for path in PAGES[3:8:2]:
             check_numbers(site, path)
 
