@@ -143,7 +143,9 @@ def test_api_gives_the_same_health(client: TestClient) -> None:
 
 def test_dashboard_gives_the_same_health(client: TestClient) -> None:
     page = client.get("/sources").text
-    rows = re.findall(r'<tr><th scope="row"><a[^>]*><bdi>(.+?)</bdi></a>.*?"state (\w+)"', page, re.DOTALL)
+    rows = re.findall(
+        r'<tr><th scope="row"><a[^>]*><bdi>(.+?)</bdi></a>.*?"state (\w+)"', page, re.DOTALL
+    )
     assert dict(rows) == EXPECTED
 
 
