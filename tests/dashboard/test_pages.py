@@ -398,6 +398,15 @@ def test_search_leads_to_companies_of_this_name(client: TestClient, database: Da
         assert 'id="companies"' not in client.get("/search", params={"q": words}).text
 
 
+def test_company_without_mentioned_subsidiaries_says_so(
+    client: TestClient, database: Database
+) -> None:
+    save(database, 0, headline("Siemens"))
+    sentence = "No subsidiary of Siemens was ever mentioned in this database."
+    assert sentence in client.get("/company/Siemens?subsidiaries=included").text
+    assert sentence not in client.get("/company/Siemens").text
+
+
 # Explanations ------------------------------------------------------------------------------------
 
 
