@@ -124,6 +124,7 @@ class Monitor:
                 self.inspect()
                 self._prune(_never)
         finally:
+            self._consumer.close()
             record_heartbeat(self._database, self.name, stopped=True)
 
     def schedule(self) -> int:
@@ -215,6 +216,14 @@ class _Consumer(Consumer):  # type: ignore[misc]
         super().start()
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+    def close(self) -> None:
+        """Close the connection to the queue, which huey leaves open when it ends."""
+        if self.scheduler.is_alive():
+            # It opens the connection again for as long as it runs.
+            self.scheduler.join(2 * _READ_TIMEOUT)
+        with suppress(*self._failures):
+            self.huey.storage.close()
 
     def loop(self, health_check_ts: float | None = None) -> float | None:
         """Schedule when it is time; with `once`, stop when nothing is left to crawl."""
