@@ -25,8 +25,13 @@ STARTED = datetime.now(UTC)
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Database:
-    database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
+def store(tmp_path: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        fill(database)
+        yield database
+
+
+def fill(database: Database) -> None:
     leases = Leases(database, "host:1:x", LeaseTerms(length=timedelta(minutes=2)))
     leases.register(SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in "abc")
     record_worker_start(database, "host:1:x", "host", 1, 4, "0.1.0")
@@ -37,7 +42,6 @@ def store(tmp_path: Path) -> Database:
     leases.take("b")
     leases.place(["c"], 1)
     record_incidents(database, [Incident(kind="stale", source="a", note="nothing new")], set())
-    return database
 
 
 def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -87,7 +91,8 @@ def test_failing_database_is_reported_as_down(tmp_path: Path) -> None:
     (tmp_path / "news.sqlite").write_bytes(b"no database at all" * 100)
     for leftover in tmp_path.glob("news.sqlite-*"):
         leftover.unlink()
-    assert samples(exposition(database, ["a"])) == {("newscrawl_up", ()): 0}
+    with database:
+        assert samples(exposition(database, ["a"])) == {("newscrawl_up", ()): 0}
 
 
 @contextmanager

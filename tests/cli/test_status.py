@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,13 @@ def crawled(database: Database, slug: str, *, hours_ago: float = 0.0, **counts: 
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Database:
-    database = open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite")
+def store(tmp_path: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
+        fill(database)
+        yield database
+
+
+def fill(database: Database) -> None:
     facts = [
         SourceFacts(slug, slug, "gb", "en", "https://x.example/") for slug in ("a", "b", "c", "d")
     ]
@@ -58,7 +64,6 @@ def store(tmp_path: Path) -> Database:
     crawled(database, "b", hours_ago=7, articles_new=3, listings_read=1)
     leases.take("c")
     leases.release("c", "failed", 1, "c: 0 found, 0 mentions; state failed (no feed could be read)")
-    return database
 
 
 def record_of(ran: Any, slug: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def opened(tmp_path: Path, sqlite_template: Path) -> Iterator[Open]:
 
     yield make
     for client in clients:
+        client.app.state.dashboard.store.close()
         client.close()
 
 
@@ -339,6 +340,7 @@ def header_fuzzed(
         patch.setattr(access, "WRONG_PAUSE", 0.0)
         yield get
     for client in clients:
+        client.app.state.dashboard.store.close()
         client.close()
 
 
