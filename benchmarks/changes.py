@@ -15,7 +15,7 @@ READ = 100  # articles read on each day
 
 
 def draw_days(rng: random.Random, mean: float, scatter: float) -> list[Day]:
-    """Return the days of a company with so many articles on an average day."""
+    """Return the days of a company with this average of articles a day."""
     days = []
     for _ in range(DAYS):
         rate = rng.gammavariate(1 / scatter, mean * scatter) if scatter else mean

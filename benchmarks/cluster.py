@@ -105,7 +105,7 @@ class Meter:
         )
 
     def measure_idle(self) -> None:
-        """Measure what Dask's processes take while there is no work."""
+        """Measure the processor time that Dask's processes take while they are idle."""
         before = self.seconds()
         time.sleep(_IDLE_SECONDS)
         after = self.seconds()

@@ -172,7 +172,7 @@ def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
 
     with open_for_reading(database) as store:
         removed = remove_recipient(store, name)
-    write_note(f"{name}: {'removed' if removed else 'is no recipient'}.")
+    write_note(f"{name}: {'removed' if removed else 'not a recipient'}.")
     if not removed:
         raise typer.Exit(1)
 

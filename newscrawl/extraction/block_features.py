@@ -458,7 +458,7 @@ def _of_json_ld(page: BlockPage, body: str | None) -> dict[str, NDArray[Any]]:
 
 
 def _edges_in(body: str | None, page: BlockPage) -> FloatArray | None:
-    """Return for each block whether its beginning, and whether its end, stands in a text; None
+    """Return for each block whether its beginning, and whether its end, occurs in a text; None
     without one."""
     if body is None or len(body) < MIN_BODY:
         return None

@@ -563,7 +563,7 @@ def sentence_around(text: str, span: Span) -> Span:
 def snippet_of(
     section: Section, text: str, part: Span, marks: Sequence[Span], most: int = MAX_SNIPPET
 ) -> Snippet:
-    """Return the part as a snippet: at most so many characters around its first mark, with an
+    """Return the part as a snippet, cut to `MAX_SNIPPET` if it exceeds `most` characters, with an
     ellipsis at each cut."""
     start, end = part
     if end - start > most:
