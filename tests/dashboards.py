@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import uvicorn
@@ -22,7 +23,7 @@ from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
 from tests.newsroom import News, fill
-from tests.worlds import save_document
+from tests.worlds import document, register, save_document
 
 # What a hostile site would write into whatever it can.
 SCRIPT = "<script>window.hacked = 1</script>"
@@ -273,3 +274,27 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         patch.chdir(folder)
         with serving(config) as url:
             yield url
+
+
+# An article whose mentions are corrected.
+ARTICLE_URL = "https://ft.example/a"
+ARTICLE_PAGE = f"/article?url={quote(ARTICLE_URL, safe='')}"
+ARTICLE_TITLE = "Siemens bids for the line"
+# The characters before "carmaker" are several bytes and code units long.
+ARTICLE_TEXT = (
+    "Siemens and Alstom bid for the new line over the river. Siemens asks for less.\n\n"
+    f"🚋🚋 Ünd the carmaker pays for a stop at its gate. {SCRIPT} Nobody knows when."
+)
+COMPANIES = "bundled = false\n" + "".join(
+    f'[[company]]\nname = "{name}"\naliases = ["{alias}"]\n\n'
+    for name, alias in (("Siemens", "Siemens AG"), ("Alstom", "Alstom SA"), ("BMW", "carmaker BMW"))
+)
+
+
+def fill_article(database: Database, companies: Path) -> None:
+    """Store an article with four mentions, for corrections."""
+    mentions = load_companies(companies).find(ARTICLE_TEXT, title=ARTICLE_TITLE, language="en")
+    page = document(
+        title=ARTICLE_TITLE, text=ARTICLE_TEXT, mentions=mentions, published=NOW, fetched_at=NOW
+    )
+    assert save_document(database, page, register(database)).mentions == 4

@@ -12,9 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from newscrawl.dashboard import api, pages
-from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError, RematchJob
+from newscrawl.dashboard.companies_file import CompaniesFile, CompaniesFileError
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.counting import CountingJobs
+from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.rendering import STATIC, AppState, Store, make_templates, render
 from newscrawl.dashboard.security import HEADERS, FormSeal, Guard
 from newscrawl.storage import StorageError

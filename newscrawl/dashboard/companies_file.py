@@ -1,7 +1,6 @@
-"""Read and write the user's companies file, and apply it to the stored articles.
+"""Read and write the user's companies file.
 
-Only a valid file is written. A job in the background finds the mentions of all stored articles
-again, or tries a draft of the file on them.
+Only a valid file is written.
 
 Comments and the order of entries are preserved. A file that can't be rewritten faithfully (CSV, a
 folder, an invalid file) is only shown, with the reason.
@@ -10,24 +9,21 @@ folder, an invalid file) is only shown, with the reason.
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event, Lock, Thread
+from threading import Lock
 
 import tomlkit
 from tomlkit.exceptions import ParseError
 from tomlkit.items import AoT, Array
 
-from newscrawl.dashboard.config import FindAgain, RematchReport
 from newscrawl.mentions import Companies, CompaniesError, Company, load_companies
 from newscrawl.mentions.registry import read_companies
 from newscrawl.mentions.registry_cache import registry_content
-from newscrawl.storage import Database, StorageError, open_database, queries
-from newscrawl.storage.mentions import count_texts
 
 LISTS = ("aliases", "ambiguous", "ambiguous_in", "context", "exclude", "stems", "ticker")
 FACTS = ("country", "sector", "wikidata", "kind", "parent", "since", "until")
@@ -297,97 +293,3 @@ def _list(values: tuple[str, ...]) -> Array:
 
 def _mark(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-class JobRunningError(Exception):
-    """Only one job runs at a time."""
-
-
-class _StoppedError(Exception):
-    """The user has stopped the job."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobState:
-    """What a page shows of the job: `preview` is one that writes nothing, `what` its subject."""
-
-    preview: bool
-    what: str
-    running: bool = True
-    done: int = 0
-    total: int = 0
-    report: RematchReport | None = None
-    fault: str | None = None
-
-
-class RematchJob:
-    """The job that runs, or the last one that ran. Safe to share between threads."""
-
-    def __init__(self, find_again: FindAgain, database_url: str) -> None:
-        self._find_again = find_again
-        self._url = database_url
-        self._lock = Lock()
-        self._stopped = Event()
-        self._state: JobState | None = None
-
-    @property
-    def state(self) -> JobState | None:
-        """Return the state of the job, None before the first one."""
-        return self._state
-
-    def rematch(self, companies: Path | None) -> None:
-        """Begin to find all mentions again by the companies file; raise JobRunningError."""
-        self._start(JobState(preview=False, what="all stored articles"), lambda _folder: companies)
-
-    def preview(self, text: str, name: str) -> None:
-        """Begin to try a companies file of this text, after a change of the company `name`; raise
-        JobRunningError."""
-
-        def write(folder: Path) -> Path:
-            file = folder / "companies.toml"
-            file.write_text(text, "utf-8")
-            return file
-
-        self._start(JobState(preview=True, what=name), write)
-
-    def stop(self) -> None:
-        """Stop the job; a job that writes continues where it stopped when it is started again."""
-        self._stopped.set()
-
-    def _start(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
-        with self._lock:
-            if self._state is not None and self._state.running:
-                raise JobRunningError
-            self._stopped.clear()
-            self._state = state
-        Thread(target=self._run, args=(state, file_in), daemon=True, name="rematch").start()
-
-    def _run(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
-        fault = "It ended by an error: the output of newscrawl serve says where it happened."
-        report = None
-        try:
-            with (
-                TemporaryDirectory(prefix="newscrawl-rematch-") as folder,
-                open_database(self._url, create=False) as database,
-            ):
-                report = self._find(database, file_in(Path(folder)), preview=state.preview)
-        except _StoppedError:
-            fault = "It was stopped."
-        except (StorageError, CompaniesError, OSError) as error:
-            fault = f"{error}."
-        finally:
-            self._change(running=False, report=report, fault=None if report else fault)
-
-    def _find(self, database: Database, companies: Path | None, *, preview: bool) -> RematchReport:
-        self._change(total=count_texts(database, queries.Scope()))
-        return self._find_again(database, companies, preview, self._advance)
-
-    def _advance(self, articles: int) -> None:
-        if self._stopped.is_set():
-            raise _StoppedError
-        state = self._state
-        self._change(done=articles + (state.done if state else 0))
-
-    def _change(self, **changes: object) -> None:
-        if self._state is not None:
-            self._state = replace(self._state, **changes)  # type: ignore[arg-type]

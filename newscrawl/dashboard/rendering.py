@@ -21,12 +21,11 @@ from newscrawl.config import user_name
 from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
-    RematchJob,
     registry_of,
 )
 from newscrawl.dashboard.config import Config
-from newscrawl.dashboard.counting import CountingJobs
 from newscrawl.dashboard.filters import Filters, read_filters
+from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.mentions import Companies
 from newscrawl.reports import MIN_FOR_PERCENT, verdict_text

@@ -1,16 +1,17 @@
 """The dashboard in a real browser: drawn, filtered, hostile, by keyboard, on a phone."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browsers import Watched, chromium
+from tests.browsers import Watched
+from tests.dashboard.conftest import Look
 from tests.dashboards import (
     EVIL_SOURCE,
     EVIL_URL,
@@ -42,20 +43,12 @@ PAGES = {
 }
 CHARTS = ("company", "compare")
 
-Look = Callable[..., Watched]
-
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a dashboard with a hostile paper among the others."""
     with dashboard(tmp_path_factory.mktemp("dashboard"), days=40, hostile=True) as url:
         yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -79,24 +72,6 @@ def each(
     page.set_viewport_size({"width": 1280, "height": 860})
     page.emulate_media(color_scheme="light")
     return shelf[request.param]
-
-
-@pytest.fixture
-def look(browser: Browser, base: str) -> Iterator[Look]:
-    """Opens pages, and sees to it that nothing was said or asked of another host."""
-    watched: list[Watched] = []
-
-    def new(path: str, width: int = 1280, **settings: Any) -> Watched:
-        context = browser.new_context(viewport={"width": width, "height": 860}, **settings)
-        watched.append(Watched(context.new_page(), base))
-        watched[-1].open(path)
-        return watched[-1]
-
-    yield new
-    for one in watched:
-        assert one.said == []
-        assert one.elsewhere == []
-        one.page.context.close()
 
 
 # Each page ---------------------------------------------------------------------------------------

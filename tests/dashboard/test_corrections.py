@@ -3,53 +3,34 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from starlette.testclient import TestClient
 
 from newscrawl.dashboard import Config, create_app
-from newscrawl.mentions import load_companies
 from newscrawl.storage import Database, open_database, queries, upgrade_database
-from tests.browsers import Watched, chromium
-from tests.dashboards import EVIL, NOW, SCRIPT, serving
-from tests.worlds import document, register, save_document
+from tests.browsers import Watched
+from tests.dashboards import (
+    ARTICLE_PAGE,
+    ARTICLE_TEXT,
+    ARTICLE_URL,
+    EVIL,
+    NOW,
+    SCRIPT,
+    fill_article,
+    serving,
+)
 
-URL = "https://ft.example/a"
-PAGE = f"/article?url={quote(URL, safe='')}"
-TITLE = "Siemens bids for the line"
-# The characters before "carmaker" are several bytes and code units long.
-TEXT = (
-    "Siemens and Alstom bid for the new line over the river. Siemens asks for less.\n\n"
-    f"🚋🚋 Ünd the carmaker pays for a stop at its gate. {SCRIPT} Nobody knows when."
-)
-COMPANIES = "bundled = false\n" + "".join(
-    f'[[company]]\nname = "{name}"\naliases = ["{alias}"]\n\n'
-    for name, alias in (("Siemens", "Siemens AG"), ("Alstom", "Alstom SA"), ("BMW", "carmaker BMW"))
-)
 TOKEN = "correct horse battery"  # noqa: S105
-
-
-@pytest.fixture
-def companies(tmp_path: Path) -> Path:
-    path = tmp_path / "companies.toml"
-    path.write_text(COMPANIES, "utf-8")
-    return path
 
 
 @pytest.fixture
 def database(database_url: str, companies: Path) -> Iterator[Database]:
     upgrade_database(database_url)
     with open_database(database_url) as opened:
-        fill(opened, companies)
+        fill_article(opened, companies)
         yield opened
-
-
-def fill(database: Database, companies: Path) -> None:
-    mentions = load_companies(companies).find(TEXT, title=TITLE, language="en")
-    page = document(title=TITLE, text=TEXT, mentions=mentions, published=NOW, fetched_at=NOW)
-    assert save_document(database, page, register(database)).mentions == 4
 
 
 def config(database_url: str, companies: Path, token: str | None = None) -> Config:
@@ -65,8 +46,8 @@ def client(database_url: str, database: Database, companies: Path) -> Iterator[T
 
 
 def form_of(client: TestClient, **values: str) -> dict[str, str]:
-    seal = client.get(PAGE).text.split('name="seal" value="')[1].split('"')[0]
-    return {"seal": seal, "url": URL, **values}
+    seal = client.get(ARTICLE_PAGE).text.split('name="seal" value="')[1].split('"')[0]
+    return {"seal": seal, "url": ARTICLE_URL, **values}
 
 
 def send(client: TestClient, **values: str) -> Any:
@@ -75,7 +56,7 @@ def send(client: TestClient, **values: str) -> Any:
 
 def counts(client: TestClient) -> dict[str, int]:
     """Mentions by company: on the page, in the list of articles and in the ranking."""
-    page = client.get(f"/api{PAGE}").json()
+    page = client.get(f"/api{ARTICLE_PAGE}").json()
     by_company: dict[str, int] = {}
     for mention in page["mentions"]:
         by_company[mention["company"]] = by_company.get(mention["company"], 0) + 1
@@ -95,11 +76,11 @@ BEFORE = {"Siemens": 3, "Alstom": 1}
 def test_one_wrong_mention_is_corrected_and_undone(client: TestClient) -> None:
     assert counts(client) == BEFORE
     answer = send(client, wrong="body:56:Siemens")
-    assert (answer.status_code, answer.headers["Location"]) == (303, PAGE)
+    assert (answer.status_code, answer.headers["Location"]) == (303, ARTICLE_PAGE)
     assert counts(client) == {"Siemens": 2, "Alstom": 1}
     (row,) = client.get("/api/corrections").json()
     assert (row["sentence"], row["kind"]) == ("Siemens asks for less.", "wrong")
-    assert '<del class="wrong"' in client.get(PAGE).text
+    assert '<del class="wrong"' in client.get(ARTICLE_PAGE).text
     assert send(client, undo=str(row["id"])).status_code == 303
     assert counts(client) == BEFORE
     assert client.get("/api/corrections").json() == []
@@ -114,7 +95,7 @@ def test_company_is_wrong_everywhere(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        {"missed": "carmaker", "company": "bmw", "place": f"body:{TEXT.index('carmaker')}"},
+        {"missed": "carmaker", "company": "bmw", "place": f"body:{ARTICLE_TEXT.index('carmaker')}"},
         {"missed": " carmaker ", "company": "carmaker BMW"},
     ],
     ids=["at a place", "by words"],
@@ -122,7 +103,7 @@ def test_company_is_wrong_everywhere(client: TestClient) -> None:
 def test_missed_mention_is_added(client: TestClient, values: dict[str, str]) -> None:
     assert send(client, **values).status_code == 303
     assert counts(client) == {**BEFORE, "BMW": 1}
-    assert '<mark class="missed"' in client.get(PAGE).text
+    assert '<mark class="missed"' in client.get(ARTICLE_PAGE).text
 
 
 @pytest.mark.parametrize(
@@ -165,7 +146,7 @@ def test_corrections_are_signed_with_the_name_that_was_given(client: TestClient)
     send(client, everywhere="Alstom")
     (row,) = client.get("/api/corrections").json()
     assert row["made_by"].startswith("Ada Łuczak <script>")
-    text = client.get(PAGE).text
+    text = client.get(ARTICLE_PAGE).text
     assert "Ada Łuczak &lt;script&gt;" in text
     assert SCRIPT not in text
 
@@ -178,8 +159,8 @@ def test_shared_dashboard_asks_who_corrects(
     with TestClient(
         app, base_url="http://127.0.0.1:8300", follow_redirects=False, headers=headers
     ) as client:
-        assert 'name="everywhere"' not in client.get(PAGE).text
-        assert "Who are you?" in client.get(PAGE).text
+        assert 'name="everywhere"' not in client.get(ARTICLE_PAGE).text
+        assert "Who are you?" in client.get(ARTICLE_PAGE).text
         refused = send(client, everywhere="Siemens")
         assert (refused.status_code, "a name is missing" in refused.text) == (409, True)
         client.post("/article/name", data=form_of(client, name="ben"))
@@ -190,17 +171,11 @@ def test_shared_dashboard_asks_who_corrects(
 # In a browser ------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
-
-
 @pytest.fixture
 def base(tmp_path: Path, companies: Path) -> Iterator[str]:
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as database:
-        fill(database, companies)
+        fill_article(database, companies)
     with serving(config(url, companies)) as address:
         yield address
 
@@ -208,7 +183,7 @@ def base(tmp_path: Path, companies: Path) -> Iterator[str]:
 @pytest.fixture
 def watched(browser: Browser, base: str) -> Iterator[Watched]:
     opened = Watched(browser.new_page(), base)
-    opened.open(PAGE)
+    opened.open(ARTICLE_PAGE)
     yield opened
     assert opened.said == []
     assert opened.elsewhere == []
@@ -234,7 +209,7 @@ def test_one_click_corrects_a_wrong_mention_and_another_undoes_it(watched: Watch
     watched.open("/company/Siemens?count=mentions")
     body = page.locator(".tile", has_text="times in the body").locator("dd")
     expect(body).to_have_text("1")
-    watched.open(PAGE)
+    watched.open(ARTICLE_PAGE)
     page.locator(".prose").get_by_label("Undo: not Siemens").click()
     expect(page.locator(".prose mark")).to_have_count(3)
     assert in_aside(page) == ["Siemens 3", "Alstom 1"]
@@ -280,7 +255,7 @@ def test_refused_correction_is_explained(watched: Watched) -> None:
 
 def test_correction_works_without_scripts(browser: Browser, base: str) -> None:
     page = browser.new_page(java_script_enabled=False)
-    page.goto(base + PAGE)
+    page.goto(base + ARTICLE_PAGE)
     page.get_by_label("Nowhere this company: Alstom").click()
     expect(page.locator(".prose del.wrong")).to_have_text("Alstom")
     page.get_by_label("Missed words").fill("carmaker")

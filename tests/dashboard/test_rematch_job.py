@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.cli.explainer import find_mentions_again
-from newscrawl.dashboard.companies_file import JobRunningError, JobState, RematchJob
+from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.storage import Database, open_database, queries
 from tests.worlds import body, document, register, save_document
 

@@ -1,23 +1,21 @@
 """Saved queries in a real browser: written, tried, saved, compared, edited and deleted."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from newscrawl import query
 from newscrawl.storage import Database
 from newscrawl.storage.saved_queries import add_query, count_history
-from tests.browsers import Watched, chromium
+from tests.dashboard.conftest import Look
 from tests.dashboards import SCRIPT, TODAY, dashboard
 
 TRAM = "(tram OR ferry) NEAR/10 (harbour OR quay) NOT football"
 HOSTILE = f"{SCRIPT} & 100% 'x'"
-
-Look = Callable[..., Watched]
 
 
 @pytest.fixture(scope="module")
@@ -39,30 +37,6 @@ def base(folder: Any) -> Iterator[str]:
 def news(base: str, folder: Any) -> Iterator[Database]:
     with query.open_news(f"sqlite:///{folder}/news.sqlite") as opened:
         yield opened
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
-
-
-@pytest.fixture
-def look(browser: Browser, base: str) -> Iterator[Look]:
-    """Opens pages, and sees to it that nothing was said or asked of another host."""
-    watched: list[Watched] = []
-
-    def new(path: str, width: int = 1280, **settings: Any) -> Watched:
-        context = browser.new_context(viewport={"width": width, "height": 860}, **settings)
-        watched.append(Watched(context.new_page(), base))
-        watched[-1].open(path)
-        return watched[-1]
-
-    yield new
-    for one in watched:
-        assert one.said == []
-        assert one.elsewhere == []
-        one.page.context.close()
 
 
 def whole(news: Database, name: str) -> int:

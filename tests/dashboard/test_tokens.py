@@ -30,11 +30,10 @@ from newscrawl.storage.tokens import (
     revoke_token,
     session_of,
 )
-from tests.browsers import Watched, chromium
+from tests.browsers import Watched
 from tests.cli.test_serve import asked, served
 from tests.conftest import Newscrawl
-from tests.dashboard.test_corrections import COMPANIES, PAGE, URL, fill
-from tests.dashboards import NOW, explain, serving
+from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explain, fill_article, serving
 
 BASE = "http://127.0.0.1:8300"
 SHARED = "correct horse battery"
@@ -47,17 +46,10 @@ HARMLESS = {("POST", "/sign-out")}
 
 
 @pytest.fixture
-def companies(tmp_path: Path) -> Path:
-    path = tmp_path / "companies.toml"
-    path.write_text(COMPANIES, "utf-8")
-    return path
-
-
-@pytest.fixture
 def news(database_url: str, companies: Path) -> Iterator[Database]:
     upgrade_database(database_url)
     with open_database(database_url) as opened:
-        fill(opened, companies)
+        fill_article(opened, companies)
         yield opened
 
 
@@ -129,7 +121,7 @@ def filled(path: str) -> str:
         path = path.replace(name, "Siemens")
     assert "{" not in path
     together = "company=Siemens&company=Alstom&q=line&story=1&since=2026-11-01"
-    return f"{path}?url={quote(URL, safe='')}&{together}"
+    return f"{path}?url={quote(ARTICLE_URL, safe='')}&{together}"
 
 
 def verdict(answer: Any) -> str:
@@ -181,7 +173,7 @@ def test_first_token_closes_the_dashboard_and_revoking_it_does_not_open_it(
     assert client.get("/").status_code == 303
 
 
-def seal_of(client: TestClient, path: str = PAGE) -> str:
+def seal_of(client: TestClient, path: str = ARTICLE_PAGE) -> str:
     return client.get(path).text.split('name="seal" value="')[1].split('"')[0]
 
 
@@ -189,11 +181,13 @@ def test_correction_carries_the_name_of_the_token(
     opened: Open, secrets: dict[Kind, str], news: Database
 ) -> None:
     client = opened(secrets["edit"])
-    client.post("/article/name", data={"seal": seal_of(client), "url": URL, "name": "somebody"})
-    form = {"seal": seal_of(client), "url": URL, "everywhere": "Alstom"}
+    client.post(
+        "/article/name", data={"seal": seal_of(client), "url": ARTICLE_URL, "name": "somebody"}
+    )
+    form = {"seal": seal_of(client), "url": ARTICLE_URL, "everywhere": "Alstom"}
     assert client.post("/article/corrections", data=form).status_code == 303
     assert {row.made_by for row in queries.corrections(news)} == {"ben"}
-    page = client.get(PAGE).text
+    page = client.get(ARTICLE_PAGE).text
     assert "Signed by ben" in page
     assert "Your name" not in page
 
@@ -220,7 +214,7 @@ def test_change_of_the_registry_carries_the_name_of_the_token(
 
 def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) -> None:
     client = opened(secrets["read"])
-    page = client.get(PAGE).text
+    page = client.get(ARTICLE_PAGE).text
     assert "bid for the new line over the river" in page
     assert "<button" not in page.split("<main")[1].split("</main>")[0]
     registry = client.get("/registry").text
@@ -305,7 +299,7 @@ def test_only_the_proxy_may_name_users(
     client = opened(address=address, proxies=PROXY, editors=frozenset(editors))
     headers = [("X-Forwarded-User", user) for user in users]
     read = client.get("/", headers=headers)
-    change = client.post("/article/name", headers=headers, data={"url": URL, "name": "a"})
+    change = client.post("/article/name", headers=headers, data={"url": ARTICLE_URL, "name": "a"})
     assert read.status_code == (303 if expected == "nobody" else 200)
     assert (
         verdict(change)
@@ -350,7 +344,7 @@ class Proxy(BaseHTTPRequestHandler):
 
 def test_example_of_the_docs_works_behind_a_real_proxy(tmp_path: Path, companies: Path) -> None:
     with open_database(f"sqlite:///{tmp_path}/newscrawl.sqlite") as database:
-        fill(database, companies)
+        fill_article(database, companies)
     settings = {"NEWSCRAWL_SERVE_PROXY": "127.0.0.1", "NEWSCRAWL_SERVE_EDITORS": "ann@example.org"}
     with served(tmp_path, **settings) as url:
         handler = type("ProxyOfServer", (Proxy,), {"target": url})
@@ -358,7 +352,7 @@ def test_example_of_the_docs_works_behind_a_real_proxy(tmp_path: Path, companies
         Thread(target=proxy.serve_forever, args=(0.05,), daemon=True).start()
         try:
             front = f"http://127.0.0.1:{proxy.server_address[1]}"
-            page = asked(f"{front}{PAGE}", **{"X-Forwarded-User": "mallory"}).decode()
+            page = asked(f"{front}{ARTICLE_PAGE}", **{"X-Forwarded-User": "mallory"}).decode()
             assert "Signed by ann@example.org" in page
             assert json.loads(asked(f"{front}/api/facts"))["rows"]["articles"] == 1
         finally:
@@ -367,12 +361,6 @@ def test_example_of_the_docs_works_behind_a_real_proxy(tmp_path: Path, companies
 
 
 # In a browser, and on the command line -----------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -386,12 +374,12 @@ def test_signing_in_by_keyboard(
 ) -> None:
     url = f"sqlite:///{tmp_path}/news.sqlite"
     with open_database(url) as database:
-        fill(database, companies)
+        fill_article(database, companies)
         secret = add_token(database, "ann", "read")
     with serving(config(url, companies)) as base:
         context = browser.new_context(viewport={"width": width, "height": 860}, color_scheme=scheme)
         watched = Watched(context.new_page(), base)
-        page = watched.open(PAGE)
+        page = watched.open(ARTICLE_PAGE)
         assert watched.violations() == []
         expect(page.get_by_label("Token")).to_be_focused()
         page.keyboard.type(secret)

@@ -20,13 +20,11 @@ from newscrawl.dashboard.companies_file import (
     CompaniesFile,
     CompaniesFileError,
     Definition,
-    JobRunningError,
-    JobState,
-    RematchJob,
     registry_of,
     single_registry,
 )
 from newscrawl.dashboard.filters import MAX_VALUE
+from newscrawl.dashboard.jobs import JobRunningError, JobState, RematchJob
 from newscrawl.dashboard.rendering import (
     Piece,
     app_state,

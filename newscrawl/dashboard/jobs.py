@@ -1,0 +1,145 @@
+"""Jobs of the dashboard that go on in the background: mentions found again, queries counted."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Lock, Thread
+
+from newscrawl.dashboard.config import FindAgain, RematchReport
+from newscrawl.mentions import CompaniesError
+from newscrawl.storage import Database, StorageError, open_database, queries
+from newscrawl.storage.mentions import count_texts
+from newscrawl.storage.saved_queries import count_history
+
+logger = logging.getLogger(__name__)
+
+
+class JobRunningError(Exception):
+    """Only one job runs at a time."""
+
+
+class _StoppedError(Exception):
+    """The user has stopped the job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobState:
+    """What a page shows of the job: `preview` is one that writes nothing, `what` its subject."""
+
+    preview: bool
+    what: str
+    running: bool = True
+    done: int = 0
+    total: int = 0
+    report: RematchReport | None = None
+    fault: str | None = None
+
+
+class RematchJob:
+    """The job that runs, or the last one that ran. Safe to share between threads."""
+
+    def __init__(self, find_again: FindAgain, database_url: str) -> None:
+        self._find_again = find_again
+        self._url = database_url
+        self._lock = Lock()
+        self._stopped = Event()
+        self._state: JobState | None = None
+
+    @property
+    def state(self) -> JobState | None:
+        """Return the state of the job, None before the first one."""
+        return self._state
+
+    def rematch(self, companies: Path | None) -> None:
+        """Begin to find all mentions again by the companies file; raise JobRunningError."""
+        self._start(JobState(preview=False, what="all stored articles"), lambda _folder: companies)
+
+    def preview(self, text: str, name: str) -> None:
+        """Begin to try a companies file of this text, after a change of the company `name`; raise
+        JobRunningError."""
+
+        def write(folder: Path) -> Path:
+            file = folder / "companies.toml"
+            file.write_text(text, "utf-8")
+            return file
+
+        self._start(JobState(preview=True, what=name), write)
+
+    def stop(self) -> None:
+        """Stop the job; a job that writes continues where it stopped when it is started again."""
+        self._stopped.set()
+
+    def _start(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
+        with self._lock:
+            if self._state is not None and self._state.running:
+                raise JobRunningError
+            self._stopped.clear()
+            self._state = state
+        Thread(target=self._run, args=(state, file_in), daemon=True, name="rematch").start()
+
+    def _run(self, state: JobState, file_in: Callable[[Path], Path | None]) -> None:
+        fault = "It ended by an error: the output of newscrawl serve says where it happened."
+        report = None
+        try:
+            with (
+                TemporaryDirectory(prefix="newscrawl-rematch-") as folder,
+                open_database(self._url, create=False) as database,
+            ):
+                report = self._find(database, file_in(Path(folder)), preview=state.preview)
+        except _StoppedError:
+            fault = "It was stopped."
+        except (StorageError, CompaniesError, OSError) as error:
+            fault = f"{error}."
+        finally:
+            self._change(running=False, report=report, fault=None if report else fault)
+
+    def _find(self, database: Database, companies: Path | None, *, preview: bool) -> RematchReport:
+        self._change(total=count_texts(database, queries.Scope()))
+        return self._find_again(database, companies, preview, self._advance)
+
+    def _advance(self, articles: int) -> None:
+        if self._stopped.is_set():
+            raise _StoppedError
+        state = self._state
+        self._change(done=articles + (state.done if state else 0))
+
+    def _change(self, **changes: object) -> None:
+        if self._state is not None:
+            self._state = replace(self._state, **changes)  # type: ignore[arg-type]
+
+
+class CountingJobs:
+    """The counts that run, a thread for each query; safe to share between threads. A count that
+    ends with the server is continued by the next one that is started."""
+
+    def __init__(self, database_url: str) -> None:
+        self._url = database_url
+        self._lock = Lock()
+        self._progress: dict[str, tuple[int, int]] = {}
+
+    def progress(self, name: str) -> tuple[int, int] | None:
+        """Return the numbers of finished articles and of all; None if the query is not counted."""
+        return self._progress.get(name)
+
+    def start(self, name: str) -> None:
+        """Begin to count a query, or go on with it, unless that is being done."""
+        with self._lock:
+            if name in self._progress:
+                return
+            self._progress[name] = (0, 0)
+        Thread(target=self._run, args=(name,), daemon=True, name="count").start()
+
+    def _run(self, name: str) -> None:
+        def advance(done: int, of: int) -> None:
+            self._progress[name] = (done, of)
+
+        try:
+            with open_database(self._url, create=False) as database:
+                count_history(database, name, advance)
+        except StorageError as error:
+            logger.warning("the saved query %s is not counted: %s", name, error)
+        finally:
+            with self._lock:
+                del self._progress[name]
