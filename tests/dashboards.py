@@ -285,7 +285,7 @@ ARTICLE_TEXT = (
     "Siemens and Alstom bid for the new line over the river. Siemens asks for less.\n\n"
     f"🚋🚋 Ünd the carmaker pays for a stop at its gate. {SCRIPT} Nobody knows when."
 )
-COMPANIES = "bundled = false\n" + "".join(
+ARTICLE_COMPANIES = "bundled = false\n" + "".join(
     f'[[company]]\nname = "{name}"\naliases = ["{alias}"]\n\n'
     for name, alias in (("Siemens", "Siemens AG"), ("Alstom", "Alstom SA"), ("BMW", "carmaker BMW"))
 )

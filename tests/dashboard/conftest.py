@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browsers import Watched, chromium
-from tests.dashboards import COMPANIES
+from tests.dashboards import ARTICLE_COMPANIES
 
 Look = Callable[..., Watched]
 
@@ -40,5 +40,5 @@ def look(browser: Browser, base: str) -> Iterator[Look]:
 @pytest.fixture
 def companies(tmp_path: Path) -> Path:
     path = tmp_path / "companies.toml"
-    path.write_text(COMPANIES, "utf-8")
+    path.write_text(ARTICLE_COMPANIES, "utf-8")
     return path
