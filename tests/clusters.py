@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -86,14 +87,12 @@ class DaskProcesses:
 
 def rows(path: Path) -> list[tuple[object, ...]]:
     """Return the articles of an SQLite database with their mentions, by URL."""
-    connection = sqlite3.connect(path)
-    found = connection.execute(
-        "SELECT url, title, text, published_at, content_hash, revision, "
-        "(SELECT count(*) FROM mentions WHERE article_id = articles.id) "
-        "FROM articles ORDER BY url"
-    ).fetchall()
-    connection.close()
-    return found
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(
+            "SELECT url, title, text, published_at, content_hash, revision, "
+            "(SELECT count(*) FROM mentions WHERE article_id = articles.id) "
+            "FROM articles ORDER BY url"
+        ).fetchall()
 
 
 def ingest_with(workers: int | str, path: Path, database: Path, part_bytes: int) -> str:

@@ -365,7 +365,10 @@ def test_replaced_database_file_is_read(
 def test_locked_database_is_reported_and_read_again_when_it_is_free(file: Path) -> None:
     config = config_of(file)
     app = create_app(replace(config, database_url=f"{config.database_url}?timeout=0.1"))
-    with TestClient(app, base_url="http://localhost") as client, sqlite3.connect(file) as other:
+    with (
+        TestClient(app, base_url="http://localhost") as client,
+        closing(sqlite3.connect(file)) as other,
+    ):
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("PRAGMA journal_mode = DELETE")
         other.execute("BEGIN EXCLUSIVE")
