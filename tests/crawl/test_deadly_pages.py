@@ -170,7 +170,7 @@ class Trap:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
         )
         return Crawl(done.returncode, done.stdout, self.database)
 
@@ -266,7 +266,7 @@ def test_sigterm_ends_a_crawl_that_reads_an_endless_page(trap: Trap, site: SiteS
     site.routes[DEADLY] = endless
     process = trap.started()
     try:
-        assert asked.wait(60)
+        assert asked.wait(300)
         time.sleep(5)  # the page is being read by now
         process.send_signal(signal.SIGTERM)
         # Without an end of the reader it would take a minute.

@@ -188,7 +188,7 @@ def test_readers_end_when_their_crawl_is_killed() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=PROJECT, capture_output=True, text=True, check=False, timeout=60,
+        cwd=PROJECT, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == -signal.SIGKILL
     child = int(done.stdout)

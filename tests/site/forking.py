@@ -48,7 +48,7 @@ class Forks:
         if self._process.stdin and self._process.stdout:
             self._process.stdin.close()
             self._process.stdout.close()
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=300)
 
     def start(self, command: Sequence[str]) -> int:
         """Start `scrapy ...`; return the id of its process."""
