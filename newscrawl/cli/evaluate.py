@@ -83,7 +83,9 @@ _WorstOption = Annotated[
 ]
 _SealedOption = Annotated[
     bool,
-    typer.Option("--sealed", help="Only the sealed sites, to which nothing was fitted."),
+    typer.Option(
+        "--sealed", help="Only the sealed sites, or texts of mentions, to which nothing was fitted."
+    ),
 ]
 _CasesOption = Annotated[
     Path | None,
@@ -393,7 +395,7 @@ def _calibration(
     *,
     sealed: bool,
 ) -> "Calibration | None":
-    """Return how well the scores of mentions fit: of the sealed sites by the bundled model, which
+    """Return how well the scores of mentions fit: of the sealed texts by the bundled model, which
     has not seen them, else by folds of sites."""
     from newscrawl.training.mention_calibration import cross_validate, judged_mentions, score_sealed
 

@@ -162,7 +162,7 @@ def _real_texts(corpus: Corpus, part: str) -> list[RealText]:
 
 
 def score_sealed(companies: Companies, corpus: Corpus) -> "Calibration | None":
-    """Return how well the bundled model fits the sealed sites of a corpus; None without any."""
+    """Return how well the bundled model fits the sealed texts of a corpus; None without any."""
     judged = list(judged_texts(companies, _real_texts(corpus, SEALED)))
     return calibration_of(load_model(), judged) if judged else None
 

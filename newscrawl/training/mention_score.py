@@ -7,9 +7,11 @@ at the parts "development" and "second", never after one at "held-out" and "held
 
 The labels of real news (data/mentions_real.jsonl, one text a line) are offsets into the gold texts
 of a corpus of pages and hold no text of a page: `set, page, language, site, part, sample, sha256`
-of the gold text, `headline` (whether the gold title belongs to the article, which is not so where
-the text repeats it), `in_title` and `in_text` as [start, end, company], `doubt` as ["title" or
-"text", start, end, company, reason], `unregistered` companies at the time of labelling. Scores are
+of the text, `headline` (whether the gold title belongs to the article, which is not so where the
+text repeats it), `in_title` and `in_text` as [start, end, company], `doubt` as ["title" or "text",
+start, end, company, reason], `unregistered` companies at the time of labelling. Of a page without a
+gold text, `paragraphs` [first, end] of its `<p>` elements are the text. The matcher may be changed
+after a look at the part "development", never after one at "sealed". Scores are
 over pairs of a text and a company, which is what an analyst counts. A company in doubt is neither
 wanted nor wrong. Recall is over companies of the registry; pairs of others are counted beside it.
 """
@@ -23,9 +25,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from newscrawl.extraction.html import decode, parse
 from newscrawl.items import Mention
 from newscrawl.mentions import Companies
-from newscrawl.training.corpus import Corpus, GoldPage, part_of
+from newscrawl.training.corpus import DEVELOPMENT, SEALED, Corpus, GoldPage
 from newscrawl.training.metrics import Overlap
 
 Pair = tuple[str, str]
@@ -157,6 +160,7 @@ class ArticleLabels:
     headline: bool
     occurrences: tuple[Occurrence, ...]
     in_doubt: tuple[Occurrence, ...]
+    paragraphs: tuple[int, int] | None = None
 
     @property
     def companies(self) -> frozenset[str]:
@@ -233,7 +237,7 @@ class JudgedText:
 def read_labels(path: Path | None = None) -> list[ArticleLabels]:
     """Return the labels of a JSON Lines file, or the bundled ones.
 
-    Raise LabelsError, naming the line, for a line that can't be read or is in the wrong part.
+    Raise LabelsError, naming the line, for a line that can't be read or has an unknown part.
     """
     source = path or files("newscrawl.training").joinpath("data/mentions_real.jsonl")
     lines = source.read_text(encoding="utf-8").splitlines()
@@ -248,12 +252,19 @@ def _labels(line: str, place: str) -> ArticleLabels:
             headline=row["headline"],
             occurrences=(*_occurrences("title", row), *_occurrences("text", row)),
             in_doubt=tuple(_occurrence(*doubt[:-1]) for doubt in row["doubt"]),
+            paragraphs=_range(*row["paragraphs"]) if "paragraphs" in row else None,
         )
     except (ValueError, KeyError, TypeError) as error:
         raise LabelsError(f"{place}: not labels of a real text ({error!r})") from None
-    if labels.part != part_of(labels.site):
-        raise LabelsError(f"{place}: {labels.site} belongs to the part {part_of(labels.site)!r}")
+    if labels.part not in (DEVELOPMENT, SEALED):
+        raise LabelsError(
+            f"{place}: unknown part {labels.part!r}; write {DEVELOPMENT!r} or {SEALED!r}"
+        )
     return labels
+
+
+def _range(first: int, end: int) -> tuple[int, int]:
+    return first, end
 
 
 def _occurrences(section: str, row: dict[str, Any]) -> Iterator[Occurrence]:
@@ -273,13 +284,23 @@ def join_texts(
     skipped: Counter[str] = Counter()
     for article in labels:
         page = pages.get((article.set, article.page))
-        if page is None or page.text is None:
+        text = _text(article, page) if page else None
+        if page is None or text is None:
             skipped[f"not in {corpus.name}"] += 1
-        elif hashlib.sha256(page.text.encode()).hexdigest() != article.sha256:
+        elif hashlib.sha256(text.encode()).hexdigest() != article.sha256:
             skipped["the gold text has changed since it was labelled"] += 1
         else:
-            texts.append(_joined(article, page, page.text))
+            texts.append(_joined(article, page, text))
     return texts, dict(skipped)
+
+
+def _text(labels: ArticleLabels, page: GoldPage) -> str | None:
+    """Return the gold text, or the paragraphs of the page that the labels name."""
+    if labels.paragraphs is None:
+        return page.text
+    nodes = parse(decode(page.html)).css("p")
+    paragraphs = (" ".join(node.text().split()) for node in nodes[slice(*labels.paragraphs)])
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def _joined(labels: ArticleLabels, page: GoldPage, text: str) -> RealText:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.mentions import Companies, Company
-from newscrawl.training.corpus import load_corpus, part_of
+from newscrawl.training.corpus import DEVELOPMENT, SEALED, load_corpus
 from newscrawl.training.mention_score import (
     JudgedText,
     LabelsError,
@@ -20,7 +20,6 @@ from newscrawl.training.mention_score import (
 )
 
 SITE = "rain.example"
-PART = part_of(SITE)
 ARTICLES = {
     "umbrellas": ("en", "Bosch cools", "Siemens builds umbrellas. So does Regenschirm & Sohn."),
     "boats": ("en", None, "The boat was named Boeing. Airbus had sent it."),
@@ -43,7 +42,7 @@ def labels_of(page: str, *named: str, doubt: str = "") -> dict[str, object]:
         "page": page,
         "language": language,
         "site": SITE,
-        "part": PART,
+        "part": DEVELOPMENT,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "headline": title is not None,
         "in_title": [[0, 5, "Bosch"]] if title else [],
@@ -132,7 +131,14 @@ def test_missing_or_changed_texts_are_skipped_with_the_reason(
 
 
 @pytest.mark.parametrize(
-    "change", [{"part": "both"}, {"in_text": [[1, 2]]}, {"doubt": None}, {"sha256": None}]
+    "change",
+    [
+        {"part": "both"},
+        {"in_text": [[1, 2]]},
+        {"doubt": None},
+        {"paragraphs": [1]},
+        {"sha256": None},
+    ],
 )
 def test_invalid_labels_are_named_with_their_line(corpus: Path, change: dict[str, object]) -> None:
     row = labels_of("boats", "Airbus") | change
@@ -144,12 +150,31 @@ def test_invalid_labels_are_named_with_their_line(corpus: Path, change: dict[str
         read_labels(file)
 
 
-def test_bundled_labels_seal_a_fifth_of_the_sites_and_contain_no_text() -> None:
+def test_paragraphs_of_a_page_without_gold_text_are_scored(
+    companies: Companies, corpus: Path
+) -> None:
+    page = corpus / "news" / "pages" / "fans.html"
+    page.write_text("<p>Menu<p>Boeing<br> builds fans.<p><p>Airbus  cools.<p>Siemens", "utf-8")
+    text = "Boeing builds fans.\n\nAirbus cools."
+    with (corpus / "news" / "gold.jsonl").open("a", encoding="utf-8") as gold_file:
+        gold_file.write(json.dumps({"id": "fans", "lang": "en", "site": SITE, "with": ["Boeing"]}))
+    row = labels_of("boats") | {
+        "page": "fans",
+        "paragraphs": [1, 4],
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "in_text": [[0, 6, "Boeing"], [21, 27, "Airbus"]],
+    }
+    (one,), skipped = judged(companies, corpus, row)
+    assert (one.text.text, skipped) == (text, {})
+    score = score_languages([one])[-1]
+    assert (score.pairs, score.overlap.precision, score.overlap.recall) == (2, 1.0, 1.0)
+
+
+def test_bundled_labels_keep_a_sealed_part_and_contain_no_text() -> None:
     labels = read_labels()
-    assert len(labels) >= 300
-    assert len({one.language for one in labels}) >= 10
-    sites = {one.site: one.part for one in labels}
-    assert 0.1 < sum(part == "sealed" for part in sites.values()) / len(sites) < 0.3
+    sealed = [one for one in labels if one.part == SEALED]
+    assert 200 <= len(sealed) < len(labels) / 2
+    assert len({one.language for one in sealed}) >= 10
     pages = {(one.set, one.page) for one in labels}
     assert len(pages) == len(labels)
     for one in labels:
