@@ -28,7 +28,7 @@ from sqlalchemy import (
 from newscrawl.items import Outcome
 from newscrawl.storage import models, quarantine
 from newscrawl.storage.documents import BODY, Record, clean, day_of, minute_of, rank
-from newscrawl.storage.engine import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.errors import StorageError
 from newscrawl.storage.mentions import with_corrections, write_occurrences
 from newscrawl.storage.models import (
@@ -43,9 +43,7 @@ from newscrawl.storage.models import (
 from newscrawl.storage.quarantine import Reason
 from newscrawl.storage.rollups import Contribution, RollupUpdate, is_counted
 
-_ARTICLE_IDS = select(ArticleUrl.url, ArticleUrl.article_id).where(
-    ArticleUrl.url.in_(bindparam("urls", expanding=True))
-)
+_ARTICLE_IDS = select(ArticleUrl.url, ArticleUrl.article_id).where(one_of(ArticleUrl.url, "urls"))
 _ADD = BulkInsert(
     Base.metadata.tables["article_urls"],
     ("url", "article_id"),
@@ -175,11 +173,11 @@ StoredArticle = Row[str, int, int, int, str, str, str, datetime | None, datetime
 # Statements are built once: to build one takes as long as SQLite takes to execute it.
 _SOURCES = (
     select(Source.slug, Source.id)
-    .where(Source.slug.in_(bindparam("slugs", expanding=True)))
+    .where(one_of(Source.slug, "slugs"))
     .order_by(Source.slug)
     .with_for_update(key_share=True)
 )
-_RUNS = select(Run.id).where(Run.id.in_(bindparam("runs", expanding=True)))
+_RUNS = select(Run.id).where(one_of(Run.id, "runs"))
 _STORED = select(
     ArticleUrl.url,
     Article.id,
@@ -195,7 +193,7 @@ _STORED = select(
     .where(QuarantinedRevision.article_id == Article.id, QuarantinedRevision.state == "pending")
     .label("has_pending"),
 ).join(Article, Article.id == ArticleUrl.article_id)
-_ARTICLE_AT = _STORED.where(ArticleUrl.url.in_(bindparam("urls", expanding=True)))
+_ARTICLE_AT = _STORED.where(one_of(ArticleUrl.url, "urls"))
 _ARTICLE = _STORED.where(Article.id == bindparam("article_id"), ArticleUrl.url == Article.url)
 _TWIN = select(func.min(Article.id)).where(
     Article.source_id == bindparam("source_id"), Article.fingerprint == bindparam("fingerprint")

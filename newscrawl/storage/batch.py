@@ -30,7 +30,7 @@ from newscrawl.storage.articles import (
 )
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import Record, record_of
-from newscrawl.storage.engine import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.errors import StorageError, UnstorableDocument
 from newscrawl.storage.frontier.queue import FetchResult, mark_done, mark_stored
 from newscrawl.storage.rollups import RollupUpdate
@@ -263,9 +263,7 @@ def _only_address(document: Document) -> Record:
 
 
 _TABLES = models.Base.metadata.tables
-_SOURCES = select(models.Source.slug, models.Source.id).where(
-    models.Source.slug.in_(bindparam("slugs", expanding=True))
-)
+_SOURCES = select(models.Source.slug, models.Source.id).where(one_of(models.Source.slug, "slugs"))
 _SOURCE_NUMBERS = RowIds(_TABLES["sources"])
 _ADD_SOURCES = BulkInsert(
     _TABLES["sources"], ("id", "slug", "name", "country", "language", "home", "registered_at")

@@ -8,23 +8,23 @@ from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from newscrawl.items import Mention, Section
 from newscrawl.storage import models
 from newscrawl.storage.database import Database
 from newscrawl.storage.documents import clean
-from newscrawl.storage.engine import BulkInsert
+from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import Article, Base, Company
 from newscrawl.storage.rollups import RollupUpdate
 from newscrawl.storage.saved_state import Step, record_step
 from newscrawl.storage.scope import Scope, articles_within
 
-_NAMES: BindParameter[Any] = bindparam("names", expanding=True)
-_COMPANY_IDS = select(Company.name, Company.id).where(Company.name.in_(_NAMES))
-_SAVED_QUERIES = select(Company.id, Company.name).where(
-    Company.name.in_(_NAMES), Company.id.in_(select(models.SavedQuery.company_id))
+_COMPANIES = (
+    select(Company.name, Company.id, models.SavedQuery.company_id.is_not(None).label("is_query"))
+    .outerjoin(models.SavedQuery)
+    .where(one_of(Company.name, "names"))
 )
 _ADD_COMPANIES = BulkInsert(
     Base.metadata.tables["companies"], ("name",), lambda row: row.on_conflict_do_nothing()
@@ -160,14 +160,18 @@ def _company_ids(connection: Connection, names: Iterable[str]) -> dict[str, int]
     if not stored:
         return {}
     asked = {"names": sorted(set(stored.values()))}
-    for number, name in connection.execute(_SAVED_QUERIES, asked).all():
-        other = f"{name} (saved query {number})"
-        connection.execute(update(Company).where(Company.id == number).values(name=other))
-    ids: dict[str, int] = dict(connection.execute(_COMPANY_IDS, asked).all())
+    ids: dict[str, int] = {}
+    for name, number, is_query in connection.execute(_COMPANIES, asked).all():
+        if is_query:
+            other = f"{name} (saved query {number})"
+            connection.execute(update(Company).where(Company.id == number).values(name=other))
+        else:
+            ids[name] = number
     if missing := [name for name in asked["names"] if name not in ids]:
         # Sorted, to prevent a deadlock of two writers that add the same names.
         _ADD_COMPANIES.write(connection, [{"name": name} for name in missing])
-        ids = dict(connection.execute(_COMPANY_IDS, asked).all())
+        added = connection.execute(_COMPANIES, {"names": missing})
+        ids.update((name, number) for name, number, _ in added)
     return {name: ids[cleaned] for name, cleaned in stored.items()}
 
 

@@ -13,7 +13,7 @@ from datetime import date
 
 from sqlalchemy import JSON, Connection, Executable, bindparam, delete, select, text
 
-from newscrawl.storage.engine import BulkInsert, RowIds
+from newscrawl.storage.engine import BulkInsert, RowIds, one_of
 from newscrawl.storage.models import Base, SketchValue
 from newscrawl.storage.models import Sketch as SketchRow
 from newscrawl.storage.words import Sketch, same_story
@@ -36,13 +36,13 @@ _NEAR: Mapping[str, Executable] = {
         "ON week = key >> 32 AND sketch_values.value = key & 4294967295"
     ).bindparams(bindparam("keys", type_=JSON())),
     "postgresql": select(SketchValue.week, SketchValue.value, SketchValue.article_id).where(
-        SketchValue.week.in_(bindparam("weeks", expanding=True)),
-        SketchValue.value.in_(bindparam("values", expanding=True)),
+        one_of(SketchValue.week, "weeks"),
+        one_of(SketchValue.value, "values"),
     ),
 }
 _SKETCHES = select(
     SketchRow.article_id, SketchRow.story_id, SketchRow.shingles, SketchRow.smallest
-).where(SketchRow.article_id.in_(bindparam("numbers", expanding=True)))
+).where(one_of(SketchRow.article_id, "numbers"))
 _STORY_NUMBERS = RowIds(Base.metadata.tables["stories"])
 _ADD_STORIES = BulkInsert(Base.metadata.tables["stories"], ("id", "founded_on"))
 _ADD_SKETCHES = BulkInsert(

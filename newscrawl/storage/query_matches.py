@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, select
+from sqlalchemy import Connection, and_, delete, select
 
-from newscrawl.storage.engine import BulkInsert
+from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import Base, QueryMatch, SavedQuery, Source
 from newscrawl.storage.search_language import (
@@ -30,16 +30,14 @@ Matches = dict[int, tuple[int, int]]
 _QUERIES = select(
     SavedQuery.company_id, SavedQuery.text, SavedQuery.version, SavedQuery.pending_text
 )
-_SOURCES = select(Source.id, Source.slug, Source.country).where(
-    Source.id.in_(bindparam("sources", expanding=True))
-)
+_SOURCES = select(Source.id, Source.slug, Source.country).where(one_of(Source.id, "sources"))
 _COUNTING = and_(
     SavedQuery.company_id == QueryMatch.company_id, SavedQuery.version == QueryMatch.version
 )
 _STORED = (
     select(QueryMatch.article_id, QueryMatch.company_id, QueryMatch.in_title, QueryMatch.in_body)
     .join(SavedQuery, _COUNTING)
-    .where(QueryMatch.article_id.in_(bindparam("numbers", expanding=True)))
+    .where(one_of(QueryMatch.article_id, "numbers"))
 )
 _ADD = BulkInsert(
     Base.metadata.tables["query_matches"],

@@ -14,7 +14,6 @@ from datetime import date
 from typing import Any
 
 from sqlalchemy import (
-    BindParameter,
     Connection,
     Delete,
     bindparam,
@@ -27,7 +26,7 @@ from sqlalchemy import (
 
 from newscrawl.storage import models, search_index
 from newscrawl.storage.documents import COUNTED_KINDS, minute_of
-from newscrawl.storage.engine import BulkInsert
+from newscrawl.storage.engine import BulkInsert, one_of
 from newscrawl.storage.models import Appearance, Article, Boilerplate, CountedArticle, Mention
 from newscrawl.storage.near_duplicates import StoryCandidate, assign_stories, remove_sketch
 from newscrawl.storage.query_matches import (
@@ -86,7 +85,6 @@ _ADD_COUNTED = BulkInsert(models.Base.metadata.tables["counted_articles"], (*_EN
 _ADD_APPEARANCES = BulkInsert(
     models.Base.metadata.tables["appearances"], ("company_id", *_ENTRY, *_NAMED)
 )
-_NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _ARTICLES = select(
     Article.id,
     Article.source_id,
@@ -97,7 +95,7 @@ _ARTICLES = select(
     Article.section,
     Article.access,
     Article.kind,
-).where(Article.id.in_(_NUMBERS))
+).where(one_of(Article.id, "numbers"))
 _OCCURRENCES = (
     select(
         Mention.article_id,
@@ -105,11 +103,11 @@ _OCCURRENCES = (
         func.sum(case((Mention.section == "title", 1), else_=0)),
         func.sum(case((Mention.section == "title", 0), else_=1)),
     )
-    .where(Mention.article_id.in_(_NUMBERS))
+    .where(one_of(Mention.article_id, "numbers"))
     .group_by(Mention.article_id, Mention.company_id)
 )
 _IN_BOILERPLATE = select(Boilerplate.article_id, Boilerplate.company_id, Boilerplate.number).where(
-    Boilerplate.article_id.in_(_NUMBERS)
+    one_of(Boilerplate.article_id, "numbers")
 )
 
 
@@ -268,9 +266,9 @@ def _sums(named: tuple[int, int] | None, boilerplate: int, *, limited: bool) -> 
     return 1, found, found * int(limited), in_title, in_body, boilerplate, int(boilerplate > 0)
 
 
-_TEXTS = select(Article.id, Article.title, Article.text).where(Article.id.in_(_NUMBERS))
+_TEXTS = select(Article.id, Article.title, Article.text).where(one_of(Article.id, "numbers"))
 _STORIES = select(CountedArticle.article_id, CountedArticle.story_id).where(
-    CountedArticle.article_id.in_(_NUMBERS)
+    one_of(CountedArticle.article_id, "numbers")
 )
 
 
@@ -364,7 +362,9 @@ class RollupUpdate:
             return
         matches = self._matches(self._new)
         new = [
-            (replace(one, queries=matches.get(one.article_id, {})), words)
+            (replace(one, queries=matches[one.article_id]), words)
+            if one.article_id in matches
+            else (one, words)
             for one, words in self._new
         ]
         self._new = []

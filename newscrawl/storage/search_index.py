@@ -36,10 +36,10 @@ POSTGRES_SEARCH = table(
     column("words", postgresql.TSVECTOR()),
 )
 
-_SQLITE_ADD = text("INSERT INTO article_search (rowid, title, body) VALUES (:key, :title, :body)")
+_SQLITE_ADD = BulkInsert(SQLITE_SEARCH, ("rowid", "title", "body"))
 _SQLITE_REMOVE = text(
     "INSERT INTO article_search (article_search, rowid, title, body) "
-    "VALUES ('delete', :key, :title, :body)"
+    "VALUES ('delete', :rowid, :title, :body)"
 )
 _SQLITE_CLEAR = text("INSERT INTO article_search (article_search) VALUES ('delete-all')")
 _POSTGRES_ADD = BulkInsert(POSTGRES_SEARCH, ("article_id", "minute", "words"))
@@ -80,7 +80,7 @@ def add(connection: Connection, entries: Sequence[Searchable]) -> None:
     if connection.dialect.name == "sqlite":
         # In the order of their keys: each step back would make FTS5 flush its buffer.
         ordered = sorted(entries, key=lambda entry: (entry.minute, entry.article_id))
-        connection.execute(_SQLITE_ADD, list(map(_sqlite_row, ordered)))
+        _SQLITE_ADD.write(connection, list(map(_sqlite_row, ordered)))
         return
     _POSTGRES_ADD.write(connection, list(map(postgres_row, entries)))
 
@@ -110,7 +110,7 @@ def _sqlite_row(entry: Searchable) -> dict[str, object]:
     title, body = entry.wording.title, entry.wording.body
     if len(title) + len(body) > MAX_INDEXED:
         title, body = map("\n".join, entry.kept)
-    return {"key": search_key(entry.minute, entry.article_id), "title": title, "body": body}
+    return {"rowid": search_key(entry.minute, entry.article_id), "title": title, "body": body}
 
 
 def _tsvector(entry: Searchable) -> str:

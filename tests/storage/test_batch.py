@@ -1,10 +1,12 @@
 """Pages of a crawl are stored and marked as done several at a time, on both databases."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Engine, event, select
 
 from newscrawl.items import Document
 from newscrawl.storage import Database, SaveResult, StorageError, UnstorableDocument
@@ -12,7 +14,7 @@ from newscrawl.storage.batch import FinishedPage, Written, write_batch
 from newscrawl.storage.frontier import DequeuedPage, Frontier, FrontierEntry, open_frontier
 from newscrawl.storage.models import Article, ArticleUrl, FrontierUrl
 from tests.frontiers import SCHEDULE, article, entry
-from tests.worlds import document, register
+from tests.worlds import body, document, headline, register
 
 
 @pytest.fixture
@@ -136,3 +138,48 @@ def test_page_outside_the_frontier_is_stored(frontier: Frontier) -> None:
     (written,) = write(frontier, FinishedPage(document=document("a")))
     assert isinstance(written, SaveResult)
     assert written.outcome == "new"
+
+
+# Of a batch in a database without saved queries, with BEGIN. PostgreSQL gets fewer: COPY is none.
+MAX_STATEMENTS = 26
+
+
+@contextmanager
+def sent_statements() -> Iterator[list[str]]:
+    """Yield a list that gets the SQL of each statement."""
+    sent: list[str] = []
+
+    def record(_connection, _cursor, statement: str, *_rest: object) -> None:
+        sent.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", record)
+    try:
+        yield sent
+    finally:
+        event.remove(Engine, "before_cursor_execute", record)
+
+
+def new_articles(batch: str, number: int) -> list[FinishedPage]:
+    """Pages with texts and companies of their own."""
+    return [
+        FinishedPage(
+            document=document(
+                f"{batch}/{place}",
+                text=" ".join(f"{batch}{place}word{word}" for word in range(60)),
+                mentions=[headline(f"Company {batch} {place}"), body(f"Other {batch} {place}")],
+                boilerplate=[(f"Third {batch} {place}", 2)],
+            )
+        )
+        for place in range(number)
+    ]
+
+
+def test_larger_batch_sends_the_same_statements(frontier: Frontier) -> None:
+    """Neither a statement for each article, nor a parameter for each value of a list."""
+    sent: dict[int, list[str]] = {}
+    for number in (20, 60):
+        with sent_statements() as sent[number]:
+            written = write(frontier, *new_articles(f"of-{number}", number))
+        assert [one.outcome for one in written if isinstance(one, SaveResult)] == ["new"] * number
+    assert sent[60] == sent[20]
+    assert len(sent[60]) <= MAX_STATEMENTS

@@ -34,6 +34,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from newscrawl.items import FetchAttempt, Hints
 from newscrawl.storage.articles import add_urls, numbers_at, stored_urls
 from newscrawl.storage.documents import MAX_URL_BYTES, clean
+from newscrawl.storage.engine import one_of
 from newscrawl.storage.models import FrontierUrl, Run
 
 # "read": there was a response, and the page is revisited by schedule. "closed": the response makes
@@ -77,7 +78,7 @@ _QUEUED = select(
 _Queued = Row[
     int, str, str | None, datetime | None, datetime | None, datetime, datetime | None, Any
 ]
-_THESE = update(FrontierUrl).where(FrontierUrl.id.in_(bindparam("ids", expanding=True)))
+_THESE = update(FrontierUrl).where(one_of(FrontierUrl.id, "ids"))
 _SET_DUE = _THESE.values(due_at=bindparam("to_due_at"))
 _SET_NAMED = _THESE.values(named_at=bindparam("to_named_at"))
 
@@ -119,7 +120,7 @@ _MARK_DONE = _THIS.values(
 _CLOSE_ALIASES = (
     update(FrontierUrl)
     .where(
-        FrontierUrl.url.in_(bindparam("urls", expanding=True)),
+        one_of(FrontierUrl.url, "urls"),
         FrontierUrl.id != bindparam("queue_id"),
         FrontierUrl.state == "pending",
     )
