@@ -563,13 +563,13 @@ def sentence_around(text: str, span: Span) -> Span:
 def snippet_of(
     section: Section, text: str, part: Span, marks: Sequence[Span], most: int = MAX_SNIPPET
 ) -> Snippet:
-    """Return the part as a snippet, cut to `MAX_SNIPPET` if it exceeds `most` characters, with an
-    ellipsis at each cut."""
+    """Return the part as a snippet of at most `most` characters around the first mark, with
+    an ellipsis at each cut."""
     start, end = part
     if end - start > most:
         first = min(mark[0] for mark in marks)
         start = max(start, first - _BEFORE)
-        end = min(end, start + MAX_SNIPPET)
+        end = min(end, start + most)
     head = "…" if start > part[0] else ""
     tail = "…" if end < part[1] else ""
     shift = len(head) - start

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from newscrawl.storage import Database, open_database, queries
 from newscrawl.storage.queries import Scope, text_search
+from newscrawl.storage.queries.article_lists import MAX_SNIPPET, snippet_of
 from newscrawl.storage.words import folded_words, words_of
 from tests.worlds import day, document, moment, register, save_document, save_documents
 
@@ -151,6 +152,15 @@ def test_long_sentence_is_shortened_around_its_match(database: Database, save: S
     assert snippet.text.endswith("…")
     ((start, end),) = snippet.marks
     assert snippet.text[start:end] == "needle"
+
+
+@pytest.mark.parametrize("most", [120, MAX_SNIPPET, 500])
+def test_snippet_is_as_long_as_asked(most: int) -> None:
+    text = "The council met. " * 20 + "Siemens builds trams. " + "The council met again. " * 40
+    mark = text.index("Siemens"), text.index("Siemens") + len("Siemens")
+    snippet = snippet_of("body", text, (0, len(text)), [mark], most)
+    assert len(snippet.text.strip("…")) == most
+    assert [snippet.text[start:end] for start, end in snippet.marks] == ["Siemens"]
 
 
 def test_search_that_the_index_cannot_decide_has_pages_too(
