@@ -996,6 +996,51 @@ cdef bint hides_element(Bytes *value) noexcept:
 TAGS_OF_METADATA = ("meta", "title", "h1", "link", "script", "time", "a")
 
 
+cdef class Marks:
+    """Short texts of ASCII, in lower case, of which each is searched for."""
+
+    cdef tuple texts  # in order, so that those with the same first letter follow each other
+    cdef uint8_t first[256]  # the number of the first text with a letter, from 1 on
+
+    def __cinit__(self, tuple texts):
+        self.texts = tuple(sorted(texts))
+        for place in range(256):
+            self.first[place] = 0
+        if len(texts) > 255:
+            raise ValueError("there may be up to 255 marks")
+        for place in range(len(texts), 0, -1):
+            self.first[self.texts[place - 1][0]] = place
+
+    cdef bint are_in(self, Bytes *value, bint any_case) except -1:
+        """Return whether a value holds one of the texts; in any case, one beyond ASCII may."""
+        cdef size_t place, length, which, count = len(self.texts)
+        cdef uint8_t letter
+        cdef bytes text
+        if value == NULL or value.data == NULL:
+            return False
+        for place in range(value.length):
+            letter = value.data[place]
+            if any_case:
+                if letter >= 0x80:
+                    return True
+                if c"A" <= letter <= c"Z":
+                    letter |= 0x20
+            which = self.first[letter]
+            if which == 0:
+                continue
+            while which <= count:
+                text = <bytes> self.texts[which - 1]
+                if <uint8_t> PyBytes_AS_STRING(text)[0] != letter:
+                    break
+                length = PyBytes_GET_SIZE(text)
+                if length <= value.length - place and same(
+                    value.data + place, PyBytes_AS_STRING(text), length, any_case
+                ):
+                    return True
+                which += 1
+        return False
+
+
 cdef class Markup:
     """Finds what metadata is read from; its tables come from Python."""
 
@@ -1004,14 +1049,19 @@ cdef class Markup:
     cdef uintptr_t numbers[READ]
     cdef uint8_t skipped[KNOWN]
     cdef uintptr_t meta, title, heading, link, script, time, anchor
-    cdef tuple hints
+    cdef uint8_t lesser[KNOWN]
+    cdef Marks marks, hints, properties, addresses, titles
 
-    def __cinit__(self, *, dict attributes, bytes skipped, dict tags, tuple hints):
+    def __cinit__(self, *, dict attributes, bytes skipped, bytes lesser, dict tags, dict marks):
         """Take Lexbor's numbers for the attributes that it knows (0 for others), for each tag
-        whether what stands in it is passed over, tags, and the parts of classes that mark."""
-        if len(skipped) != KNOWN:
+        whether what stands in it is passed over, and whether it is a lesser heading, tags, and the
+        parts of attributes that mark bylines and dates: of classes anywhere on a page; around a
+        headline of classes and ids, of "itemprop" and "rel", and of the addresses of links; and the
+        parts of classes that mark lesser headings."""
+        if len(skipped) != KNOWN or len(lesser) != KNOWN:
             raise ValueError("tables of tags are of another size")
         memcpy(self.skipped, PyBytes_AS_STRING(skipped), KNOWN)
+        memcpy(self.lesser, PyBytes_AS_STRING(lesser), KNOWN)
         self.names = {number: name for name, number in attributes.items() if number}
         self.others = frozenset(name for name, number in attributes.items() if not number)
         for place, name in enumerate(ATTRIBUTES[:READ]):
@@ -1019,7 +1069,9 @@ cdef class Markup:
         self.meta, self.title, self.heading = tags["meta"], tags["title"], tags["h1"]
         self.link, self.script = tags["link"], tags["script"]
         self.time, self.anchor = tags["time"], tags["a"]
-        self.hints = hints
+        self.marks, self.hints = Marks(marks["anywhere"]), Marks(marks["hints"])
+        self.properties, self.addresses = Marks(marks["properties"]), Marks(marks["addresses"])
+        self.titles = Marks(marks["titles"])
 
     def head(self, tree, uintptr_t address, size_t most):
         """Return the METAs, TITLEs, H1s, links to the canonical address and scripts of JSON-LD
@@ -1054,11 +1106,8 @@ cdef class Markup:
         return nodes
 
     cdef bint is_marked(self, Node *node) except -1:
-        cdef Bytes *classes = self.value_of(node, CLASS)
-        if classes != NULL:
-            for hint in self.hints:
-                if holds(classes, PyBytes_AS_STRING(hint), PyBytes_GET_SIZE(hint), False):
-                    return True
+        if self.marks.are_in(self.value_of(node, CLASS), False):
+            return True
         if is_word(self.value_of(node, REL), b"author", 6, True):
             return True
         if is_word(self.value_of(node, ITEMPROP), b"author", 6, False):
@@ -1069,28 +1118,70 @@ cdef class Markup:
 
     def short_texts(
         self, uintptr_t address, Py_ssize_t most_characters, Py_ssize_t separator, size_t least,
-        size_t most,
+        size_t most, const uint8_t[::1] openings,
     ):
-        """Return the texts in a node that have `least` to `most` bytes besides blanks, up to a
-        number of characters of all texts, to which each adds those of a separator."""
+        """Return the texts in a node that have `least` to `most` bytes besides blanks, and a first
+        byte for which `openings` has a flag, up to a number of characters of all texts, to which
+        each adds those of a separator. A text with U+0001 is returned whatever its first byte."""
         cdef Node *top = <Node *> address
         cdef Node *node = top
         cdef Bytes *data
         cdef list texts = []
         cdef size_t visible
+        if len(openings) != 256:
+            raise ValueError("a byte has 256 values")
         while node != NULL and most_characters > 0:
             if node.type == TEXT_NODE:
                 data = &(<TextNode *> node).data
-                visible = visible_bytes(data, most)
-                if least <= visible <= most:
-                    texts.append(replaced(data)[:most_characters])
+                if data.length >= least and (
+                    openings[first_visible(data)] or memchr(data.data, 1, data.length) != NULL
+                ):
+                    visible = visible_bytes(data, most)
+                    if least <= visible <= most:
+                        texts.append(replaced(data)[:most_characters])
                 most_characters -= separator + <Py_ssize_t> characters(data.data, data.length)
             node = following(node, top)
         return texts
 
+    def lines(self, uintptr_t address, size_t most):
+        """Return the beginning of the text in a node, in which texts are lines."""
+        cdef Node *top = <Node *> address
+        cdef Node *node = top
+        cdef Bytes *data
+        cdef Text text = Text(NULL, 0, 0)
+        try:
+            while node != NULL and text.size <= 4 * most:
+                if node.type == TEXT_NODE:
+                    data = &(<TextNode *> node).data
+                    if data.data != NULL:
+                        if text.size:
+                            put(&text, b"\n", 1)
+                        put(&text, data.data, data.length)
+                node = following(node, top)
+            if text.items == NULL:
+                return ""
+            whole = PyUnicode_DecodeUTF8(<char *> text.items, <Py_ssize_t> text.size, "replace")
+            return whole[:most]
+        finally:
+            free(text.items)
+
+    def lesser_headings(self, tree, uintptr_t address, size_t most):
+        """Return the first elements that `metadata.page_signals` takes for lesser headings."""
+        cdef Node *top = <Node *> address
+        cdef Node *node = top
+        cdef list nodes = []
+        while node != NULL and <size_t> len(nodes) < most:
+            if node.type == ELEMENT_NODE and (
+                (node.local_name < KNOWN and self.lesser[node.local_name])
+                or self.titles.are_in(self.value_of(node, CLASS), False)
+            ):
+                nodes.append(self.node_of(tree, node))
+            node = following(node, top)
+        return nodes
+
     def after(self, tree, uintptr_t address, Py_ssize_t most):
         """Return the nodes after an element, without its own, as `metadata.markup._after` does,
-        each with its tag and its text."""
+        that may be bylines or dates: their distances, themselves, their tags and texts."""
         cdef Node *node = <Node *> address
         cdef Node *child
         cdef list pieces = []
@@ -1104,14 +1195,14 @@ cdef class Markup:
                         return pieces
                     node = node.parent
             node = child
-            pieces.append(self.piece(tree, node))
+            self.add_piece(pieces, tree, node, count)
         return pieces
 
     def before(self, tree, uintptr_t address, Py_ssize_t most):
-        """Return the nodes before an element, as `metadata.markup._before` does."""
+        """Return such nodes before an element, as `metadata.markup._before` does."""
         cdef Node *node = <Node *> address
         cdef list pieces = []
-        cdef Py_ssize_t count
+        cdef Py_ssize_t count, distance = 0
         for count in range(most):
             if node.prev == NULL:
                 if node.parent == NULL:
@@ -1120,22 +1211,43 @@ cdef class Markup:
                 continue
             node = node.prev
             while not self.is_skipped(node) and node.last_child != NULL:
-                pieces.append(self.piece(tree, node))
+                self.add_piece(pieces, tree, node, distance)
+                distance += 1
                 node = node.last_child
-            pieces.append(self.piece(tree, node))
+            self.add_piece(pieces, tree, node, distance)
+            distance += 1
         return pieces
 
     cdef bint is_skipped(self, Node *node) noexcept:
         return node.local_name < KNOWN and self.skipped[node.local_name]
 
-    cdef tuple piece(self, tree, Node *node):
+    cdef int add_piece(self, list pieces, tree, Node *node, Py_ssize_t distance) except -1:
         cdef str text = ""
         cdef Bytes *data
         if node.type == TEXT_NODE:
             data = &(<TextNode *> node).data
-            if data.data != NULL and not is_blank(data.data, data.length):
-                text = replaced(data)
-        return self.node_of(tree, node), node.local_name, text
+            if data.data == NULL or is_blank(data.data, data.length):
+                return 0
+            text = replaced(data)
+        elif node.type != ELEMENT_NODE or self.is_skipped(node) or not self.is_hinted(node):
+            return 0
+        pieces.append((distance, self.node_of(tree, node), node.local_name, text))
+        return 0
+
+    cdef bint is_hinted(self, Node *node) except -1:
+        """Return whether an element may be read as a byline or date: each TIME, and those of which
+        an attribute may hold a mark, whatever its case."""
+        return (
+            node.local_name == self.time
+            or self.hints.are_in(self.value_of(node, CLASS), True)
+            or self.hints.are_in(self.value_of(node, IDENTITY), True)
+            or self.properties.are_in(self.value_of(node, ITEMPROP), True)
+            or self.properties.are_in(self.value_of(node, REL), True)
+            or (
+                node.local_name == self.anchor
+                and self.addresses.are_in(self.value_of(node, HREF), True)
+            )
+        )
 
     cdef TreeNode node_of(self, tree, Node *node):
         cdef TreeNode result = TreeNode.__new__(TreeNode)
@@ -1252,13 +1364,15 @@ cdef class TreeNode:
             node = following(node, self.node)
         return texts
 
-    def text(self):
-        """Return all text in a node."""
+    def text(self, bint strip=False):
+        """Return all text in a node, where wanted each piece without the blanks around it."""
         cdef Node *node = self.node
         cdef list texts = []
+        cdef str text
         while node != NULL:
             if node.type == TEXT_NODE:
-                texts.append(replaced(&(<TextNode *> node).data))
+                text = replaced(&(<TextNode *> node).data)
+                texts.append(text.strip() if strip else text)
             node = following(node, self.node)
         return "".join(texts)
 
@@ -1282,6 +1396,19 @@ cdef Node *following(Node *node, Node *top) noexcept:
     while node != top and node.next == NULL:
         node = node.parent
     return NULL if node == top else node.next
+
+
+cdef uint8_t first_visible(Bytes *value) noexcept:
+    """Return the first byte that is no white space, an ASCII letter in lower case; 0 without."""
+    cdef const uint8_t *place = value.data
+    cdef const uint8_t *end = place + value.length
+    cdef size_t step
+    while place < end:
+        step = blank_at(place, end)
+        if step == 0:
+            return place[0] | 0x20 if c"A" <= place[0] <= c"Z" else place[0]
+        place += step
+    return 0
 
 
 cdef size_t visible_bytes(Bytes *value, size_t most) noexcept:

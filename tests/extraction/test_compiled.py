@@ -59,6 +59,18 @@ PAGES = {
     "drawing": "<svg class=s><title>t</title><p>one</svg><math><mi>x</mi></math><template><p>t",
     "deep": "<div>" * 400 + "<p>one" + "</div>" * 300 + "<p>two",
     "empty": "",
+    "byline": "<h1>Two ships sail</h1><p CLASS=AUTHOR id=x>By Jane Doe</p>"
+    "<b ID=Date>3 May 2021</b>",
+    "odd byline": "<h1>Two ships sail</h1><p class='verſion by‐line'>By Jane Doe</p>"
+    "<i ITEMPROP=datePubliſhed content=2021-05-03>May</i><a href='/ſtaff/max'>Max Weber</a>",
+    "linked byline": "<h1>Two ships sail</h1><p><a HREF='/Autoren/1'>Max Weber</a><time>2021-05-03",
+    "marked": "<p>one<span class=xauthor>Jane Doe</span><a href=/author/2>Max</a><u rel=AUTHOR>Li",
+    "shown title": "<title>海的新聞 | Ships of the sea | X</title><p>ships OF the sea</p>",
+    "two titles": "<title>Ships of the sea | Birds of the sky</title><p>Birds of the sky<p>"
+    "Ships of the sea<p>\x01 Ships \x01",
+    "lesser heading": "<title>Two ships sail today</title><h1>a</h1><p class=mytitle> Two"
+    "\n ships sail<b> today</b></p><p>By Jane Doe",
+    "written": "<p>one<p>Written by\n: Jane Doe<p>osted by<p>Updated on 3 May 2021",
 }
 
 

@@ -138,6 +138,13 @@ def test_part_of_the_title_that_stands_alone_in_the_text_is_the_headline(
     assert found == HEADLINE
 
 
+def test_first_of_two_parts_of_a_length_is_the_headline_in_every_process() -> None:
+    one, two = "Ships of the sea", "Birds of the sky"
+    body = f"<body><p>{two}</p><p>{one}</p>"
+    assert title_of(f"<title>{one} | {two}</title>{body}") == one
+    assert title_of(f"<title>{two} | {one}</title>{body}") == two
+
+
 def test_first_marked_headline_is_the_title_of_a_page_without_titles() -> None:
     body = f"<h2>Menu</h2><p class=articleHeadline>{HEADLINE}</p><h3>Other stories of today</h3>"
     assert title_of(f"<body>{body}") == HEADLINE

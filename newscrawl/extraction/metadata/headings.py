@@ -35,6 +35,9 @@ _HEADLINES: Final = (
     "[class*=headline i],[class*=storyhead i],[class*=articlehead i],[class*=articletitle i],"
     "[class*=article-title i],[class*=entry-title i],[class=contentheading i],[class=title i]"
 )
+# First bytes of UTF-8: of letters without case, and of what stands for bytes that aren't UTF-8.
+_CASELESS: Final = range(0xE3, 0xEA)
+_REPLACED: Final = "\ufffd".encode()[0]
 _BETWEEN: Final = "\x01"
 _SEPARATOR: Final = f" {_BETWEEN} "
 _WORD: Final = re.compile(r"\w+")
@@ -132,7 +135,8 @@ def is_headline(text: str) -> bool:
 
 
 def shown_part(tree: LexborHTMLParser, parts: Iterable[str]) -> str | None:
-    """Return the longest of these parts of titles that stands alone in a page's text."""
+    """Return the longest of these parts of titles that stands alone in a page's text; of two, the
+    first."""
     ordered = sorted(parts, key=len, reverse=True)
     if not ordered:
         return None
@@ -152,10 +156,22 @@ def _texts_of_body(tree: LexborHTMLParser, parts: Sequence[str]) -> str:
     # Characters take up to four bytes, and may become three; half of them may be blanks.
     lengths = [len(part.casefold()) for part in parts]
     least, most = min(lengths) // 6, 4 * max(lengths)
-    separator = len(_SEPARATOR)
     return _SEPARATOR.join(
-        compiled_markup().short_texts(tree.body.mem_id, MAX_SEARCHED, separator, least, most)
+        compiled_markup().short_texts(
+            tree.body.mem_id, MAX_SEARCHED, len(_SEPARATOR), least, most, _openings_of(parts)
+        )
     )
+
+
+def _openings_of(parts: Sequence[str]) -> bytes:
+    """Return for each byte whether a text that begins with it, after blanks, may be one of these
+    parts: known for ASCII, in lower case, and for letters without case (U+3000 to U+9FFF)."""
+    openings = bytearray(b"\1" * 256)
+    firsts = {part.casefold().encode("utf-8", "replace")[0] for part in parts}
+    if _REPLACED not in firsts:
+        for byte in (*range(128), *_CASELESS):
+            openings[byte] = byte in firsts
+    return bytes(openings)
 
 
 def parts_of(title: str) -> Iterator[str]:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, cached_property, lru_cache
-from itertools import islice, takewhile
+from itertools import count, islice, takewhile
 from typing import Any, Final
 
+from ahocorasick_rs import AhoCorasick
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from newscrawl.extraction import compiled
@@ -52,6 +53,12 @@ _AUTHOR_LINK: Final = re.compile(
     r"/[^/?#]|[?&]_?author=",
     re.IGNORECASE,
 )
+# Of which each such address, and each property that is read, holds one.
+_ADDRESS_MARKS: Final = (
+    "/autor", "/auth", "/auteur", "/contributor", "/columnist", "/journalist", "/writer",
+    "/reporter", "/producer", "/redaktion", "/by", "/people", "/profile", "/staff", "author=",
+)  # fmt: skip
+_PROPERTIES: Final = ("author", "datepublished", "datemodified")
 _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
@@ -72,6 +79,7 @@ _BY_ALONE: Final = re.compile(rf"(?:{_BY}|{_LABELS})\s*[:：]?", re.IGNORECASE)
 _CODE: Final = re.compile(r"//|/\*|[={};©]|\bcopyright\b", re.IGNORECASE)
 # Searched for without their first letter, which may be a capital one.
 _WRITTEN: Final = tuple(label[1:] for label in words("bylines", "written"))
+_WRITTEN_ANYWHERE: Final = AhoCorasick(_WRITTEN)
 _BEFORE_LABEL: Final = re.compile(r"[\s–—-]*\w?")
 _DATELINE: Final = re.compile(r".{8,80}?(?:\([^\W\d_][^)]{1,30}\)|\s[-–—]{1,2}\s|\.\s?[-–—]|[:：])")
 # Each part costs time on every page without byline or date; these are the ones that pay.
@@ -85,6 +93,9 @@ _TIME: Final = tag_id("time")
 _LINK: Final = tag_id("a")
 _SKIPPED: Final = tag_ids("script style noscript svg select template iframe")
 _BLOCKS: Final = tag_ids("p div li header section address td h5 h6")
+_LESSER_HEADINGS: Final = tag_ids("h2 h3 h4")
+_TITLE_MARKS: Final = ("title", "headline")  # parts of classes
+_LESSER_QUERY: Final = f"h2,h3,h4,{','.join(f'[class*={mark}]' for mark in _TITLE_MARKS)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +140,14 @@ class Sightings:
 # A node of the parser, or of the kernel, which reads them faster.
 Node = LexborNode
 
-Piece = tuple[Node, int, str]
-"""A node, its tag and, if it is a text, what it says; blanks say nothing."""
+Piece = tuple[int, Node, int, str]
+"""A node behind its distance, its tag and, if it is a text, what it says; blanks say nothing."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The nodes around a headline, the nearest first; none without a headline."""
+    """The nodes around a headline, the nearest first; none without a headline. The kernel leaves
+    out those that can't be bylines or dates."""
 
     tree: LexborHTMLParser
     heading: Node | None = None
@@ -150,7 +162,7 @@ class Surroundings:
                 self.tree, self.heading.mem_id, NODES_BEFORE
             )
             return pieces
-        return tuple(map(_piece, _before(self.heading)))
+        return tuple(map(_piece, count(), _before(self.heading)))
 
     @cached_property
     def after(self) -> Sequence[Piece]:
@@ -162,11 +174,11 @@ class Surroundings:
                 self.tree, self.heading.mem_id, NODES_AFTER
             )
             return pieces
-        return tuple(map(_piece, _after(self.heading)))
+        return tuple(map(_piece, count(), _after(self.heading)))
 
     def byline(self) -> str | None:
         """Return the first byline after the headline that opens with a word such as "By"."""
-        for node, _, content in self.after:
+        for _, node, _, content in self.after:
             if content and len(content) <= 2 * MAX_OPENING:
                 text = squeeze(content)
                 if len(text) <= MAX_OPENING and (byline := _byline_in(node, text)):
@@ -175,7 +187,7 @@ class Surroundings:
 
     def may_show_other_day(self, day: date, dialect: Dialect) -> bool:
         """Return whether a short text or a TIME around the headline holds a day other than this."""
-        for node, tag, content in (*self.after, *self.before):
+        for _, node, tag, content in (*self.after, *self.before):
             if tag == _TIME:
                 stamp = dates.read(node.attributes.get("datetime"), dialect)
             elif ("20" in content or "19" in content) and len(content) <= 2 * MAX_TEXT:
@@ -194,10 +206,10 @@ class Surroundings:
         return reader.sightings
 
 
-def _piece(node: Node) -> Piece:
+def _piece(distance: int, node: Node) -> Piece:
     tag = node.tag_id
     content = (node.text_content or "") if tag == TEXT else ""
-    return node, tag, "" if content.isspace() else content
+    return distance, node, tag, "" if content.isspace() else content
 
 
 def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
@@ -207,8 +219,18 @@ def anywhere(tree: LexborHTMLParser, dialect: Dialect) -> Sightings:
         nodes = compiled_markup().marked(tree, tree.root.mem_id)
     else:
         nodes = tree.css(_ANYWHERE)
-    reader.read((node, node.tag_id, "") for node in _first_of_each(nodes))
+    reader.read(
+        (distance, node, node.tag_id, "") for distance, node in enumerate(_first_of_each(nodes))
+    )
     return reader.sightings
+
+
+def lesser_headings(tree: LexborHTMLParser, most: int) -> list[Node]:
+    """Return the first elements that may show a title without being main headings."""
+    if compiled.kernel is None or tree.root is None:
+        return tree.css(_LESSER_QUERY)[:most]
+    nodes: list[Node] = compiled_markup().lesser_headings(tree, tree.root.mem_id, most)
+    return nodes
 
 
 @cache
@@ -219,10 +241,20 @@ def compiled_markup() -> Any:
     return kernel.Markup(
         attributes=compiled.attribute_numbers(kernel),
         skipped=bytes([tag in _SKIPPED for tag in range(LAST_KNOWN_TAG + 1)]),
+        lesser=bytes([tag in _LESSER_HEADINGS for tag in range(LAST_KNOWN_TAG + 1)]),
         tags={
             name: tag_id(name) for name in ("meta", "title", "h1", "link", "script", "time", "a")
         },
-        hints=tuple(mark.encode() for mark in _MARKS),
+        marks={
+            place: tuple(mark.strip().encode() for mark in marks)
+            for place, marks in (
+                ("anywhere", _MARKS),
+                ("hints", (*_AUTHOR_HINTS, *_DATE_HINTS)),
+                ("properties", _PROPERTIES),
+                ("addresses", _ADDRESS_MARKS),
+                ("titles", _TITLE_MARKS),
+            )
+        },
     )
 
 
@@ -240,11 +272,17 @@ def _first_of_each(nodes: Iterable[Node]) -> Iterator[Node]:
 
 def text_of(tree: LexborHTMLParser) -> str:
     """Return the text of a page, a line for each piece between two tags."""
-    return tree.body.text(separator="\n")[:MAX_SEARCHED] if tree.body is not None else ""
+    if tree.body is None:
+        return ""
+    if compiled.kernel is not None:
+        return str(compiled_markup().lines(tree.body.mem_id, MAX_SEARCHED))
+    return tree.body.text(separator="\n")[:MAX_SEARCHED]
 
 
 def labelled_byline(text: str) -> str | None:
     """Find a line such as "Written by Jane Doe", or one after "Author:", anywhere in a text."""
+    if not _WRITTEN_ANYWHERE.find_matches_as_indexes(text[:MAX_SCANNED]):
+        return None
     for label in _WRITTEN:
         at = text.find(label, 0, MAX_SCANNED)
         if at < 0 or not _BEFORE_LABEL.fullmatch(text, text.rfind("\n", 0, at) + 1, at):
@@ -359,8 +397,8 @@ def _lines(node: Node) -> list[str]:
 def _texts(node: LexborNode) -> list[str]:
     texts: list[str] = []
     length = 0
-    for count, inner in enumerate(node.traverse(include_text=True)):
-        if count > MAX_INNER:
+    for number, inner in enumerate(node.traverse(include_text=True)):
+        if number > MAX_INNER:
             return []
         if inner.tag_id == TEXT and (content := inner.text_content):
             length += len(content)
@@ -407,7 +445,7 @@ class _Reader:
         self._label = ""
 
     def read(self, pieces: Iterable[Piece]) -> None:
-        for distance, (node, tag, content) in enumerate(pieces):
+        for distance, node, tag, content in pieces:
             if content:
                 self._text(node, content, distance)
             elif tag > LAST_NO_ELEMENT and tag not in _SKIPPED:

@@ -33,7 +33,6 @@ _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
 _DRAWINGS: Final = tag_ids("svg g symbol path")
 _NAMING: Final = frozenset({"property", "name", "itemprop", "http-equiv"})
-_LESSER_HEADINGS: Final = "h2,h3,h4,[class*=title],[class*=headline]"
 _TITLE: Final = words("metas", "title")
 _SITE: Final = words("metas", "site")
 _LANGUAGE: Final = words("metas", "language")
@@ -149,9 +148,9 @@ class PageSignals:
             return
         if any(titles.likeness(head, title) >= ALIKE for head in heads for title in wanted):
             return
-        parts = {part for title in elsewhere for part in headings.parts_of(title)}
-        parts -= {part for part in parts if titles.all_sites([part], self.site_names)}
-        part = headings.shown_part(self.tree, parts)
+        parts = dict.fromkeys(part for title in elsewhere for part in headings.parts_of(title))
+        wanted_parts = [part for part in parts if not titles.all_sites([part], self.site_names)]
+        part = headings.shown_part(self.tree, wanted_parts)
         if part is None and len(elsewhere) < 2:
             part = headings.first_headline(self.tree, marked_only=bool(heads))
         if part:
@@ -274,7 +273,7 @@ class PageSignals:
         if likeness >= ALIKE or len(self.heading_texts) == 1:
             return best
         length = len(self.title or "")
-        for node in self.tree.css(_LESSER_HEADINGS)[:MAX_LESSER_HEADINGS]:
+        for node in markup.lesser_headings(self.tree, MAX_LESSER_HEADINGS):
             text = node.text(strip=True)
             if 2 * len(text) < length or len(text) > 3 * length:
                 continue
