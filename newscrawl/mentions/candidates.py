@@ -34,8 +34,19 @@ _CLITIC_WORDS = {
 _CLITICS = {name: frozenset(words.split()) for name, words in _CLITIC_WORDS.items()}
 _LONGEST_CLITIC = 4
 # Marks of an address, looked for in the whole token between blanks.
-_ADDRESS = re.compile(r"://|@|\bwww\.", re.IGNORECASE)
+_ADDRESS = re.compile(r"://|@|\bwww\.|\.[a-z]{2,4}/", re.IGNORECASE)
 _LONGEST_TOKEN = 200
+# "Facebook.com/newscrawl", while "Amazon.com" is a name.
+_PATH = re.compile(r"\.[a-z]{2,4}/\w")
+# Words written otherwise than the registry has them: "CheckPoint", "FaceBook", "Namco/Bandai",
+# "e-Bay"; and where the parts of such a word meet.
+_UNUSUAL = re.compile(
+    r"(?<![\w./@#-])(?:[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{2,}[a-z]+[A-Za-z]*"
+    r"|[A-Za-z][a-z]*-[A-Z][a-z]+|[A-Z][A-Za-z]+/[A-Z][A-Za-z]+)(?![\w/@-]|\.\w)"
+)
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+# Letters of such a word; fewer are too often something else.
+MIN_UNUSUAL = 5
 # Katakana endings that leave the name the same company.
 _KATAKANA_TAILS = (
     "グループ",
@@ -70,6 +81,7 @@ class Finder:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
+        self._forms = forms
         beginnings: dict[str, list[tuple[str, Sequence[Form]]]] = {}
         for spelling, meant in forms.items():
             beginnings.setdefault(spelling[:BEGINNING], []).append((spelling, meant))
@@ -91,7 +103,21 @@ class Finder:
                 # "Energa" declined is "Energy", which is a word of its own.
                 if reach == end or text[start:reach].lower() not in self._common_words:
                     found.append(Candidate(start, reach, form, inflected=reach > end))
+        found += self._unusual(text)
         return found
+
+    def _unusual(self, text: str) -> Iterator[Candidate]:
+        """Yield words that are certain forms but for a blank, a hyphen or inner capitals."""
+        for word in _UNUSUAL.finditer(text):
+            if len(word[0]) < MIN_UNUSUAL or word[0] in self._forms:
+                continue
+            for spelling in _usual_spellings(word[0]):
+                for form in self._forms.get(spelling, ()):
+                    # "BestBuy" is no everyday phrase, while "ThreeM" is nobody.
+                    if form.stem or (form.ambiguous and " " not in spelling):
+                        continue
+                    certain = form._replace(ambiguous=frozenset())
+                    yield Candidate(word.start(), word.end(), certain)
 
     def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
         """Yield the places of spellings that begin a word, with the forms that they may mean."""
@@ -111,6 +137,16 @@ class Finder:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
         return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
+
+
+def _usual_spellings(word: str) -> set[str]:
+    """Return how a word would be written with a blank for its slash or inner capital, without its
+    hyphen, or with one capital."""
+    if "/" in word:
+        return {word.replace("/", " ")}
+    if "-" in word:
+        return {word.replace("-", "")}
+    return {word.capitalize(), _INNER_CAPITAL.sub(" ", word)}
 
 
 def _lacks_umlaut(surface: str, form: str) -> bool:
@@ -256,7 +292,7 @@ def _in_address(text: str, start: int, end: int) -> bool:
     """Return whether this is part of a URL, an e-mail address or a handle."""
     if start and text[start - 1] in "@/_" and text[max(0, start - 2) : start] != " /":
         return _address_before(text, start)
-    if end < len(text) and text[end] in "@/_":
+    if end < len(text) and (text[end] in "@/_" or _PATH.match(text, end)):
         return _address_around(text, start, end)
     return start > 1 and text[start - 1] in ".-" and _address_around(text, start, end)
 

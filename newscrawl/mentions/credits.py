@@ -24,6 +24,12 @@ _CREDIT = re.compile(
     r"[^.\n]{0,30}?(?::| by | via | for |/)\s?|©\s?|\b(?:images|afp|ap|dpa|epa)/|\bvia )(?:the )?$",
     re.IGNORECASE,
 )
+# "Photo: Nintendo", "Image courtesy of Apple": who made a picture.
+_PICTURE = re.compile(
+    r"\b(?:photos?|images?|pictures?|photograph|video|fotos?|bild|bilder|imagen|immagine|zdj|фото)"
+    r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
+    re.IGNORECASE,
+)
 # "told Fox News", "laut RTL", "selon TF1", "en declaraciones a Antena 3".
 _SAID_TO = re.compile(
     r"\b(?:told|tells|telling|interview (?:with|on|to)|according to|(?:reported|cited|quoted) by"
@@ -131,7 +137,8 @@ class Credits:
             or _points_to(text, candidate, lead)
         ):
             return True
-        if not form.isascii() and _BYLINE.match(text, candidate.end):
+        byline = not form.isascii() and _BYLINE.match(text, candidate.end)
+        if byline or _PICTURE.search(lead):
             return True
         outlets = self._publishers.get(index)
         if outlets is None:

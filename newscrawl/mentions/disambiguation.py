@@ -3,8 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from newscrawl.mentions.abbreviations import (
+    ACRONYM_LENGTH,
+    is_acronym,
+    spelled_out,
+    stems,
+    words_before,
+)
 from newscrawl.mentions.candidates import Candidate
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import MentionContext, context_weight
@@ -12,25 +18,22 @@ from newscrawl.mentions.vocabulary import ANY, Vocabulary, of_language
 
 # An everyday word ("Next", "Free") needs more context. Ours, set by hand.
 EVERYDAY_CONTEXT = 2
-# So does an abbreviation of up to three letters ("GM", "HP"), and still more a form that names a
+# So does an abbreviation ("GM", "HP"), and still more a form that names a
 # person in the article, or an abbreviation behind an article ("the GM responds"). Ours, by hand.
-ACRONYM_LENGTH = 3
 ACRONYM_CONTEXT = 2
 PERSON_CONTEXT = 4
 # What joins two names in a list.
 _CONJUNCTIONS = (
-    r" (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|och|og|ja|és|și|ve|en|та|й|a|&) "
+    r",? (?:and|or|und|oder|sowie|et|ou|y|o|e|ed|i|oraz|и|или|και|och|og|ja|és|și|ve|en|та|й|a|&) "
     r"|和|与|與|及|跟|と|や"
 )
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
-_JOINT = re.compile(rf", (?:and|or|und|et|y) |{_CONJUNCTIONS}|, |/|、|・")
-_LONGEST_JOINT = len(" sowie ")
+# What relates one company to another: "from Dell to HP", "Opel von GM".
+_RELATIONS = r" (?:to|from|vs\.?|versus|von|zu|gegen) "
+_JOINT = re.compile(rf"{_CONJUNCTIONS}|{_RELATIONS}|, |/|、|・")
+_LONGEST_JOINT = len(", versus ")
 # How many characters of a neighbourhood hold two long words.
 _REACH = 60
-# And how many hold the name that an acronym stands for.
-_EXPANSION = 100
-_WORD_START = re.compile(r"\b[^\W\d_]")
-_MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
 _POSSESSIVE = re.compile(r"(?:'s|'S|'|s')(?= )")
 _WORDS_AFTER = re.compile(r"([ -])([\w.&/]+(?:'[\w]+)?)(?: ([\w.]+))?")
 _LEGAL_TAIL = re.compile(r",? [^\s,;()]+(?: [^\s,;()]+)?(?: [^\s,;()]+)?")
@@ -64,6 +67,7 @@ _SURNAME = re.compile(
 )
 # "Bosch, Laura 1992": a line of a list of persons.
 _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
+_OTHER_PERSON = re.compile(r" to ([^\W\d_]+) [^\W\d_a-zß-öø-ÿ]\w+")
 # Years of founders' lives, not of news.
 _LONG_AGO = re.compile(r"\b1(?:[5-8]\d\d|9[0-3]\d)\b")
 _NAMED_AFTER = re.compile(r"([^\W\d_]+)-(?:von-|de-)?$")
@@ -82,6 +86,24 @@ _SMALL_AFTER = re.compile(r"(?:$|[\"»”]?[,.;:!?)\n]|[\"»”]? [^\W\d_A-ZÀ-�
 _SENTENCE_START = re.compile(r"(?:^|[\n.!?:•|–—-] ?)[\"“«„(]?$")
 _NEXT_SMALL = re.compile(r" ([a-zß-öø-ÿ]+)\b")
 _NOUN_BEFORE_COMMA = re.compile(r"(?:'s|’s|est|of) (?:[\w-]+ ){0,4}([a-z-]+), $")
+# "Companies like Bain", "Firmen wie Otto", and whom somebody works for: "an analyst at IDC".
+_EXAMPLE = re.compile(
+    r"([^\W\d_][\w-]+),? (?:like|such as|including|wie|etwa|comme|tels? que|telles que|como|come"
+    r"|quali|jak|takich jak|takie jak|zoals|som|kuten|такие,? как|таких,? как|вроде|όπως) $"
+)
+_POST = re.compile(
+    r"(?:\b(?:[Oo]fficer|C[EFTIMO]O|[Pp]resident|VP|[Dd]irector|[Mm]anager|[Ee]ngineer|[Aa]nalyst"
+    r"|[Ee]conomist|[Ee]xecutive|[Ss]trategist|[Pp]artner|[Dd]eveloper|[Dd]esigner|[Ll]awyer"
+    r"|[Ss]pokes(?:man|woman|person)|[Rr]esearcher|[Ii]ntern)s?(?: of(?: \w+){1,3})?,? (?:at|with)"
+    r"|\bC[EFTIMO]O of) $"
+)
+# A model's name behind its maker's: "JBL Tune 710BT", "HP Spectre x360".
+_MODEL = re.compile(
+    r" (?:[A-Z][\w']+ ){0,2}(?=[\w-]*[A-Za-z])(?=[\w-]*\d)(?!\d+(?:st|nd|rd|th|s|m|k|bn)\b)"
+    r"[A-Za-z0-9][\w-]{2,}\b(?! ?%)"
+)
+# "Acer's 615 GE", "200 HP": a unit, or part of a model's name; "in 2012 GE" is neither.
+_NUMBER_BEFORE = re.compile(r"(?<![\d.,])(?!(?:19|20)\d\d )\d+(?:[.,]\d+)*[ -]$")
 # Words that say that a single letter is a network's name, and what may follow it.
 _NETWORK_BEFORE = re.compile(
     r"(?:platform|[Pp]lattform|plateforme|plataforma|piattaforma|platformie|platformen"
@@ -120,11 +142,11 @@ class NeighbourWords:
         if not found:
             return False
         parts = found.group().lstrip(",").split()
-        tails = (" ".join(parts[:count]) for count in (1, 2, 3))
-        return any(
-            tail in self.words.legal_forms or tail.rstrip(".") in self.words.legal_forms
-            for tail in tails
-        )
+        tails = [" ".join(parts[:count]).rstrip(".") for count in (1, 2, 3)]
+        # "ADP INC": what is in capitals altogether.
+        tails += [tail.capitalize() for tail in tails if tail.isupper()]
+        forms = self.words.legal_forms
+        return any(tail in forms or f"{tail}." in forms for tail in tails)
 
     def has_cue(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether a word that only companies have is beside them: "retailer Target",
@@ -160,7 +182,13 @@ class NeighbourWords:
         noun = _NOUN_BEFORE_COMMA.search(text, max(0, start - _REACH), start)
         if noun is not None:
             return noun[1] in of_language(self.words.before, language)
-        words = [word.lower() for word in _words_before(text, start, 3)]
+        left = max(0, start - _REACH)
+        example = _EXAMPLE.search(text, left, start)
+        if example is not None and example[1].lower() in self.words.examples:
+            return True
+        if _POST.search(text, left, start):
+            return True
+        words = [word.lower() for word in words_before(text, start, 3)]
         if not words:
             return False
         joined = {" ".join(words[-count:]) for count in (1, 2, 3)}
@@ -168,7 +196,7 @@ class NeighbourWords:
         joined.add(words[-1].rpartition("-")[2])
         if language in _ROMANCE and len(words) > 1 and words[-1] not in self.words.function_words:
             # An adjective between: "le groupe français Orange", "el gigante tecnológico Apple"
-            joined.add(words[-2] if _words_before(text, start, 1)[0].islower() else "")
+            joined.add(words[-2] if words_before(text, start, 1)[0].islower() else "")
         if words[-1].endswith(self.words.before_endings):
             return True
         # "l'opérateur Orange": the article is elided onto the cue.
@@ -210,10 +238,16 @@ class NeighbourWords:
             return True
         return first in self.words.auxiliaries and phrase.partition(" ")[2] in verbs
 
+    def has_model(self, text: str, candidate: Candidate, language: str | None) -> bool:
+        """Return whether a model's name follows its maker's: "JBL Tune 710BT"."""
+        if self.words.is_everyday(candidate.form.text, language):
+            return False
+        return _MODEL.match(text, candidate.end, candidate.end + _REACH) is not None
+
     def is_behind_article(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether an article or a possessive is right before the form: "Der Boss", "the
         target"."""
-        before = _words_before(text, candidate.start, 1)
+        before = words_before(text, candidate.start, 1)
         if not before:
             return False
         # "The team's GM": a possessive stands for an article.
@@ -230,7 +264,7 @@ class NeighbourWords:
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(text, candidate):
             return True
-        words = _words_before(text, candidate.start, 3)
+        words = words_before(text, candidate.start, 3)
         if not words or " " in candidate.form.text:
             return False
         if len(words) > 1 and _is_initial(words[-1]) and words[-2][:1].isupper():
@@ -247,11 +281,15 @@ class NeighbourWords:
         )
 
     def _is_founder(self, text: str, candidate: Candidate) -> bool:
-        """ "Philip Morris opened his shop in 1847": a person's full name, in a year long ago."""
+        """ "Philip Morris opened his shop in 1847": a person's full name, in a year long ago, or
+        beside another one: "from Walt Disney to Leonardo DiCaprio"."""
         if candidate.form.text.partition(" ")[0] not in self.words.given_names:
             return False
         if " " not in candidate.form.text:
             return False
+        other = _OTHER_PERSON.match(text, candidate.end, candidate.end + _REACH)
+        if other is not None and other[1] in self.words.given_names:
+            return True
         first = max(0, candidate.start - _REACH - 1)
         left = max(0, candidate.start - _REACH, text.rfind(". ", first, candidate.start) + 1)
         last = candidate.end + 2 * _REACH
@@ -340,7 +378,7 @@ class NeighbourWords:
         # German writes every noun with a capital: only a cue tells what stands before.
         if language == "de":
             return False
-        before = _words_before(text, candidate.start, 1)
+        before = words_before(text, candidate.start, 1)
         word = before[-1] if before else ""
         joined = word[:1].isupper() and not word.endswith(",")
         if joined and not self._is_usual(word.lower(), language):
@@ -382,7 +420,7 @@ class NeighbourWords:
 
     def is_other(self, text: str, candidate: Candidate, language: str | None) -> bool:
         """Return whether the name means something else here: an arena, a family."""
-        before = _words_before(text, candidate.start, 1)
+        before = words_before(text, candidate.start, 1)
         if self._is_family(before):
             return True
         # "In via Armani" is a street in Italian only.
@@ -467,6 +505,9 @@ class Disambiguator:
         self, text: str, rivals: Sequence[Candidate], context: MentionContext
     ) -> bool:
         """Return whether the form is part of another name, or an abbreviation of something else."""
+        form, left = rivals[0].form.text, max(0, rivals[0].start - _REACH)
+        if is_acronym(form) and _NUMBER_BEFORE.search(text, left, rivals[0].start):
+            return True
         if self._is_spelled_out_elsewhere(text, rivals):
             return True
         return rivals[0].start - 1 not in context.ends and self.neighbours.is_part_of_name(
@@ -492,12 +533,12 @@ class Disambiguator:
         form = rivals[0].form.text
         if len(form) < ACRONYM_LENGTH or not is_acronym(form):
             return False
-        spelled_out = _spelled_out(form, text)
-        if spelled_out is None:
+        meaning = spelled_out(form, text)
+        if meaning is None:
             return False
         own = (self.companies[rival.form.company] for rival in rivals)
-        names = {_stems(name) for company in own for name in (company.name, *company.aliases)}
-        return _stems(spelled_out) not in names
+        names = {stems(name) for company in own for name in (company.name, *company.aliases)}
+        return stems(meaning) not in names
 
     def _context_needed(self, text: str, candidate: Candidate, context: MentionContext) -> int:
         form = candidate.form.text
@@ -518,7 +559,10 @@ class Disambiguator:
         if candidate.form.text in context.persons:
             company = self.neighbours.cue_before(text, candidate.start, context.language)
             return "cue" if company else None
-        if self.neighbours.has_cue(text, candidate, context.language):
+        known = not is_acronym(candidate.form.text) or context_weight(candidate, context) > 0
+        if self.neighbours.has_cue(text, candidate, context.language) or (
+            known and self.neighbours.has_model(text, candidate, context.language)
+        ):
             return "cue"
         if self._is_listed(text, candidate, context):
             return "company beside"
@@ -630,71 +674,5 @@ def _is_hyphenated(text: str, start: int) -> bool:
     return other is not None and other[0].istitle() and other[0].lower() not in _PREFIXES
 
 
-def _stems(name: str) -> tuple[str, ...]:
-    """Return how the capitalised words of a name begin, which no case ending changes."""
-    return tuple(word[:3] for word in name.split() if word[0].isupper())
-
-
-def is_acronym(form: str) -> bool:
-    """Return whether this is an abbreviation so short that it has many meanings."""
-    return len(form) <= ACRONYM_LENGTH and form.isupper() and form.isascii()
-
-
-def spells_out(text: str, candidate: Candidate) -> bool:
-    """Return whether the words before "(EDF)" begin with its letters, so that they give its meaning
-    here."""
-    form = text[candidate.start : candidate.end]
-    if form.isupper() and form.isascii() and text[candidate.end : candidate.end + 2] == " (":
-        # What a bracket says of it: hire purchase behind HP.
-        meant = _MEANT.match(text, candidate.end, candidate.end + _EXPANSION)
-        if meant and "".join(word[0] for word in meant[1].split()).upper() == form:
-            return True
-    lead = text[max(0, candidate.start - len("kurz ")) : candidate.start]
-    if not (lead.endswith(("(", "kurz ")) and form.isupper() and form.isalpha()):
-        return False
-    words = _WORD_START.findall(text, max(0, candidate.start - _EXPANSION), candidate.start - 1)
-    initials = "".join(letter for letter in words if letter.isupper())
-    # "Hire purchase (HP)": small letters, all of them.
-    if initials.endswith(form) or "".join(words).upper().endswith(form):
-        return True
-    return form != candidate.form.text and _is_blend(text, candidate.start, form.lower())
-
-
-def _is_blend(text: str, start: int, form: str) -> bool:
-    """Return whether the beginnings of several words before a bracket make up the form: "capsule
-    communicator (CAPCOM)"."""
-    left = form
-    for word in reversed(_words_before(text, start - 1, 4)):
-        shared = next((n for n in range(len(left), 1, -1) if word.lower().startswith(left[-n:])), 0)
-        if not shared or shared == len(form):
-            return False
-        left = left[:-shared]
-        if not left:
-            return True
-    return False
-
-
 def _is_initial(word: str) -> bool:
     return len(word) == 2 and word[0].isupper() and word[1] == "."
-
-
-def _words_before(text: str, start: int, count: int) -> list[str]:
-    """Up to `count` words that lead to `start` with nothing but a blank or a hyphen between."""
-    head = text[max(0, start - _REACH) : start]
-    if head.endswith("'"):
-        # French d'Orange, l'Apple: the elided word stands in for "de".
-        return [*head.split()[-count:]]
-    if not head.endswith((" ", "-", '"', "«", "„", "“")):
-        return []
-    return head.rstrip(' -"«„“').replace("\n", " \n ").split(" ")[-count:]
-
-
-# An article may name an abbreviation a thousand times: its text is searched once for each.
-@lru_cache(maxsize=32)
-def _spelled_out(acronym: str, text: str) -> str | None:
-    """Return the first words of a text with the initials of an abbreviation."""
-    words = r"(?: (?:of|and|for|the|de|la|du|des|der|und|für|di|del|y|et))? ".join(
-        rf"{letter}[^\W\d_A-Z]+" for letter in acronym
-    )
-    match = re.search(rf"\b{words}\b", text)
-    return match[0] if match else None

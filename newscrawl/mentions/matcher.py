@@ -7,16 +7,12 @@ from functools import cached_property
 from typing import TypeVar
 
 from newscrawl.items import Mention
+from newscrawl.mentions.abbreviations import is_acronym, spells_out
 from newscrawl.mentions.candidates import Candidate, Exclusions, Finder
 from newscrawl.mentions.company import Company
 from newscrawl.mentions.context import ContextFinder, MentionContext
 from newscrawl.mentions.credits import Credits
-from newscrawl.mentions.disambiguation import (
-    Disambiguator,
-    NeighbourWords,
-    is_acronym,
-    spells_out,
-)
+from newscrawl.mentions.disambiguation import Disambiguator, NeighbourWords
 from newscrawl.mentions.forms import Form
 from newscrawl.mentions.normalized_text import NormalizedText, normalize
 from newscrawl.mentions.score import Evidence, FoundName, evidence_of, load_model

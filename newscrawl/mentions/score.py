@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from newscrawl.mentions.abbreviations import is_acronym
 from newscrawl.mentions.candidates import Candidate
-from newscrawl.mentions.disambiguation import is_acronym
 from newscrawl.mentions.normalized_text import NormalizedText
 from newscrawl.mentions.vocabulary import Vocabulary
 

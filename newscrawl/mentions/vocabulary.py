@@ -28,6 +28,7 @@ class Vocabulary:
     a cue counts only behind an apostrophe or a hyphen, and `capitalised` words, which have a
     capital amid small letters only as names ("chez Orange").
     `boilerplate` marks a newspaper's sentences about itself ("all rights reserved").
+    `examples` are nouns of which companies are named as examples ("companies like Bain").
     `families` before a name mean its owners, not its company ("Familie Merck").
     `namesakes_after` and `namesakes_before` make the whole something else ("Arena").
     `surnames` are forms that persons bear, too: an unknown capitalised word before one is a given
@@ -49,6 +50,7 @@ class Vocabulary:
     articles: Mapping[str, frozenset[str]]
     modifiers: Mapping[str, frozenset[str]]
     capitalised: Mapping[str, frozenset[str]]
+    examples: frozenset[str]
     families: frozenset[str]
     boilerplate: frozenset[str]
     given_names: frozenset[str]

@@ -404,6 +404,75 @@ def test_mention_has_the_rule_that_found_it(companies, text, language, company, 
     assert found == [(company, surface, rule)]
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "company", "surface"),
+    [
+        pytest.param(
+            "CheckPoint found it.", "en", "Check Point Software", "CheckPoint", id="fused"
+        ),
+        pytest.param("BestBuy reopened.", "en", "Best Buy", "BestBuy", id="fused everyday words"),
+        pytest.param("The FaceBook page", "en", "Facebook", "FaceBook", id="inner capital"),
+        pytest.param("Namco/Bandai made it", "en", "Bandai Namco", "Namco/Bandai", id="slash"),
+        pytest.param("sold on e-Bay today", "en", "eBay", "e-Bay", id="hyphen"),
+        pytest.param("TW Cable raised prices", "en", "Time Warner Cable", "TW Cable", id="short"),
+    ],
+)
+def test_unusual_spelling_of_a_name_is_a_mention(companies, text, language, company, surface):
+    assert named(companies, text, language=language) == [(company, surface)]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "company"),
+    [
+        pytest.param("Firmen wie Otto zahlen gut.", "de", "Otto Group", id="firms like"),
+        pytest.param("tools like Descript save time", "en", "Descript", id="tools like"),
+        pytest.param("an analyst at IDC wrote it", "en", "International Data Corporation", id="at"),
+        pytest.param("a medical officer at Kaiser", "en", "Kaiser Permanente", id="officer at"),
+        pytest.param("SHELL PLC, a client", "en", "Shell", id="legal form in capitals"),
+        pytest.param("from Dell to MSI to LG", "en", "Micro-Star International", id="from to"),
+        pytest.param("Walmart, Costco, and Target", "en", "Target", id="comma before and"),
+        pytest.param("JBL Tune 710BT, my speakers", "en", "JBL", id="model of a maker"),
+        pytest.param("It runs on AWS.", "en", "Amazon Web Services", id="AWS"),
+        pytest.param("A Goldman economist agreed.", "en", "Goldman Sachs", id="Goldman"),
+        pytest.param("Webex and Zoom, in lockdown", "en", "Zoom", id="Zoom"),
+        pytest.param("Jeans by Acne, shoes by Zara", "en", "Acne Studios", id="Acne"),
+        pytest.param("Bain won the buyout", "en", "Bain Capital", id="Bain, the investor"),
+        pytest.param("Bain, the consultants", "en", "Bain & Company", id="Bain, the adviser"),
+    ],
+)
+def test_little_context_is_enough_beside_what_only_companies_have(
+    companies, text, language, company
+):
+    found = {name for name, _ in named(companies, text, language=language)}
+    assert company in found
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        pytest.param("A card with 615 GE, says General Mike.", "en", id="unit behind a number"),
+        pytest.param("Stars from Walt Disney to Leonardo DiCaprio", "en", id="two persons"),
+        pytest.param("See Facebook.com/ourpage for more.", "en", id="path of an address"),
+        pytest.param("Photo: Nintendo", "en", id="photo credit"),
+        pytest.param("Image courtesy of Samsung", "en", id="courtesy"),
+        pytest.param("Become our friend on Facebook to win.", "en", id="own channel"),
+        pytest.param("Acne troubles teenagers.", "en", id="acne, the illness"),
+        pytest.param("Tengo que pasar la ITV del coche.", "es", id="vehicle inspection"),
+        pytest.param("We hiked in Patagonia, with fleece jackets.", "en", id="region"),
+        pytest.param("A shade tree, maple (Acer), grows there.", "en", id="genus"),
+        pytest.param("a class TimeOut in SmartHome", "en", id="words of a program"),
+    ],
+)
+def test_other_things_of_the_same_name_are_no_mentions(companies, text, language):
+    assert named(companies, text, language=language) == []
+
+
+def test_maker_of_the_car_is_meant_beside_cars(companies):
+    text = "He compared a BMW, a Porsche and a Rolls-Royce."
+    assert ("Rolls-Royce Motor Cars", "Rolls-Royce") in named(companies, text, language="en")
+    assert named(companies, "Rolls-Royce builds engines.", language="en")[0][0] == "Rolls-Royce"
+
+
 def test_ambiguous_name_beside_a_company_is_a_mention(companies):
     text = "Rossmann und Zalando wachsen."
     assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]

@@ -1,0 +1,81 @@
+"""Abbreviations: which forms are ones, and what an article says that they stand for."""
+
+import re
+from functools import lru_cache
+
+from newscrawl.mentions.candidates import Candidate
+
+# Abbreviations of up to three letters ("GM", "HP") have many meanings. Ours, set by hand.
+ACRONYM_LENGTH = 3
+# How many characters of a neighbourhood hold two long words.
+_REACH = 60
+# And how many hold the name that an acronym stands for.
+_EXPANSION = 100
+_WORD_START = re.compile(r"\b[^\W\d_]")
+_MEANT = re.compile(r" \(((?:[^\W\d_A-Z][^\W\d_]*[ -]?){2,5})\)")
+
+
+def stems(name: str) -> tuple[str, ...]:
+    """Return how the capitalised words of a name begin, which no case ending changes."""
+    return tuple(word[:3] for word in name.split() if word[0].isupper())
+
+
+def is_acronym(form: str) -> bool:
+    """Return whether this is an abbreviation so short that it has many meanings."""
+    return len(form) <= ACRONYM_LENGTH and form.isupper() and form.isascii()
+
+
+def spells_out(text: str, candidate: Candidate) -> bool:
+    """Return whether the words before "(EDF)" begin with its letters, so that they give its meaning
+    here."""
+    form = text[candidate.start : candidate.end]
+    if form.isupper() and form.isascii() and text[candidate.end : candidate.end + 2] == " (":
+        # What a bracket says of it: hire purchase behind HP.
+        meant = _MEANT.match(text, candidate.end, candidate.end + _EXPANSION)
+        if meant and "".join(word[0] for word in meant[1].split()).upper() == form:
+            return True
+    lead = text[max(0, candidate.start - len("kurz ")) : candidate.start]
+    if not (lead.endswith(("(", "kurz ")) and form.isupper() and form.isalpha()):
+        return False
+    words = _WORD_START.findall(text, max(0, candidate.start - _EXPANSION), candidate.start - 1)
+    initials = "".join(letter for letter in words if letter.isupper())
+    # "Hire purchase (HP)": small letters, all of them.
+    if initials.endswith(form) or "".join(words).upper().endswith(form):
+        return True
+    return form != candidate.form.text and _is_blend(text, candidate.start, form.lower())
+
+
+def _is_blend(text: str, start: int, form: str) -> bool:
+    """Return whether the beginnings of several words before a bracket make up the form: "capsule
+    communicator (CAPCOM)"."""
+    left = form
+    for word in reversed(words_before(text, start - 1, 4)):
+        shared = next((n for n in range(len(left), 1, -1) if word.lower().startswith(left[-n:])), 0)
+        if not shared or shared == len(form):
+            return False
+        left = left[:-shared]
+        if not left:
+            return True
+    return False
+
+
+def words_before(text: str, start: int, count: int) -> list[str]:
+    """Up to `count` words that lead to `start` with nothing but a blank or a hyphen between."""
+    head = text[max(0, start - _REACH) : start]
+    if head.endswith("'"):
+        # French d'Orange, l'Apple: the elided word stands in for "de".
+        return [*head.split()[-count:]]
+    if not head.endswith((" ", "-", '"', "«", "„", "“")):
+        return []
+    return head.rstrip(' -"«„“').replace("\n", " \n ").split(" ")[-count:]
+
+
+# An article may name an abbreviation a thousand times: its text is searched once for each.
+@lru_cache(maxsize=32)
+def spelled_out(acronym: str, text: str) -> str | None:
+    """Return the first words of a text with the initials of an abbreviation."""
+    words = r"(?: (?:of|and|for|the|de|la|du|des|der|und|für|di|del|y|et))? ".join(
+        rf"{letter}[^\W\d_A-Z]+" for letter in acronym
+    )
+    match = re.search(rf"\b{words}\b", text)
+    return match[0] if match else None
