@@ -438,25 +438,6 @@ cdef const uint8_t *value_end(const uint8_t *place, const uint8_t *end) noexcept
     return place
 
 
-cdef size_t length_of_one(const uint8_t *place, const uint8_t *end, tuple names) except -1:
-    """Return the length of the name at a place that is one of these; 0 for others."""
-    cdef const uint8_t *name
-    cdef size_t length, index
-    for each in names:
-        name = <const uint8_t *> PyBytes_AS_STRING(each)
-        if place[0] | 0x20 != name[0]:
-            continue
-        length = PyBytes_GET_SIZE(each)
-        if <size_t> (end - place) <= length or not ends_name(place[length]):
-            continue
-        for index in range(length):
-            if place[index] | 0x20 != name[index]:
-                break
-        else:
-            return length
-    return 0
-
-
 cdef bint is_closed_at(
     const uint8_t *place, const uint8_t *end, const uint8_t *name, size_t length
 ) noexcept:
@@ -556,15 +537,77 @@ cdef const uint8_t *raw_text_end(
     return end
 
 
+cdef class Marks:
+    """Short texts of ASCII, in lower case, that are searched for or compared together."""
+
+    cdef tuple texts  # in order, so that those with the same first letter follow each other
+    cdef uint8_t first[256]  # the number of the first text with a letter, from 1 on
+
+    def __cinit__(self, tuple texts):
+        self.texts = tuple(sorted(texts))
+        for place in range(256):
+            self.first[place] = 0
+        if len(texts) > 255:
+            raise ValueError("there may be up to 255 marks")
+        for place in range(len(texts), 0, -1):
+            self.first[self.texts[place - 1][0]] = place
+
+    cdef bint are_in(self, Bytes *value, bint any_case) except -1:
+        """Return whether a value holds one of the texts; in any case, one beyond ASCII may."""
+        cdef size_t place, length, which, count = len(self.texts)
+        cdef uint8_t letter
+        cdef bytes text
+        if value == NULL or value.data == NULL:
+            return False
+        for place in range(value.length):
+            letter = value.data[place]
+            if any_case:
+                if letter >= 0x80:
+                    return True
+                if c"A" <= letter <= c"Z":
+                    letter |= 0x20
+            which = self.first[letter]
+            if which == 0:
+                continue
+            while which <= count:
+                text = <bytes> self.texts[which - 1]
+                if <uint8_t> PyBytes_AS_STRING(text)[0] != letter:
+                    break
+                length = PyBytes_GET_SIZE(text)
+                if length <= value.length - place and same(
+                    value.data + place, PyBytes_AS_STRING(text), length, any_case
+                ):
+                    return True
+                which += 1
+        return False
+
+    cdef size_t name_at(self, const uint8_t *place, const uint8_t *end) except? 0:
+        """Return the length of the name at a place that is one of the texts; 0 for others."""
+        cdef size_t length, which = self.first[place[0] | 0x20], count = len(self.texts)
+        cdef bytes text
+        while 0 < which <= count:
+            text = <bytes> self.texts[which - 1]
+            if <uint8_t> PyBytes_AS_STRING(text)[0] != place[0] | 0x20:
+                break
+            length = PyBytes_GET_SIZE(text)
+            if (
+                <size_t> (end - place) > length and ends_name(place[length])
+                and same(place, PyBytes_AS_STRING(text), length, True)
+            ):
+                return length
+            which += 1
+        return 0
+
+
 cdef class Survey:
     """Sees for most pages that they are within the limits, as `limits.within_limits` does."""
 
-    cdef tuple formats, raw_texts
+    cdef Marks formats, raw_texts
     cdef size_t max_tag, max_closed, max_signs, max_attributes, max_readings
 
     def __cinit__(self, *, tuple formats, tuple raw_texts, dict limits):
         """Take the names of formatting elements and of those whose text has no tags."""
-        self.formats, self.raw_texts = formats, raw_texts
+        self.formats, self.raw_texts = Marks(formats), Marks(raw_texts)
         self.max_tag, self.max_closed = limits["tag"], limits["closed"]
         self.max_signs, self.max_attributes = limits["signs"], limits["attributes"]
         self.max_readings = limits["readings"]
@@ -609,7 +652,7 @@ cdef class Survey:
             if not is_letter(place[0]):
                 continue
             opening += 1
-            length = length_of_one(place, end, self.formats)
+            length = self.formats.name_at(place, end)
             if length == 0:
                 continue
             limit = place - 1 + min(<size_t> (end - place) + 1, self.max_tag)
@@ -646,7 +689,7 @@ cdef class Survey:
             return NULL
         if behind == NULL:
             return end
-        length = 0 if place[0] == c"/" else length_of_one(place, end, self.raw_texts)
+        length = 0 if place[0] == c"/" else self.raw_texts.name_at(place, end)
         return behind if length == 0 else raw_text_end(behind, end, place, length)
 
 
@@ -996,55 +1039,12 @@ cdef bint hides_element(Bytes *value) noexcept:
 TAGS_OF_METADATA = ("meta", "title", "h1", "link", "script", "time", "a")
 
 
-cdef class Marks:
-    """Short texts of ASCII, in lower case, of which each is searched for."""
-
-    cdef tuple texts  # in order, so that those with the same first letter follow each other
-    cdef uint8_t first[256]  # the number of the first text with a letter, from 1 on
-
-    def __cinit__(self, tuple texts):
-        self.texts = tuple(sorted(texts))
-        for place in range(256):
-            self.first[place] = 0
-        if len(texts) > 255:
-            raise ValueError("there may be up to 255 marks")
-        for place in range(len(texts), 0, -1):
-            self.first[self.texts[place - 1][0]] = place
-
-    cdef bint are_in(self, Bytes *value, bint any_case) except -1:
-        """Return whether a value holds one of the texts; in any case, one beyond ASCII may."""
-        cdef size_t place, length, which, count = len(self.texts)
-        cdef uint8_t letter
-        cdef bytes text
-        if value == NULL or value.data == NULL:
-            return False
-        for place in range(value.length):
-            letter = value.data[place]
-            if any_case:
-                if letter >= 0x80:
-                    return True
-                if c"A" <= letter <= c"Z":
-                    letter |= 0x20
-            which = self.first[letter]
-            if which == 0:
-                continue
-            while which <= count:
-                text = <bytes> self.texts[which - 1]
-                if <uint8_t> PyBytes_AS_STRING(text)[0] != letter:
-                    break
-                length = PyBytes_GET_SIZE(text)
-                if length <= value.length - place and same(
-                    value.data + place, PyBytes_AS_STRING(text), length, any_case
-                ):
-                    return True
-                which += 1
-        return False
-
-
 cdef class Markup:
     """Finds what metadata is read from; its tables come from Python."""
 
     cdef dict names  # of attributes, by the parser's numbers
+    cdef frozenset naming  # the numbers of attributes that name METAs
+    cdef frozenset metas
     cdef frozenset others  # names of attributes that the parser doesn't know
     cdef uintptr_t numbers[READ]
     cdef uint8_t skipped[KNOWN]
@@ -1052,12 +1052,13 @@ cdef class Markup:
     cdef uint8_t lesser[KNOWN]
     cdef Marks marks, hints, properties, addresses, titles
 
-    def __cinit__(self, *, dict attributes, bytes skipped, bytes lesser, dict tags, dict marks):
+    def __cinit__(self, *, dict attributes, bytes skipped, bytes lesser, dict tags, dict marks,
+                  frozenset metas):
         """Take Lexbor's numbers for the attributes that it knows (0 for others), for each tag
         whether what stands in it is passed over, and whether it is a lesser heading, tags, and the
         parts of attributes that mark bylines and dates: of classes anywhere on a page; around a
         headline of classes and ids, of "itemprop" and "rel", and of the addresses of links; and the
-        parts of classes that mark lesser headings."""
+        parts of classes that mark lesser headings; and the names of METAs that are read."""
         if len(skipped) != KNOWN or len(lesser) != KNOWN:
             raise ValueError("tables of tags are of another size")
         memcpy(self.skipped, PyBytes_AS_STRING(skipped), KNOWN)
@@ -1072,17 +1073,24 @@ cdef class Markup:
         self.marks, self.hints = Marks(marks["anywhere"]), Marks(marks["hints"])
         self.properties, self.addresses = Marks(marks["properties"]), Marks(marks["addresses"])
         self.titles = Marks(marks["titles"])
+        self.metas = metas
+        self.naming = frozenset(
+            [attributes[name] for name in ("property", "name", "http-equiv") if attributes[name]]
+        )
 
     def head(self, tree, uintptr_t address, size_t most):
-        """Return the METAs, TITLEs, H1s, links to the canonical address and scripts of JSON-LD
-        among the first nodes of a tree, in document order."""
+        """Return the METAs of which anything is read, TITLEs, H1s, links to the canonical address
+        and scripts of JSON-LD among the first nodes of a tree, in document order."""
         cdef Node *top = <Node *> address
         cdef Node *node = top
         cdef list nodes = []
+        cdef size_t metas = 0
         cdef uintptr_t tag
-        while node != NULL and <size_t> len(nodes) < most:
+        while node != NULL and <size_t> len(nodes) + metas < most:
             tag = node.local_name
-            if node.type == ELEMENT_NODE and (
+            if node.type == ELEMENT_NODE and tag == self.meta and not self.is_wanted(node):
+                metas += 1
+            elif node.type == ELEMENT_NODE and (
                 tag == self.meta or tag == self.title or tag == self.heading
                 or (tag == self.link and has_word(self.value_of(node, REL), b"canonical", 9, True))
                 or (tag == self.script and holds(self.value_of(node, TYPE), b"ld+json", 7, True))
@@ -1090,6 +1098,23 @@ cdef class Markup:
                 nodes.append(self.node_of(tree, node))
             node = following(node, top)
         return nodes
+
+    cdef bint is_wanted(self, Node *node) except -1:
+        """Return whether a META has a name of those that are read."""
+        cdef Attribute *attribute = (<Element *> node).first_attribute
+        cdef Bytes *value
+        cdef uintptr_t number
+        while attribute != NULL:
+            value = attribute.value
+            number = attribute.qualified_name or attribute.node.local_name
+            if (
+                (number >= KNOWN or number in self.naming)
+                and value != NULL and value.data != NULL
+                and replaced(value).strip().lower() in self.metas
+            ):
+                return True
+            attribute = attribute.next
+        return False
 
     def marked(self, tree, uintptr_t address):
         """Return the elements that may be bylines or dates, in document order."""

@@ -77,14 +77,15 @@ def decide_kind(page: ParsedPage, paragraphs: Sequence[str], url: str | None = N
 
 def _kind_by_rules(page: ParsedPage, paragraphs: Sequence[str]) -> Kind:
     text = "\n\n".join(paragraphs)
-    kind = kind_of_text(page.metadata, text, page.link_words)
+    length = _count_words(text)
+    kind = _kind_of_text(page.metadata, text, length, page.link_words)
     if kind != "article" or not text:
         return kind
     if _is_consent_page(page, text):
         return "consent"
     if not page.metadata.declared.is_article and _is_thread_or_product(page.source):
         return "other"
-    if _is_teaser(page, paragraphs, text):
+    if length < TEASER and _is_teaser(page, paragraphs):
         return "paywall"
     return kind
 
@@ -102,7 +103,10 @@ def _is_thread_or_product(source: bytes) -> bool:
 def kind_of_text(metadata: Metadata, text: str, link_words: int) -> Kind:
     """Return the kind by metadata and body text; `link_words` is the number of the page's words
     within links."""
-    length = _count_words(text)
+    return _kind_of_text(metadata, text, _count_words(text), link_words)
+
+
+def _kind_of_text(metadata: Metadata, text: str, length: int, link_words: int) -> Kind:
     match metadata.declared.kind:
         case "error":
             return "error" if length < TEASER else "article"
@@ -162,10 +166,10 @@ def _accepts(control: LexborNode) -> bool:
     return label in _ACCEPT or (bool(first) and first[0].strip(",.!") in _ACCEPT)
 
 
-def _is_teaser(page: ParsedPage, paragraphs: Sequence[str], text: str) -> bool:
+def _is_teaser(page: ParsedPage, paragraphs: Sequence[str]) -> bool:
     """Return whether a call to subscribe stands behind a short text, on a page that doesn't say
     whether it is free."""
-    if page.metadata.paywalled is not None or _count_words(text) >= TEASER:
+    if page.metadata.paywalled is not None:
         return False
     markup = _markup_behind(page.source, paragraphs[-1])
     # To look for a gate in the source costs next to nothing; to parse the page again half a

@@ -167,8 +167,11 @@ def _without_next_story(page: ParsedPage, kept: NDArray[np.bool_]) -> NDArray[np
     if not headlines:
         return kept
     first = headlines[0]
+    others = np.flatnonzero((tags == tags[first]) & ~is_title).tolist()
+    if not others:
+        return kept
     words = (page.candidate_features.tokens.words * kept).cumsum()
-    for place in np.flatnonzero((tags == tags[first]) & ~is_title).tolist():
+    for place in others:
         if place < first or words[place] - words[first] < MIN_STORY or words[place] == words[-1]:
             continue
         if _in_another_article(blocks, first, place) and _has_byline(page, place):

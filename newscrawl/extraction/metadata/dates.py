@@ -46,10 +46,10 @@ _NUMERIC: Final = re.compile(
 _DAY_FIRST: Final = re.compile(
     r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|er|e|\.|º|ª|-?(?:го|a))?[\s\-/]+"
     r"(?:de\s+|d['’]|di\s+|of\s+|ta['’]\s+)?"
-    r"(?P<m>[^\W\d_]{3,12})\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
+    r"(?P<m>[^\W\d_]{3,12}+)\.?[\s,\-/]+(?:de\s+|del\s+|года\s+)?(?P<y>(?:19|20)\d\d)(?!\d)"
 )
 _MONTH_FIRST: Final = re.compile(
-    r"(?<![^\W\d_])(?P<m>[^\W\d_]{3,12})\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?"
+    r"(?<![^\W\d_])(?P<m>[^\W\d_]{3,12}+)\.?\s+(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?"
     r"(?:\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?)?(?:,\s*|\s+)(?P<y>(?:19|20)\d\d)(?!\d)"
 )
 _CLOCK: Final = re.compile(

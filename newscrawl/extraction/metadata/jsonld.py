@@ -51,19 +51,22 @@ class LinkedData:
     """The nodes of a page's JSON-LD that describe the page itself.
 
     `nodes` are in page order; those inside lists of related articles are left out.
-    `by_id` resolves references such as {"@id": "#author"}.
+    `types` are those of each. `by_id` resolves references such as {"@id": "#author"}.
     """
 
     nodes: tuple[Node, ...] = ()
+    types: tuple[tuple[str, ...], ...] = ()
     by_id: dict[str, Node] = field(default_factory=dict)
 
     def of_types(self, *groups: Iterable[str]) -> Iterator[Node]:
         wanted = frozenset(name for group in groups for name in group)
-        return (node for node in self.nodes if not wanted.isdisjoint(types_of(node)))
+        typed = zip(self.nodes, self.types, strict=True)
+        return (node for node, types in typed if not wanted.isdisjoint(types))
 
     @property
     def articles(self) -> Iterator[Node]:
-        return (node for node in self.nodes if is_article(node))
+        typed = zip(self.nodes, self.types, strict=True)
+        return (node for node, types in typed if hold_article(types))
 
     def resolve(self, value: object) -> object:
         """Follow one reference to a node of this page."""
@@ -75,14 +78,18 @@ class LinkedData:
 def read(scripts: Iterable[str]) -> LinkedData:
     """Read the texts of a page's ld+json scripts; what can't be read is passed over."""
     nodes: list[Node] = []
+    types: list[tuple[str, ...]] = []
     by_id: dict[str, Node] = {}
     for count, script in enumerate(scripts):
         if count >= MAX_SCRIPTS or len(nodes) >= MAX_NODES:
             break
         if len(script) <= MAX_SCRIPT:
             for value in parse(script):
-                _collect(value, nodes, by_id)
-    return LinkedData(tuple(nodes), by_id)
+                _collect(value, nodes, types)
+    for node in nodes:
+        if isinstance(node.get("@id"), str):
+            by_id.setdefault(node["@id"], node)
+    return LinkedData(tuple(nodes), tuple(types), by_id)
 
 
 def parse(script: str) -> list[Any]:
@@ -136,7 +143,7 @@ def _leading_values(text: str) -> list[Any]:
     return values
 
 
-def _collect(value: object, nodes: list[Node], by_id: dict[str, Node]) -> None:
+def _collect(value: object, nodes: list[Node], types: list[tuple[str, ...]]) -> None:
     stack: list[tuple[object, int]] = [(value, 0)]
     while stack and len(nodes) < MAX_NODES:
         current, depth = stack.pop()
@@ -144,10 +151,9 @@ def _collect(value: object, nodes: list[Node], by_id: dict[str, Node]) -> None:
             if depth < MAX_DEPTH:
                 stack.extend((each, depth + 1) for each in reversed(current[:MAX_NODES]))
         elif isinstance(current, dict):
-            if types_of(current):
+            if names := types_of(current):
                 nodes.append(current)
-                if isinstance(current.get("@id"), str):
-                    by_id.setdefault(current["@id"], current)
+                types.append(names)
             if depth < MAX_DEPTH:
                 inner = (current.get(key) for key in ("mainEntityOfPage", "mainEntity", "@graph"))
                 stack.extend((each, depth + 1) for each in inner if isinstance(each, dict | list))
@@ -162,10 +168,6 @@ def types_of(node: Node) -> tuple[str, ...]:
         for name in names[:8]
         if isinstance(name, str)
     )
-
-
-def is_article(node: Node) -> bool:
-    return hold_article(types_of(node))
 
 
 def hold_article(types: Iterable[str]) -> bool:

@@ -16,7 +16,7 @@ from newscrawl.extraction.blocks import LAST_KNOWN_TAG, LAST_NO_ELEMENT, TEXT, t
 from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, names
 from newscrawl.extraction.metadata.dates import Dialect, Stamp
-from newscrawl.extraction.metadata.vocabulary import any_of, words
+from newscrawl.extraction.metadata.vocabulary import any_of, tables, words
 
 NODES_BEFORE: Final = 20
 NODES_AFTER: Final = 50
@@ -63,6 +63,7 @@ _DATE_HINTS: Final = (
     "date", "datum", "fecha", "publish", "posted", " data ", "zeit", "time", "byline", "tarih",
     "kalend", " day ",
 )  # fmt: skip
+WANTED_METAS: Final = frozenset(name for names in tables("metas").values() for name in names)
 _UPDATED: Final = words("bylines", "updated")
 _DATED: Final = words("bylines", "dated")
 _DATED_WORDS: Final = frozenset(_DATED)
@@ -255,6 +256,7 @@ def compiled_markup() -> Any:
                 ("titles", _TITLE_MARKS),
             )
         },
+        metas=WANTED_METAS,
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -233,6 +234,7 @@ def _could_be_name(text: str) -> bool:
     )
 
 
+@lru_cache(maxsize=256)  # of the parts of a few bylines, each read more than once
 def _strip(text: str) -> str:
     day = _DAY_AFTER.search(text)
     if day and (day[1] or day[2]).lower() in MONTHS_AND_DAYS:

@@ -16,7 +16,7 @@ from newscrawl.extraction.html import squeeze
 from newscrawl.extraction.metadata import dates, headings, jsonld, markup, titles
 from newscrawl.extraction.metadata.dates import Dialect
 from newscrawl.extraction.metadata.headings import Heading
-from newscrawl.extraction.metadata.vocabulary import tables, words
+from newscrawl.extraction.metadata.vocabulary import words
 
 # Ours: bounds on hostile input; no page of the development corpus comes near.
 MAX_NODES: Final = 3_000
@@ -27,7 +27,6 @@ ALIKE: Final = 0.5
 VERY_ALIKE: Final = 0.79
 """Ours: Dice's coefficients from which a heading, or a lesser one, and a title are the same."""
 
-_WANTED: Final = frozenset(name for names in tables("metas").values() for name in names)
 _QUERY: Final = 'meta,title,h1,link[rel~="canonical" i],script[type*="ld+json" i]'
 # Tags are compared by the parser's numbers: their names would be made anew for each node.
 _META, _SCRIPT, _TITLE_ELEMENT, _LINK = map(tag_id, ("meta", "script", "title", "link"))
@@ -335,7 +334,7 @@ def _page_title(node: LexborNode) -> str | None:
 
 def _add_meta(metas: dict[str, list[str]], attributes: dict[str, str | None]) -> None:
     for key, name in attributes.items():
-        if key in _NAMING and name and (name := name.strip().lower()) in _WANTED:
+        if key in _NAMING and name and (name := name.strip().lower()) in markup.WANTED_METAS:
             values = metas.setdefault(name, [])
             content = squeeze(attributes.get("content"))
             if content and len(values) < MAX_VALUES_A_NAME:

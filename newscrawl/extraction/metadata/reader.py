@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Final
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -32,14 +33,14 @@ _PICTURE: Final = re.compile(r"\b(?:getty|images?|photos?|fotos?|pictures?)\b", 
 _AUTHOR: Final = words("metas", "author")
 _LABELS: Final = tuple((f"twitter:label{number}", f"twitter:data{number}") for number in (1, 2))
 _WRITTEN_BY: Final = re.compile(any_of(words("bylines", "written_by")), re.IGNORECASE)
-_ROBOT_CHECK: Final = words("walls", "robot_check")
-_ERROR: Final = words("walls", "error")
+_OF_ERRORS: Final = (*words("walls", "robot_check"), *words("walls", "error"))
 _STATUS: Final = re.compile(
     r"\W*(?:error\W*|http\W*)?(?:404|403|410|500|502|503|504)(?:\W|$)"
     r"|.{0,60}\b(?:404|403|500|503)\W*(?:error\b.*)?$"
     r"|.{0,40}\berror\W*(?:404|403|500|503)\b"
     r"|(?:\w+ )?(?:not found|forbidden)\W*$"
 )
+_IN_STATUS: Final = ("40", "41", "50", "not found", "forbidden")  # one of which each such title has
 _KINDS_OF_PATHS: Final[tuple[Kind, ...]] = ("live", "gallery", "video")
 _PATHS: Final[dict[Kind, re.Pattern[str]]] = {
     kind: re.compile(rf"/(?:{any_of(words('paths', kind))})/") for kind in _KINDS_OF_PATHS
@@ -252,7 +253,7 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
     og_type = (signals.meta("og:type") or "").lower()
     if _is_of_error(title.lower()):
         return DeclaredKind("error")
-    types = frozenset(name for node in signals.data.nodes for name in jsonld.types_of(node))
+    types = frozenset(chain.from_iterable(signals.data.types))
     address = _split(signals.url)
     is_article = jsonld.hold_article(types) or og_type.endswith("article")
     kind = _by_types(types, og_type) or _by_address(address)
@@ -265,7 +266,9 @@ def _declared_kind(signals: PageSignals, *, has_date: bool) -> DeclaredKind:
 
 
 def _is_of_error(title: str) -> bool:
-    return contains_any(title, (*_ROBOT_CHECK, *_ERROR)) or bool(_STATUS.match(title))
+    return contains_any(title, _OF_ERRORS) or (
+        contains_any(title, _IN_STATUS) and bool(_STATUS.match(title))
+    )
 
 
 def _split(url: str | None) -> SplitResult | None:
