@@ -44,6 +44,9 @@ _UNUSUAL = re.compile(
     r"(?<![\w./@#-])(?:[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{2,}[a-z]+[A-Za-z]*"
     r"|[A-Za-z][a-z]*-[A-Z][a-z]+|[A-Z][A-Za-z]+/[A-Z][A-Za-z]+)(?![\w/@-]|\.\w)"
 )
+# A capital inside a word, which few words have.
+_INSIDE = re.compile(r"[A-Z](?:(?<=[a-z/-][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
+_LONGEST_UNUSUAL = 40
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Letters of such a word; fewer are too often something else.
 MIN_UNUSUAL = 5
@@ -81,7 +84,6 @@ class Finder:
         self._common_words = words.common_words
         self._compounds = words.compounds
         self._longest_compound = max(map(len, words.compounds), default=0)
-        self._forms = forms
         beginnings: dict[str, list[tuple[str, Sequence[Form]]]] = {}
         for spelling, meant in forms.items():
             beginnings.setdefault(spelling[:BEGINNING], []).append((spelling, meant))
@@ -108,16 +110,24 @@ class Finder:
 
     def _unusual(self, text: str) -> Iterator[Candidate]:
         """Yield words that are certain forms but for a blank, a hyphen or inner capitals."""
-        for word in _UNUSUAL.finditer(text):
-            if len(word[0]) < MIN_UNUSUAL or word[0] in self._forms:
+        for word in _unusual_words(text):
+            if len(word[0]) < MIN_UNUSUAL or self._forms_spelled(word[0]):
                 continue
             for spelling in _usual_spellings(word[0]):
-                for form in self._forms.get(spelling, ()):
+                for form in self._forms_spelled(spelling):
                     # "BestBuy" is no everyday phrase, while "ThreeM" is nobody.
                     if form.stem or (form.ambiguous and " " not in spelling):
                         continue
                     certain = form._replace(ambiguous=frozenset())
                     yield Candidate(word.start(), word.end(), certain)
+
+    def _forms_spelled(self, spelling: str) -> Sequence[Form]:
+        """Return the forms that this very spelling may mean."""
+        for number, start, _ in self._automaton.find_matches_as_indexes(spelling, overlapping=True):
+            for known, forms in self._spellings[number]:
+                if start == 0 and known == spelling:
+                    return forms
+        return ()
 
     def _places(self, text: str) -> Iterator[tuple[int, int, Sequence[Form]]]:
         """Yield the places of spellings that begin a word, with the forms that they may mean."""
@@ -137,6 +147,23 @@ class Finder:
             return False
         tail = _LETTERS.match(text, end, end + self._longest_compound + 1)
         return tail is not None and tail[0] in self._compounds and form.text[0].isupper()
+
+
+def _unusual_words(text: str) -> Iterator[re.Match[str]]:
+    """Yield the words with a capital inside."""
+    end = 0
+    for capital in _INSIDE.finditer(text):
+        start = capital.start()
+        if start < end:
+            continue
+        end = capital.end()
+        first = max(0, start - _LONGEST_UNUSUAL)
+        while start > first and (text[start - 1].isalpha() or text[start - 1] in "/-"):
+            start -= 1
+        word = _UNUSUAL.match(text, start)
+        if word is not None:
+            end = word.end()
+            yield word
 
 
 def _usual_spellings(word: str) -> set[str]:

@@ -183,11 +183,13 @@ class NeighbourWords:
         if noun is not None:
             return noun[1] in of_language(self.words.before, language)
         left = max(0, start - _REACH)
-        example = _EXAMPLE.search(text, left, start)
-        if example is not None and example[1].lower() in self.words.examples:
-            return True
-        if _POST.search(text, left, start):
-            return True
+        if text.endswith((" at ", " with ", " of "), left, start):
+            if _POST.search(text, left, start):
+                return True
+        elif text.endswith(" ", left, start):
+            example = _EXAMPLE.search(text, left, start)
+            if example is not None and example[1].lower() in self.words.examples:
+                return True
         words = [word.lower() for word in words_before(text, start, 3)]
         if not words:
             return False

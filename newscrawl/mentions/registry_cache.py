@@ -176,11 +176,11 @@ def cache_folder() -> Path:
 
 
 def _plain(compiled: Compiled) -> Iterator[Any]:
-    """Yield lists and texts only: the groups and the number of each kind of row, then the rows,
-    some hundred at a time. A stem's pattern is written as its source."""
+    """Yield lists and texts only: the groups and the number of each kind of row, then the rows and
+    the spellings, some hundred at a time. A stem's pattern is written as its source."""
     forms: dict[Form, int] = {}
     spelled = [
-        [spelling, *(forms.setdefault(form, len(forms)) for form in found)]
+        (spelling, [forms.setdefault(form, len(forms)) for form in found])
         for spelling, found in compiled.forms.items()
     ]
     rows = (
@@ -189,12 +189,15 @@ def _plain(compiled: Compiled) -> Iterator[Any]:
             [form.company, form.source or form.text, sorted(form.ambiguous), form.stem]
             for form in forms
         ],
-        spelled,
     )
     groups = {name: list(members) for name, members in compiled.groups.items()}
-    yield {"groups": groups, "rows": [len(part) for part in rows]}
+    yield {"groups": groups, "rows": [len(part) for part in (*rows, spelled)]}
     for part in rows:
         yield from (part[start : start + _ROWS] for start in range(0, len(part), _ROWS))
+    for start in range(0, len(spelled), _ROWS):
+        texts, numbers = zip(*spelled[start : start + _ROWS], strict=True)
+        # One text is read much faster than hundreds.
+        yield ["\n".join(texts), [n[0] if len(n) == 1 else n for n in numbers]]
 
 
 def _row(company: Company) -> dict[str, Any]:
@@ -205,17 +208,16 @@ def _row(company: Company) -> dict[str, Any]:
 
 def _compiled(lines: Iterator[Any]) -> Compiled:
     head: dict[str, Any] = next(lines, {})
-    companies, forms, spelled = (
-        chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"]
+    companies, forms = (
+        chain.from_iterable(islice(lines, -(-count // _ROWS))) for count in head["rows"][:2]
     )
     known = tuple(_company(row) for row in companies)
     # Most spellings mean one form, and share its tuple.
     alone = [(form,) for form in _forms_of_rows(forms, len(known))]
     by_spelling = {
-        spelling: alone[numbers[0]]
-        if len(numbers) == 1
-        else tuple(alone[number][0] for number in numbers)
-        for spelling, *numbers in spelled
+        spelling: alone[number] if type(number) is int else tuple(alone[one][0] for one in number)
+        for text, numbers in lines
+        for spelling, number in zip(text.split("\n"), numbers, strict=True)
     }
     if [len(known), len(alone), len(by_spelling)] != head["rows"]:
         raise ValueError("lines are missing")
