@@ -209,19 +209,21 @@ def chart_csv(chart: Chart, name: str, filters: Filters) -> Response:
 
 
 def ranking_csv(companies: Sequence[OverviewRow], filters: Filters) -> Response:
-    """Return a row for each company; `before` and `change` are empty without earlier coverage."""
+    """Return a row for each company, without `before`, `change` and `chance` where nothing was read
+    before."""
     rows = (
         (
             each.company,
             each.hits.articles,
             each.before.articles if each.before else "",
             "" if each.change is None else f"{each.change:.4f}",
+            "" if each.chance is None else f"{each.chance:.4f}",
             each.hits.in_title,
             each.hits.in_body,
         )
         for each in companies
     )
-    head = ("company", "articles", "before", "change", "headline", "body")
+    head = ("company", "articles", "before", "change", "chance", "headline", "body")
     return _csv(head, rows, "companies", filters)
 
 

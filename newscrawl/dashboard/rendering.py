@@ -28,11 +28,12 @@ from newscrawl.dashboard.filters import Filters, read_filters
 from newscrawl.dashboard.jobs import CountingJobs, RematchJob
 from newscrawl.dashboard.security import FORM_COOKIE, FormSeal, Identity
 from newscrawl.mentions import Companies
-from newscrawl.reports import MIN_FOR_PERCENT, verdict_text
+from newscrawl.reports import verdict_text
 from newscrawl.storage import Database, StorageError, open_database, queries
 from newscrawl.storage.corrections import MAX_NAME
 from newscrawl.storage.engine import parse_url, sqlite_file
 from newscrawl.storage.errors import QuestionError
+from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT
 from newscrawl.templating import html_templates, marked_pieces
 
 Change = Literal["same", "gone", "new"]
@@ -314,6 +315,7 @@ def make_templates() -> Environment:
         "period_address": period_address,
         "query": query,
         "min_for_percent": MIN_FOR_PERCENT,
+        "alpha": ALPHA,
     }
     return templates
 

@@ -41,7 +41,6 @@ from newscrawl.reports import (
     make_report,
     report_file,
 )
-from newscrawl.reports.significance import MIN_FOR_PERCENT
 from newscrawl.storage import Database, company_alerts, queries
 from newscrawl.storage.company_alerts import AlertKind, CompanyAlert, StoredAlert, WatchedCompany
 from newscrawl.storage.queries import (
@@ -52,6 +51,7 @@ from newscrawl.storage.queries import (
     Snippet,
     StoryRow,
 )
+from newscrawl.storage.queries.significance import MIN_FOR_PERCENT
 from newscrawl.storage.recipients import Recipient, SentNotice, record_sent
 from newscrawl.storage.scope import NO_STRUCTURE
 from newscrawl.templating import html_templates, markdown_templates, marked_pieces, safe_url

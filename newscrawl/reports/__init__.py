@@ -1,7 +1,7 @@
 """Reports on companies over a period: one HTML page to print, or a workbook.
 
 `make_report` asks the questions, `html_report` and `workbook` write the answers. What a change is
-worth is decided by `significance`.
+worth is decided by `storage.queries.significance`.
 """
 
 from typing import Literal
@@ -14,8 +14,8 @@ from newscrawl.reports.figures import (
     make_report,
     period_of_name,
 )
-from newscrawl.reports.significance import MIN_FOR_PERCENT
 from newscrawl.reports.workbook import workbook
+from newscrawl.storage.queries.significance import MIN_FOR_PERCENT
 
 __all__ = [
     "MAX_COMPANIES",

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from newscrawl.reports import figures
 from newscrawl.reports.curves import HEIGHT, WIDTH, curves
 from newscrawl.reports.figures import Report
-from newscrawl.reports.significance import ALPHA, MIN_FOR_PERCENT, Change
+from newscrawl.storage.queries.significance import ALPHA, MIN_FOR_PERCENT, Change
 from newscrawl.templating import content_hash, html_templates, marked_pieces
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
 from typing import Literal
 
-from newscrawl.reports.significance import Change, Day, compare
 from newscrawl.storage import Database, queries
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.queries import (
@@ -21,6 +20,7 @@ from newscrawl.storage.queries import (
     StoryRow,
 )
 from newscrawl.storage.queries.completeness import COVERED
+from newscrawl.storage.queries.significance import Change, Day, compare
 from newscrawl.storage.scope import last_day
 
 # All ours: companies in a report, which more curves could not tell apart; rows of its lists; and

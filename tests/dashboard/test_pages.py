@@ -103,6 +103,24 @@ def test_growth_of_larger_numbers_is_in_percent(client: TestClient, database: Da
     assert "</span> 50%</span>" in row
 
 
+@pytest.mark.parametrize(
+    ("now", "before", "colour", "chance"),
+    [(15, 13, "even", r"by chance: \d\d%"), (5, 30, "down", "by chance: less than 1%")],
+    ids=["few more", "far fewer"],
+)
+def test_change_that_may_be_chance_is_grey(
+    client: TestClient, database: Database, now: int, before: int, colour: str, chance: str
+) -> None:
+    for back in range(60):
+        save(database, back, headline("Shell"))
+    for back in (*range(now), *range(30, 30 + before)):
+        save(database, back, headline("Siemens"))
+    row = client.get("/?days=30").text.split('href="/company/Siemens')[1].split("</tr>")[0]
+    assert f'class="change {colour}"' in row
+    assert re.search(chance, row)
+    assert (", perhaps by chance" in row) == (colour == "even")
+
+
 def test_company_page_says_whether_a_change_may_be_chance(
     client: TestClient, database: Database
 ) -> None:
@@ -315,9 +333,9 @@ def test_numbers_of_a_comparison_can_be_downloaded(client: TestClient, database:
 def test_whole_ranking_can_be_downloaded(client: TestClient, database: Database) -> None:
     save(database, 0, *(headline(f"Company {number}") for number in range(30)), headline("=1+1"))
     found = linked_csv(client, "/?days=7")
-    assert found[0] == ["company", "articles", "before", "change", "headline", "body"]
+    assert found[0] == ["company", "articles", "before", "change", "chance", "headline", "body"]
     assert len(found) == 32
-    assert ["'=1+1", "1", "", "", "1", "0"] in found
+    assert ["'=1+1", "1", "", "", "", "1", "0"] in found
 
 
 def test_unexpected_error_reveals_nothing(

@@ -42,6 +42,7 @@ from newscrawl.storage.queries.rollup_tables import (
     union_of,
     unions_of,
 )
+from newscrawl.storage.queries.significance import Day, compare
 from newscrawl.storage.scope import (
     UNKNOWN,
     By,
@@ -129,6 +130,12 @@ class OverviewRow:
         metadata=about("of the days before; null where nothing was crawled then")
     )
     change: float | None = field(metadata=about("growth of articles: 0.5 is half as many again"))
+    chance: float | None = field(
+        metadata=about(
+            "of such a change or a larger one if the share of the articles read has not changed: "
+            "below 0.01 it is hardly chance; null where it can't be computed"
+        )
+    )
     spark: tuple[int | None, ...] = field(metadata=about("articles by day; null in gaps"))
 
 
@@ -379,32 +386,49 @@ def overview(database: Database, *, scope: Scope = ANY, limit: int = 20) -> Over
     ranked = company_ranking(database, scope=scope, limit=limit)
     names = [row.company for row in ranked]
     with database.reading() as session:
-        known = completeness_by(session, "day", scope)
-        known_before = completeness_within(session, earlier)
+        known, known_before = (completeness_by(session, "day", one) for one in (scope, earlier))
         past = listed_hits(session, names, earlier)
-        counted = families(session, scope)
-        series = {
-            name: _hits_over_time(session, "day", name, scope, counted.get(name, ()))
-            for name in names
-        }
-    standings = []
+        series = _daily_hits(session, names, scope)
+        series_before = _daily_hits(session, [name for name in names if past[name]], earlier)
+    read_before = sum(known_before.values(), Completeness())
+    rows = []
     for row in ranked:
-        before = None if known_before.level == "none" else past[row.company] or Hits()
-        standings.append(
+        name = row.company
+        before = None if read_before.level == "none" else past[name] or Hits()
+        rows.append(
             OverviewRow(
-                company=row.company,
+                company=name,
                 hits=row.hits,
                 before=before,
                 change=_change(row.hits, before),
-                spark=_spark(series[row.company], known),
+                chance=compare(
+                    _days(series[name], known), _days(series_before.get(name, {}), known_before)
+                ).chance,
+                spark=_spark(series[name], known),
             )
         )
     return Overview(
         days=tuple(map(date.fromisoformat, known)),
         completeness=sum(known.values(), Completeness()),
-        before=known_before,
-        companies=tuple(standings),
+        before=read_before,
+        companies=tuple(rows),
     )
+
+
+def _daily_hits(session: Session, names: Sequence[str], scope: Scope) -> dict[str, dict[str, Hits]]:
+    counted = families(session, scope)
+    return {
+        name: _hits_over_time(session, "day", name, scope, counted.get(name, ())) for name in names
+    }
+
+
+def _days(hits: Mapping[str, Hits], known: Mapping[str, Completeness]) -> list[Day]:
+    """Return the articles of the days that were crawled."""
+    return [
+        Day(hits.get(key, Hits()).articles, one.read)
+        for key, one in known.items()
+        if one.level != "none"
+    ]
 
 
 def _change(hits: Hits, before: Hits | None) -> float | None:

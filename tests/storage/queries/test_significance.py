@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from benchmarks.changes import share_named
 from newscrawl.reports.document import change_text, verdict_text
-from newscrawl.reports.significance import ALPHA, Change, Day, compare, two_sided
+from newscrawl.storage.queries.significance import ALPHA, Change, Day, compare, two_sided
 
 
 @given(
