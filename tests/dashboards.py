@@ -15,10 +15,12 @@ import pytest
 import uvicorn
 
 from newscrawl.cli.explainer import find_mentions_again
+from newscrawl.cli.recipients import add_from_form
 from newscrawl.dashboard import Config, ExplainedDocument, UnexplainedError, create_app
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import Article, Document, Mention, Page
 from newscrawl.mentions import load_companies
+from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database
 from newscrawl.storage.company_alerts import CompanyAlert, record_alerts, watch_company
 from newscrawl.storage.recipients import Recipient, SentNotice, add_recipient, record_sent
@@ -268,6 +270,8 @@ def dashboard(folder: Path, *, days: int, hostile: bool) -> Iterator[str]:
         companies=Path("my-companies.toml"),
         explain=explain,
         find_again=find_mentions_again,
+        add_recipient=add_from_form,
+        settings_recipients=configured_recipients,
     )
     with pytest.MonkeyPatch.context() as patch:
         # The page of the editor names the file as it was given.

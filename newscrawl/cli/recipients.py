@@ -1,7 +1,7 @@
 """newscrawl alerts recipients: who gets alerts and digests about which companies."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
-from urllib.parse import urlsplit
 
 import typer
 
@@ -19,10 +19,9 @@ from newscrawl.cli.arguments import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from newscrawl.mentions import Companies
     from newscrawl.storage import Database
-    from newscrawl.storage.recipients import RecipientKind
+    from newscrawl.storage.recipients import Recipient
 
 app = typer.Typer(
     help="Address alerts and digests to people and programs, by company or group.",
@@ -51,8 +50,6 @@ _AboutOption = Annotated[
 _OnlyOption = Annotated[
     Literal["alerts", "digests"] | None, typer.Option(help="Only alerts, or only digests.")
 ]
-# Parts of host names of products: hooks.slack.com, and the hosts of workflows for Teams.
-_SLACK, _TEAMS = ("slack.com",), ("logic.azure.com", "powerplatform.com", "office.com")
 _MAX_NAME = 60
 
 
@@ -75,52 +72,60 @@ def add(
     https and lead to public addresses, unless NEWSCRAWL_WEBHOOK_PRIVATE=yes.
     """
     from newscrawl.cli.output import write_note
-    from newscrawl.monitoring.delivery import check_address
-    from newscrawl.storage.company_alerts import watch_company
-    from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, add_recipient
+    from newscrawl.storage.recipients import NOTICE_KINDS, Recipient, kind_of
 
-    name = name.strip()
-    if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
-        raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
+    given = Recipient(
+        name=name,
+        kind=kind or kind_of(address),
+        address=address,
+        companies=tuple(company or ()),
+        gets=(only,) if only else NOTICE_KINDS,
+        added_by=config.user_name(),
+    )
     with open_for_reading(database) as store:
-        about = _companies(store, company or [], companies)
-        recipient = Recipient(
-            name=name,
-            kind=kind or _kind_of(address),
-            address=address.strip(),
-            companies=about,
-            gets=(only,) if only else NOTICE_KINDS,
-            added_by=config.user_name(),
-        )
-        check_address(recipient)
-        add_recipient(store, recipient)
-        fresh = [one for one in about if watch_company(store, one)]
-    gets = " and ".join(recipient.gets)
-    write_note(f"{name}: gets {gets} about {', '.join(about) or 'all watched companies'}.")
+        added, fresh = address_recipient(store, companies_from(companies), given)
+    gets = " and ".join(added.gets)
+    about = ", ".join(added.companies) or "all watched companies"
+    write_note(f"{added.name}: gets {gets} about {about}.")
     if fresh:
         write_note(f"Watched from now on: {', '.join(fresh)}.")
 
 
-def _companies(store: "Database", given: list[str], path: "Path | None") -> tuple[str, ...]:
+def address_recipient(
+    store: "Database", registry: "Companies", given: "Recipient"
+) -> "tuple[Recipient, list[str]]":
+    """Store a recipient, whose companies are given by name or alias, and watch these; return it,
+    and the companies that were not watched before. Raise InputError, SettingError or
+    RecipientError."""
+    from newscrawl.monitoring.delivery import check_address
     from newscrawl.storage import queries
+    from newscrawl.storage.company_alerts import watch_company
+    from newscrawl.storage.recipients import add_recipient
 
-    if not given:
-        return ()
-    registry = companies_from(path)
+    name = given.name.strip()
+    if not name or len(name) > _MAX_NAME or not name.isprintable() or name == "log":
+        raise InputError(f"{name!r} can't be a name: write up to {_MAX_NAME} letters, as in desk")
     stored, groups = queries.company_names(store), registry.structure.groups
-    return tuple(dict.fromkeys(company_of(one, registry, stored, groups) for one in given))
+    about = [company_of(one, registry, stored, groups) for one in given.companies]
+    recipient = replace(
+        given,
+        name=name,
+        address=given.address.strip(),
+        companies=tuple(dict.fromkeys(about)),
+    )
+    check_address(recipient)
+    add_recipient(store, recipient)
+    return recipient, [one for one in recipient.companies if watch_company(store, one)]
 
 
-def _kind_of(address: str) -> "RecipientKind":
-    if "://" not in address:
-        return "e-mail"
+def add_from_form(store: "Database", registry: "Companies", given: "Recipient") -> None:
+    """Add a recipient for the dashboard; every fault is a RecipientError."""
+    from newscrawl.storage.recipients import RecipientError
+
     try:
-        host = urlsplit(address).hostname or ""
-    except ValueError:
-        host = ""
-    if host.endswith(_SLACK):
-        return "slack"
-    return "teams" if host.endswith(_TEAMS) else "webhook"
+        address_recipient(store, registry, given)
+    except (InputError, config.SettingError) as error:
+        raise RecipientError(str(error)) from error
 
 
 @app.command("list", epilog="Example: newscrawl alerts recipients list --format json")

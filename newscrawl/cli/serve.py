@@ -67,7 +67,9 @@ def serve(
     import uvicorn
 
     from newscrawl.cli.explainer import Explainer, find_mentions_again
+    from newscrawl.cli.recipients import add_from_form
     from newscrawl.dashboard import Config, create_app
+    from newscrawl.monitoring.delivery import configured_recipients
 
     url = database or config.NEWSCRAWL_DATABASE_URL
     proxies = _proxies(config.NEWSCRAWL_SERVE_PROXY)
@@ -86,6 +88,8 @@ def serve(
         hosts=frozenset(name.lower() for name in (*(allow_host or ()), host)),
         explain=Explainer(path),
         find_again=find_mentions_again,
+        add_recipient=add_from_form,
+        settings_recipients=configured_recipients,
     )
     app = create_app(dashboard)
     with _open_socket(host, port) as sock:

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 
 from newscrawl.extraction.explain_page import AskedSentence
 from newscrawl.items import SourceCatalog
+from newscrawl.mentions import Companies
 from newscrawl.storage import Database
+from newscrawl.storage.recipients import Recipient
 
 
 class UnexplainedError(Exception):
@@ -47,6 +49,13 @@ class RematchReport(Protocol):
 FindAgain = Callable[[Database, Path | None, bool, Callable[[int], None]], RematchReport]
 
 
+# Functions that store a recipient, whose companies are given as in the companies, or raise
+# RecipientError; and that return those of the settings, or raise SettingError. The command line
+# provides them: delivery is another neighbour.
+AddRecipient = Callable[[Database, Companies, Recipient], None]
+SettingsRecipients = Callable[[], Sequence[Recipient]]
+
+
 def current_time() -> datetime:
     """Return the time of a request."""
     return datetime.now(UTC)
@@ -74,4 +83,6 @@ class Config:
     hosts: frozenset[str] = frozenset()
     explain: Explain | None = None
     find_again: FindAgain | None = None
+    add_recipient: AddRecipient | None = None
+    settings_recipients: SettingsRecipients | None = None
     clock: Callable[[], datetime] = current_time

@@ -253,6 +253,20 @@ def configured_channels(*, recipients: bool = False) -> tuple[Channel, ...]:
     return tuple(channels)
 
 
+def configured_recipients() -> list[Recipient]:
+    """Return those who get everything by the settings; raise SettingError for an invalid one."""
+    found: list[Recipient] = []
+    for name, channel in named_channels(configured_channels(recipients=True)).items():
+        if isinstance(channel, MailChannel):
+            found += [
+                Recipient(name=name, kind="e-mail", address=address)
+                for address in channel.recipients
+            ]
+        elif isinstance(channel, WebhookChannel):
+            found.append(Recipient(name=name, kind=channel.style, address=channel.url))
+    return found
+
+
 def _private() -> bool:
     return config.yes("NEWSCRAWL_WEBHOOK_PRIVATE", config.NEWSCRAWL_WEBHOOK_PRIVATE)
 
@@ -271,7 +285,9 @@ def channel_of(recipient: Recipient) -> Channel:
             "NEWSCRAWL_WEBHOOK_PRIVATE=yes allows http, for your own network"
         )
     secret = config.NEWSCRAWL_WEBHOOK_SECRET if recipient.kind == "webhook" else ""
-    channel = WebhookChannel.of(recipient.address, secret=secret, allow_private=_private())
+    channel = WebhookChannel.of(
+        recipient.address, secret=secret, allow_private=_private(), setting=recipient.name
+    )
     return replace(channel, style=recipient.kind)
 
 
@@ -424,9 +440,16 @@ class WebhookChannel:
     style: WebhookStyle = "webhook"
 
     @classmethod
-    def of(cls, url: str, *, secret: str = "", allow_private: bool = False) -> Self:
-        """Return the channel of one URL of NEWSCRAWL_WEBHOOKS. The message of SettingError does
-        not quote the URL: its path may be a token."""
+    def of(
+        cls,
+        url: str,
+        *,
+        secret: str = "",
+        allow_private: bool = False,
+        setting: str = "NEWSCRAWL_WEBHOOKS",
+    ) -> Self:
+        """Return the channel of one URL of a setting. The message of SettingError does not quote
+        the URL: its path may be a token."""
         try:
             parts = urlsplit(url)
             usable = parts.scheme in _WEBHOOK_PORTS and parts.hostname and parts.port != 0
@@ -434,7 +457,7 @@ class WebhookChannel:
             usable = False
         if not usable or any(not char.isprintable() or char == " " for char in url):
             raise SettingError(
-                "NEWSCRAWL_WEBHOOKS: not an http or https URL; as in https://example.org/hooks/news"
+                f"{setting}: not an http or https URL; as in https://example.org/hooks/news"
             )
         return cls(url=url, secret=secret, allow_private=allow_private)
 

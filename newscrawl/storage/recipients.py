@@ -19,6 +19,8 @@ RecipientKind = Literal["e-mail", "webhook", "slack", "teams"]
 NoticeKind = Literal["alerts", "digests"]
 RECIPIENT_KINDS: tuple[RecipientKind, ...] = get_args(RecipientKind)
 NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
+# Parts of host names of products: hooks.slack.com, and the hosts of workflows for Teams.
+_SLACK, _TEAMS = ("slack.com",), ("logic.azure.com", "powerplatform.com", "office.com")
 
 
 class RecipientError(StorageError):
@@ -44,6 +46,19 @@ class Recipient:
     def shown_address(self) -> str:
         """Return the address without what may be secret in it: of a URL, only the host."""
         return self.address if self.kind == "e-mail" else urlsplit(self.address).hostname or ""
+
+
+def kind_of(address: str) -> RecipientKind:
+    """Return how to write to an address."""
+    if "://" not in address:
+        return "e-mail"
+    try:
+        host = urlsplit(address).hostname or ""
+    except ValueError:
+        host = ""
+    if host.endswith(_SLACK):
+        return "slack"
+    return "teams" if host.endswith(_TEAMS) else "webhook"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,10 @@ from playwright.sync_api import Browser, expect
 from starlette.testclient import TestClient
 
 from newscrawl.cli.explainer import find_mentions_again
+from newscrawl.cli.recipients import add_from_form
 from newscrawl.dashboard import Config, create_app
 from newscrawl.dashboard.pages import access
+from newscrawl.monitoring.delivery import configured_recipients
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.tokens import (
     TokenError,
@@ -69,6 +71,8 @@ def config(url: str, companies: Path, **settings: Any) -> Config:
         companies=companies,
         explain=explain,
         find_again=find_mentions_again,
+        add_recipient=add_from_form,
+        settings_recipients=configured_recipients,
         clock=lambda: NOW,
         **settings,
     )

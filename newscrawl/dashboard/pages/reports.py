@@ -1,13 +1,25 @@
 """Reports, made at one click; and who gets alerts and digests, and what was sent."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Literal
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi import APIRouter, Form, Query, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from newscrawl.config import SettingError
+from newscrawl.dashboard.config import Config
 from newscrawl.dashboard.filters import MAX_VALUE
-from newscrawl.dashboard.rendering import app_state, filters_of, render
+from newscrawl.dashboard.rendering import (
+    app_state,
+    check_seal,
+    companies_in_use,
+    filters_of,
+    name_of_person,
+    render,
+)
 from newscrawl.dashboard.security import HEADERS
 from newscrawl.reports import (
     MEDIA_TYPES,
@@ -20,12 +32,23 @@ from newscrawl.reports import (
 from newscrawl.storage import queries
 from newscrawl.storage.company_alerts import AlertKind, list_alerts, watched_companies
 from newscrawl.storage.errors import QuestionError
-from newscrawl.storage.recipients import list_recipients, sent_notices
+from newscrawl.storage.recipients import (
+    NOTICE_KINDS,
+    Recipient,
+    RecipientError,
+    kind_of,
+    list_recipients,
+    remove_recipient,
+    sent_notices,
+)
 
 router = APIRouter()
 
 MAX_SENT = 50
 MAX_ALERTS = 20
+# Ours, in characters: the URL of a webhook of Teams has some 300, and the companies of a recipient.
+MAX_ADDRESS = 2_000
+MAX_LINES = 10_000
 ALERTS_SHOWN: tuple[AlertKind, ...] = ("spike", "first mention", "first pair")
 
 
@@ -56,19 +79,99 @@ def report(
     )
 
 
+class RecipientForm(BaseModel):
+    """The form for a new recipient; `companies` has one a line, an empty `kind` or `gets` is that
+    of the address, or all."""
+
+    seal: str = Field("", max_length=MAX_VALUE)
+    name: str = Field("", max_length=MAX_VALUE)
+    address: str = Field("", max_length=MAX_ADDRESS)
+    kind: Literal["", "e-mail", "webhook", "slack", "teams"] = ""
+    companies: str = Field("", max_length=MAX_LINES)
+    gets: Literal["", "alerts", "digests"] = ""
+    person: str = Field("", max_length=MAX_VALUE)
+
+
 @router.get("/alerts", response_class=HTMLResponse)
-def alerts(request: Request) -> HTMLResponse:
+def alerts(request: Request, added: str = "", removed: str = "") -> HTMLResponse:
     """Show what is watched, who gets alerts and digests, and what was sent."""
+    return _alerts(request, RecipientForm.model_construct(), added=added, removed=removed)
+
+
+@router.post("/alerts/recipients/add", response_class=HTMLResponse)
+def add(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+    """Add a recipient, or show the form again with the fault."""
+    check_seal(request, form.seal)
+    state = app_state(request)
+    if state.config.add_recipient is None:
+        raise HTTPException(404, "Recipients can't be added here.")
+    added_by = name_of_person(request) or form.person.strip()
+    if not added_by:
+        return _alerts(request, form, fault="who adds it? write your name", status=422)
+    recipient = Recipient(
+        name=form.name.strip(),
+        kind=form.kind or kind_of(form.address.strip()),
+        address=form.address,
+        companies=tuple(filter(None, map(str.strip, form.companies.splitlines()))),
+        gets=(form.gets,) if form.gets else NOTICE_KINDS,
+        added_by=added_by,
+    )
+    try:
+        with state.store.reading() as database:
+            state.config.add_recipient(database, companies_in_use(request), recipient)
+    except RecipientError as error:
+        return _alerts(request, form, fault=str(error), status=422)
+    return RedirectResponse(f"/alerts?added={quote(recipient.name, safe='')}", 303)
+
+
+@router.post("/alerts/recipients/remove", response_class=HTMLResponse)
+def remove(request: Request, form: Annotated[RecipientForm, Form()]) -> Response:
+    """Remove a recipient; its companies stay watched."""
+    check_seal(request, form.seal)
+    with app_state(request).store.reading() as database:
+        if not remove_recipient(database, form.name):
+            raise HTTPException(404, f"No recipient {form.name!r} is in the database.")
+    return RedirectResponse(f"/alerts?removed={quote(form.name, safe='')}", 303)
+
+
+def _alerts(
+    request: Request,
+    form: RecipientForm,
+    *,
+    fault: str = "",
+    added: str = "",
+    removed: str = "",
+    status: int = 200,
+) -> HTMLResponse:
+    config = app_state(request).config
+    of_settings, settings_fault = _settings_recipients(config)
     with app_state(request).store.reading() as database:
         return render(
             request,
             "alerts.html",
+            status=status,
             watched=watched_companies(database),
             recipients=list_recipients(database),
+            of_settings=of_settings,
+            settings_fault=settings_fault,
             sent=sent_notices(database, MAX_SENT),
             alerts=[
                 stored.alert
                 for stored in list_alerts(database, limit=MAX_ALERTS, kinds=ALERTS_SHOWN)
             ],
             shown=MAX_SENT,
+            may_add=config.add_recipient is not None,
+            form=form,
+            fault=fault,
+            added=added,
+            removed=removed,
+            person=name_of_person(request),
         )
+
+
+def _settings_recipients(config: Config) -> tuple[Sequence[Recipient], str]:
+    """Return the recipients of the settings, and what is wrong with these."""
+    try:
+        return config.settings_recipients() if config.settings_recipients else (), ""
+    except SettingError as error:
+        return (), str(error)

@@ -1,0 +1,156 @@
+"""Recipients in a real browser: added, refused, shown with those of the settings, and removed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from playwright.sync_api import Page, expect
+
+from newscrawl import config
+from newscrawl.cli.recipients import add_from_form
+from newscrawl.dashboard import create_app
+from newscrawl.monitoring.delivery import configured_recipients
+from newscrawl.storage import Database, open_database
+from newscrawl.storage.company_alerts import watched_companies
+from newscrawl.storage.recipients import list_recipients, remove_recipient
+from newscrawl.storage.tokens import add_token
+from tests.dashboard.conftest import Look
+from tests.dashboards import SCRIPT, config_of, dashboard
+
+HOOK = "https://hooks.slack.com/services/T0/s3cret"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("alerts")
+
+
+@pytest.fixture(scope="module")
+def base(folder: Path) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "NEWSCRAWL_SMTP_URL", "smtp://ann:s3cret@mail.example.org")
+        patch.setattr(config, "NEWSCRAWL_MAIL_TO", "ops@example.org, desk@example.org")
+        patch.setattr(config, "NEWSCRAWL_WEBHOOKS", "https://hooks.example.org/s3cret")
+        with dashboard(folder, days=3, hostile=True) as url:
+            yield url
+
+
+@pytest.fixture
+def news(base: str, folder: Path) -> Iterator[Database]:
+    with open_database(f"sqlite:///{folder}/news.sqlite") as opened:
+        yield opened
+        for one in list_recipients(opened):
+            if one.name.startswith("new "):
+                remove_recipient(opened, one.name)
+
+
+def fill_in(page: Page, name: str, address: str, companies: str = "") -> None:
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Address", exact=True).fill(address)
+    page.get_by_label("Companies, groups and saved queries").fill(companies)
+
+
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_recipient_is_added_and_removed(look: Look, news: Database, width: int) -> None:
+    page = look("/alerts", width=width).page
+    fill_in(page, f"new {SCRIPT}", f" {HOOK} ", "siemens mobility\nour competitors\n")
+    page.get_by_label("Gets").select_option("only alerts")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("was added.")
+    added = next(one for one in list_recipients(news) if one.name == f"new {SCRIPT}")
+    assert (added.kind, added.address, added.gets) == ("slack", HOOK, ("alerts",))
+    assert added.companies == ("Siemens", "our competitors")
+    assert "our competitors" in {one.company for one in watched_companies(news)}
+    row = page.get_by_role("row").filter(has_text="new <script>")
+    expect(row).to_contain_text("hooks.slack.com")
+    assert "s3cret" not in page.content()
+    assert page.evaluate("window.hacked") is None
+    row.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("status")).to_contain_text("Removed.")
+    expect(page.get_by_role("row").filter(has_text="new <script>")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("address", "companies", "fault"),
+    [
+        ("nowhere", "", "not an e-mail address"),
+        ("http://hooks.example.org/x", "", "begins with https://"),
+        ("https://:0/", "", "new desk: not an http or https URL"),
+        ("desk@example.org", "Siemns", "did you mean Siemens"),
+    ],
+)
+def test_fault_is_shown_and_the_form_kept(
+    look: Look, news: Database, address: str, companies: str, fault: str
+) -> None:
+    watched = look("/alerts")
+    page = watched.page
+    fill_in(page, "new desk", address, companies)
+    page.get_by_label("Kind").select_option("as the address says")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text(fault)
+    expect(page.get_by_label("Address", exact=True)).to_have_value(address)
+    assert "new desk" not in {one.name for one in list_recipients(news)}
+    watched.said[:] = [one for one in watched.said if "status of 422" not in one]
+
+
+def test_recipient_is_added_by_keyboard_alone(look: Look, news: Database) -> None:
+    page = look("/alerts").page
+    page.get_by_label("Name", exact=True).focus()
+    page.keyboard.type("new keys")
+    page.keyboard.press("Tab")
+    page.keyboard.type("keys@example.org")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("new keys was added.")
+    added = next(one for one in list_recipients(news) if one.name == "new keys")
+    assert (added.kind, added.companies) == ("e-mail", ())
+    assert set(added.gets) == {"alerts", "digests"}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390], ids=["wide", "phone"])
+def test_form_has_no_barriers(look: Look, news: Database, width: int, scheme: str) -> None:
+    watched = look("/alerts", width=width, color_scheme=scheme)
+    assert watched.violations() == []
+    fill_in(watched.page, "new desk", "nowhere")
+    watched.page.get_by_role("button", name="Add", exact=True).click()
+    expect(watched.page.get_by_role("alert")).to_be_visible()
+    assert watched.violations() == []
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    watched.said[:] = [one for one in watched.said if "status of 422" not in one]
+
+
+def test_recipients_of_the_settings_are_marked_and_show_no_secret(look: Look) -> None:
+    page = look("/alerts").page
+    rows = page.get_by_role("row").filter(has=page.locator(".tag", has_text="settings"))
+    expect(rows).to_have_count(3)
+    for place, text in enumerate(("ops@example.org", "desk@example.org", "hooks.example.org")):
+        expect(rows.nth(place)).to_contain_text(text)
+        expect(rows.nth(place)).to_contain_text("incidents")
+        expect(rows.nth(place).get_by_role("button")).to_have_count(0)
+    assert "s3cret" not in page.content()
+
+
+def test_reader_sees_recipients_but_no_form(tmp_path: Path) -> None:
+    file = tmp_path / "news.sqlite"
+    with open_database(f"sqlite:///{file}") as database:
+        secret = add_token(database, "ann", "read")
+    app = create_app(config_of(file, add_recipient=add_from_form))
+    headers = {"Authorization": f"Bearer {secret}"}
+    with TestClient(app, base_url="http://127.0.0.1:8300", headers=headers) as client:
+        page = client.get("/alerts").text
+        answer = client.post("/alerts/recipients/add", data={"name": "a", "address": "a@b.example"})
+    assert "Add a recipient" not in page
+    assert answer.status_code == 403
+
+
+def test_invalid_setting_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(config, "NEWSCRAWL_WEBHOOKS", "no-url")
+    file = tmp_path / "news.sqlite"
+    with open_database(f"sqlite:///{file}"):
+        pass
+    app = create_app(config_of(file, settings_recipients=configured_recipients))
+    with TestClient(app, base_url="http://127.0.0.1:8300") as client:
+        answer = client.get("/alerts")
+    assert answer.status_code == 200
+    assert "A setting is invalid: NEWSCRAWL_WEBHOOKS: not an http or https URL" in answer.text
