@@ -30,6 +30,8 @@ _PICTURE = re.compile(
     r"(?: (?:credits?|source))?(?: ?:| courtesy(?: of|:)| by:?)\s?(?:[A-Z][\w']* ?/ ?)?$",
     re.IGNORECASE,
 )
+# "(Ann Lee / Flickr)".
+_BEHIND_NAME = re.compile(r"\([^()/\n]{2,40} ?/ ?$")
 # "told Fox News", "laut RTL", "selon TF1", "en declaraciones a Antena 3".
 _SAID_TO = re.compile(
     r"\b(?:told|tells|telling|interview (?:with|on|to)|according to|(?:reported|cited|quoted) by"
@@ -138,7 +140,8 @@ class Credits:
         ):
             return True
         byline = not form.isascii() and _BYLINE.match(text, candidate.end)
-        if byline or _PICTURE.search(lead):
+        bracket = text.startswith(")", candidate.end) and _BEHIND_NAME.search(lead)
+        if byline or bracket or _PICTURE.search(lead):
             return True
         outlets = self._publishers.get(index)
         if outlets is None:

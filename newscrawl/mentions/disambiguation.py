@@ -28,8 +28,8 @@ _CONJUNCTIONS = (
     r"|和|与|與|及|跟|と|や"
 )
 _CONJUNCTION = re.compile(_CONJUNCTIONS)
-# What relates one company to another: "from Dell to HP", "Opel von GM".
-_RELATIONS = r" (?:to|from|vs\.?|versus|von|zu|gegen) "
+# What relates one company to another: "from Dell to HP", "Apple vs. Samsung".
+_RELATIONS = r" (?:to|from|vs\.?|versus) "
 _JOINT = re.compile(rf"{_CONJUNCTIONS}|{_RELATIONS}|, |/|、|・")
 _LONGEST_JOINT = len(", versus ")
 # How many characters of a neighbourhood hold two long words.
@@ -64,6 +64,13 @@ _LIFE = re.compile(
 _SURNAME = re.compile(
     r" (?:(?:de|del|de la|van|von|di|da) [^\W\d_a-zß-öø-ÿ]|[A-Z][.'](?:[A-Z]|(?<=\.))"
     r"|([^\W\d_a-zß-öø-ÿ][^\W\d_]+))"
+)
+# "A boy called Maruti".
+_CALLED = re.compile(
+    r"\b(?:boy|girl|man|woman|son|daughter|baby|child|kid|friend|brother|sister|dog|cat|Junge|Mann"
+    r"|Frau|Sohn|Tochter|Hund|garçon|homme|femme|fille|fils|niño|niña|hombre|mujer|hijo|hija"
+    r"|ragazzo|ragazza|uomo|donna|figlio|figlia),? "
+    r"(?:called|named|namens|genannt|nommée?|appelée?|llamad[oa]|de nombre|chiamat[oa]|di nome) $"
 )
 # "Bosch, Laura 1992": a line of a list of persons.
 _GIVEN_BEHIND = re.compile(r", ([^\W\d_]+)(?=$|\n|;|\)| \d| \()")
@@ -262,7 +269,12 @@ class NeighbourWords:
             text, candidate, language
         ):
             return not self.has_legal_form(text, candidate)
-        if _LIFE.match(text, candidate.end) or self._is_founder(text, candidate):
+        left = max(0, candidate.start - _REACH)
+        if (
+            _LIFE.match(text, candidate.end)
+            or _CALLED.search(text, left, candidate.start)
+            or self._is_founder(text, candidate)
+        ):
             return True
         if self._is_given_name(text, candidate) or self._has_given_name_behind(text, candidate):
             return True
