@@ -478,6 +478,11 @@ def test_maker_of_the_car_is_meant_beside_cars(companies):
     assert named(companies, "Rolls-Royce builds engines.", language="en")[0][0] == "Rolls-Royce"
 
 
+def test_t_mobile_is_the_american_one_beside_american_carriers(companies):
+    text = "Deals from Verizon, T-Mobile and other wireless carriers."
+    assert ("T-Mobile US", "T-Mobile") in named(companies, text, language="en")
+
+
 def test_ambiguous_name_beside_a_company_is_a_mention(companies):
     text = "Rossmann und Zalando wachsen."
     assert [m.rule for m in companies.find(text, language="de")] == ["company beside", "name"]
