@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
+from newscrawl import config
 from newscrawl.cli.arguments import (
     REASONS,
     CompaniesOption,
@@ -439,7 +440,7 @@ def restore(
 
 
 def _decide(
-    decide: "Callable[[Database, int], str]",
+    decide: "Callable[[Database, int, str], str]",
     word: str,
     numbers: list[int] | None,
     chosen: tuple[bool, str | None],
@@ -459,7 +460,7 @@ def _decide(
         if everything:
             scope = scope_of(store, source=source)
             numbers = [row.id for row in queries.quarantined(store, scope=scope)]
-        done, left = decide_all(store, numbers or [], decide)
+        done, left = decide_all(store, numbers or [], decide, config.user_name())
     for reason in left:
         write_note(reason)
     write_note(f"{len(done):,} {word}.")

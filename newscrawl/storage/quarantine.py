@@ -344,10 +344,13 @@ def is_rejected(connection: Connection, article_id: int, content_hash: str) -> b
     return connection.execute(query.limit(1)).first() is not None
 
 
-def close_pending(connection: Connection, article_id: int, state: State) -> None:
+def close_pending(
+    connection: Connection, article_id: int, state: State, decided_by: str | None = None
+) -> None:
     """Close the pending revision of an article: a good version came, or an operator has decided."""
     table = QuarantinedRevision
-    ended = {"state": state, "closed_at": datetime.now(UTC), **_EMPTIED}
+    now = datetime.now(UTC)
+    ended = {"state": state, "closed_at": now, "decided_by": decided_by, **_EMPTIED}
     connection.execute(update(table).where(table.article_id == article_id, _PENDING).values(ended))
 
 

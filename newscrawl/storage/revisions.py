@@ -63,7 +63,7 @@ class EarlierVersion:
     has_language: bool
 
 
-def apply_revision(database: Database, number: int) -> str:
+def apply_revision(database: Database, number: int, decided_by: str = "") -> str:
     """Make the quarantined revision its article's newest version; return the article's URL.
 
     Raise RevisionError if it is not pending, or is a page without an article.
@@ -90,21 +90,21 @@ def apply_revision(database: Database, number: int) -> str:
             mentions=tuple(map(mention_of, held["mentions"])),
             boilerplate=held["boilerplate"],
         )
-        close_pending(connection, stored.id, "applied")
+        close_pending(connection, stored.id, "applied", decided_by)
         _revise(connection, record, stored)
         return str(stored.url)
 
     return database.write(work)
 
 
-def discard_revision(database: Database, number: int) -> str:
+def discard_revision(database: Database, number: int, decided_by: str = "") -> str:
     """Reject the quarantined revision, for as long as its hash is kept; return the article's URL.
     Raise RevisionError if it is not pending."""
 
     def work(session: Session) -> str:
         connection = session.connection()
         _, stored = _pending(connection, number)
-        close_pending(connection, stored.id, "discarded")
+        close_pending(connection, stored.id, "discarded", decided_by)
         return str(stored.url)
 
     return database.write(work)
@@ -181,14 +181,17 @@ def restore_version(
 
 
 def decide_all(
-    database: Database, numbers: Sequence[int], decide: Callable[[Database, int], str]
+    database: Database,
+    numbers: Sequence[int],
+    decide: Callable[[Database, int, str], str],
+    decided_by: str = "",
 ) -> tuple[list[str], list[str]]:
     """Apply or discard several revisions; return the URLs of the articles, and the errors of the
     others."""
     done, left = [], []
     for number in dict.fromkeys(numbers):
         try:
-            done.append(decide(database, number))
+            done.append(decide(database, number, decided_by))
         except RevisionError as error:
             left.append(str(error))
     return done, left

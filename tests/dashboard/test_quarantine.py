@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
+from newscrawl.config import user_name
 from newscrawl.dashboard import Config, create_app
 from newscrawl.storage import Database, open_database, queries, upgrade_database
 from newscrawl.storage.articles import LostArticle
@@ -99,6 +100,12 @@ def test_discarded_version_leaves_the_list_only(client: TestClient, database: Da
     again = client.post("/article/quarantine", data=form)
     assert again.status_code == 409
     assert "is in the quarantine" in again.text
+    (decided,) = queries.quarantine_decisions(database)
+    assert (decided.url, decided.decision) == (URL, "discarded")
+    assert decided.decided_by == user_name()
+    assert "Last decisions" in client.get("/quarantine").text
+    (row,) = client.get("/api/quarantine/decisions").json()
+    assert row["decided_by"] == user_name()
 
 
 @pytest.mark.parametrize(

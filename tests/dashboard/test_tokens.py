@@ -36,6 +36,8 @@ from tests.browsers import Watched
 from tests.cli.test_serve import asked, served
 from tests.conftest import Newscrawl
 from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explain, fill_article, serving
+from tests.versions import good, shell
+from tests.worlds import save_documents
 
 BASE = "http://127.0.0.1:8300"
 SHARED = "correct horse battery"
@@ -214,6 +216,19 @@ def test_change_of_the_registry_carries_the_name_of_the_token(
         ("ben", "saved", "Harbour Bank"),
     ]
     assert "saved by ben" in " ".join(client.get("/registry").text.split())
+
+
+def test_decision_on_the_quarantine_carries_the_name_of_the_token(
+    opened: Open, secrets: dict[Kind, str], news: Database
+) -> None:
+    run = news.start_run("ft")
+    save_documents(news, [good(path="held"), shell(path="held")], run)
+    (held,) = queries.quarantined(news)
+    client = opened(secrets["edit"])
+    form = {"seal": seal_of(client), "number": str(held.id), "decision": "discard"}
+    assert client.post("/article/quarantine", data=form).status_code == 303
+    assert [one.decided_by for one in queries.quarantine_decisions(news)] == ["ben"]
+    assert "discarded by ben" in client.get("/quarantine").text
 
 
 def test_reader_sees_nothing_to_press(opened: Open, secrets: dict[Kind, str]) -> None:

@@ -130,15 +130,15 @@ def test_unreleased_database_keeps_its_rows(unreleased: str) -> None:
         record_incidents(database, [Incident(kind="blocked", source="ft", note="")], ())
 
 
-def upgrade_to(url: str, revision: str) -> None:
-    """Give an empty database the tables of an earlier schema."""
+def upgrade_to(url: str, revision: str, rows: str) -> None:
+    """Give an empty database the tables of an earlier schema, and rows."""
     config = Config()
     config.set_main_option("script_location", str(SCRIPTS))
     opened = engine.make_engine(engine.parse_url(url))
     with opened.execution_options(writes=True).begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
-        for statement in EARLIER_ROWS.split(";"):
+        for statement in rows.split(";"):
             connection.exec_driver_sql(statement)
     opened.dispose()
 
@@ -156,7 +156,7 @@ VALUES (3, '2026-11-20 08:30:00+00:00', 'moved', 'to b', 4, 2, NULL)
 
 @pytest.mark.parametrize("revision", ["0015", "0016"])
 def test_database_of_an_earlier_schema_keeps_its_rows(database_url: str, revision: str) -> None:
-    upgrade_to(database_url, revision)
+    upgrade_to(database_url, revision, EARLIER_ROWS)
     assert upgrade_database(database_url) == (revision, migrations.HEAD)
     assert differences(database_url) == []
     with open_database(database_url) as database:
@@ -167,6 +167,31 @@ def test_database_of_an_earlier_schema_keeps_its_rows(database_url: str, revisio
         last = last_checkups(database)["ft"]
         assert (last.checked_at, last.last_ok) == (MOMENT, None)
         assert (last.state, last.note, last.listings, last.working) == ("moved", "to b", 4, 2)
+
+
+DECIDED_ROWS = """
+INSERT INTO sources (id, slug, name, country, language, home, registered_at)
+VALUES (3, 'ft', 'FT', 'gb', 'en', 'https://ft.example/', '2026-11-20 08:30:00+00:00');
+INSERT INTO runs (id, source_id, started_at) VALUES (4, 3, '2026-11-20 08:30:00+00:00');
+INSERT INTO articles (id, source_id, run_id, url, title, text, authors, day, access, kind, method,
+    confidence, content_hash, revision, first_seen_at, last_seen_at)
+VALUES (5, 3, 4, 'https://ft.example/a', 'A', 'B', '[]', '2026-11-20', 'open', 'article', 'fe',
+    0.9, 'x', 1, '2026-11-20 08:30:00+00:00', '2026-11-20 08:30:00+00:00');
+INSERT INTO quarantine (id, article_id, run_id, state, reason, note, first_seen_at, seen_at,
+    closed_at, times, text, characters, facts, mentions, boilerplate, content_hash)
+VALUES (6, 5, 4, 'discarded', 'text_shrank', '', '2026-11-20 08:30:00+00:00',
+    '2026-11-20 08:30:00+00:00', '2026-11-20 08:30:00+00:00', 1, '', 0, '{}', '[]', '{}', 'y')
+"""
+
+
+def test_decisions_of_an_earlier_schema_keep_their_rows_without_a_name(database_url: str) -> None:
+    upgrade_to(database_url, "0021", DECIDED_ROWS)
+    assert upgrade_database(database_url) == ("0021", migrations.HEAD)
+    assert differences(database_url) == []
+    with open_database(database_url) as database:
+        (one,) = queries.quarantine_decisions(database)
+    assert (one.url, one.decision) == ("https://ft.example/a", "discarded")
+    assert (one.decided_at, one.decided_by) == (MOMENT, "")
 
 
 def test_development_schema_is_refused_with_advice(unreleased: str) -> None:

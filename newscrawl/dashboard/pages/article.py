@@ -53,6 +53,7 @@ from newscrawl.text import match_name
 router = APIRouter()
 
 MAX_QUARANTINED = 200  # versions on a page
+MAX_DECISIONS = 20
 _REASONS: Mapping[str, str] = {
     "no_article": "there is no article at its address any more",
     "text_shrank": "most of the text is gone",
@@ -124,7 +125,7 @@ def decide(request: Request, form: Annotated[Decision, Form()]) -> Response:
     do = apply_revision if form.decision == "apply" else discard_revision
     try:
         with app_state(request).store.reading() as database:
-            url = do(database, form.number)
+            url = do(database, form.number, name_of_person(request))
     except RevisionError as error:
         raise HTTPException(409, str(error)) from error
     return RedirectResponse(article_address(url), status_code=303)
@@ -181,12 +182,16 @@ def quarantine(
     with app_state(request).store.reading() as database:
         rows = queries.quarantined(database, scope=Scope(source=wanted), limit=MAX_QUARANTINED)
         sizes = queries.quarantine_sizes(database)
+        decisions = queries.quarantine_decisions(
+            database, scope=Scope(source=wanted), limit=MAX_DECISIONS
+        )
     return render(
         request,
         "quarantine.html",
         rows=[(row, why(row.reason, row.note)) for row in rows],
         source=wanted,
         sizes=sorted(sizes.items()),
+        decisions=decisions,
         number=sizes.get(wanted, 0) if wanted else sum(sizes.values()),
     )
 

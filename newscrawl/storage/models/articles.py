@@ -213,7 +213,8 @@ class QuarantinedRevision(Base):
     version in a row, `times` their number. It ends as "superseded" (a good version came), "applied"
     or "discarded"; "replaced" is a text that an operator has replaced by an earlier version. A
     version that is not pending keeps its hash, so that a rejected text is not listed again, and no
-    text. A page without any article has an empty text, and can't be applied.
+    text. A page without any article has an empty text, and can't be applied. `decided_by` is the
+    name of who has applied or discarded it.
 
     `run_id` is no foreign key: runs without articles are deleted earlier.
     """
@@ -239,6 +240,7 @@ class QuarantinedRevision(Base):
     first_seen_at: Mapped[datetime]
     seen_at: Mapped[datetime]
     closed_at: Mapped[datetime | None]
+    decided_by: Mapped[str | None]
     times: Mapped[int]
     title: Mapped[str | None]
     text: Mapped[str]

@@ -35,11 +35,13 @@ __all__ = [
     "DiffLine",
     "HeldText",
     "MarkedMention",
+    "QuarantineDecision",
     "QuarantineRow",
     "Version",
     "article_page",
     "corrections",
     "history",
+    "quarantine_decisions",
     "quarantine_sizes",
     "quarantined",
     "quarantined_text",
@@ -160,6 +162,17 @@ class QuarantineRow:
     since: datetime = field(metadata=about("when it was first seen"))
     seen_at: datetime
     times: int = field(metadata=about("how often it was seen in a row"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantineDecision:
+    """A revision that a person has applied or discarded; its text is not kept."""
+
+    url: str
+    title: str | None
+    decision: str = field(metadata=about("applied or discarded"))
+    decided_at: datetime
+    decided_by: str = field(metadata=about("the person's name or the token's; empty if unknown"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +341,31 @@ def quarantined_text(database: Database, url: str) -> HeldText | None:
     values = dict(row)
     text = values.pop("held")
     return HeldText(row=QuarantineRow(**values), text=text)
+
+
+@question("/quarantine/decisions")
+def quarantine_decisions(
+    database: Database, *, scope: Scope = ANY, limit: int | None = None, offset: int = 0
+) -> list[QuarantineDecision]:
+    """Return the revisions of the scope's articles that were applied or discarded, the last
+    decision first."""
+    query = (
+        select(
+            Article.url,
+            Article.title,
+            QuarantinedRevision.state.label("decision"),
+            QuarantinedRevision.closed_at.label("decided_at"),
+            func.coalesce(QuarantinedRevision.decided_by, "").label("decided_by"),
+        )
+        .select_from(QuarantinedRevision)
+        .join(Article, Article.id == QuarantinedRevision.article_id)
+        .where(QuarantinedRevision.state.in_(("applied", "discarded")))
+    )
+    query = articles_within(query, scope, every_kind=True)
+    last_first = (QuarantinedRevision.closed_at.desc(), QuarantinedRevision.id.desc())
+    with database.reading() as session:
+        rows = session.execute(query.order_by(*last_first).limit(limit).offset(offset))
+        return [QuarantineDecision(**row) for row in rows.mappings()]
 
 
 @question("/quarantine/sizes")
