@@ -73,12 +73,13 @@ class MentionContext:
 
 
 class ContextFinder:
-    """Finds the context words of all companies with ambiguous forms in one automaton."""
+    """Finds the context words of all companies in one automaton, of certain forms too: another
+    company may have the same one in doubt."""
 
     def __init__(self, companies: Sequence[Company], words: Vocabulary) -> None:
         owners: dict[_Pattern, dict[int, int]] = defaultdict(dict)
         for index, company in enumerate(companies):
-            if company.ambiguous:
+            if company.context:
                 for word, weight, languages in _weighted(company.context, words):
                     for pattern in _patterns(word, languages):
                         owners[pattern][index] = weight
