@@ -109,6 +109,28 @@ def edit(
         _count(store, stored)
 
 
+@app.command(epilog="Example: newscrawl queries rename 'rail strikes' 'railway strikes'")
+def rename(
+    name: _NameArgument,
+    new_name: Annotated[str, typer.Argument(help="Its new name.")],
+    who: _WhoOption = None,
+    companies: CompaniesOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Give a saved query another name. Its numbers, watches, alerts and recipients stay.
+
+    Groups of a companies file that have the former name are not changed.
+    """
+    from newscrawl.cli.output import write_note
+    from newscrawl.storage.saved_queries import find_query, rename_query
+
+    made_by = _who(who)
+    with open_for_reading(database) as store:
+        stored = find_query(store, name).name
+        now = rename_query(store, stored, new_name, made_by, taken=_registered(companies))
+    write_note(f"{stored}: now {now}.")
+
+
 @app.command(epilog="Example: newscrawl queries remove 'rail strikes'")
 def remove(name: _NameArgument, database: DatabaseOption = None) -> None:
     """Delete a saved query with its numbers, and stop watching it."""

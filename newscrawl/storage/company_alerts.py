@@ -241,6 +241,27 @@ def _of(company: str, other: str) -> tuple[ColumnElement[bool], ColumnElement[bo
     return WatchedRow.company == company, WatchedRow.other == other
 
 
+def rename_watched(session: Session, name: str, new_name: str) -> None:
+    """Give a company another name where it is watched and in its alerts, whose causes follow, in
+    the caller's transaction."""
+    for row in session.scalars(select(WatchedRow).where(_names(WatchedRow, name))):
+        row.company, row.other = _renamed((row.company, row.other), name, new_name)
+    for alert in session.scalars(select(AlertRow).where(_names(AlertRow, name))):
+        kind, _, rest = alert.cause.partition("/")
+        rest = rest.removeprefix("/".join(filter(None, (alert.company, alert.other))))
+        alert.company, alert.other = _renamed((alert.company, alert.other), name, new_name)
+        alert.cause = f"{kind}/{'/'.join(filter(None, (alert.company, alert.other)))}{rest}"
+
+
+def _names(row: type[WatchedRow] | type[AlertRow], name: str) -> ColumnElement[bool]:
+    return or_(row.company == name, row.other == name)
+
+
+def _renamed(pair: tuple[str, str], name: str, new_name: str) -> tuple[str, str]:
+    first, second = (new_name if one == name else one for one in pair)
+    return _pair(first, second)
+
+
 def _pair(company: str, other: str) -> tuple[str, str]:
     """Return the pair in alphabetical order, or the company and an empty name."""
     first, second = sorted((company, other)) if other else (company, "")

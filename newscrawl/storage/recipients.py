@@ -105,6 +105,14 @@ def remove_recipient(database: Database, name: str) -> bool:
     return database.write(work)
 
 
+def rename_in_recipients(session: Session, name: str, new_name: str) -> None:
+    """Give a company another name where a recipient is addressed about it, in the caller's
+    transaction."""
+    for row in session.scalars(select(RecipientRow)):
+        if name in row.companies:
+            row.companies = [new_name if one == name else one for one in row.companies]
+
+
 def list_recipients(database: Database) -> list[Recipient]:
     """Return all recipients by name."""
     with database.reading() as session:

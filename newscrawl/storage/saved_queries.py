@@ -25,10 +25,12 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    update,
 )
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.orm import Session
 
+from newscrawl.storage.company_alerts import rename_watched
 from newscrawl.storage.database import Database
 from newscrawl.storage.errors import QuestionError
 from newscrawl.storage.models import (
@@ -44,6 +46,7 @@ from newscrawl.storage.models import (
     WatchedCompany,
 )
 from newscrawl.storage.query_matches import UNKNOWN, counted_hits, write_matches
+from newscrawl.storage.recipients import rename_in_recipients
 from newscrawl.storage.search_index import POSTGRES_SEARCH, SQLITE_SEARCH, article_of
 from newscrawl.storage.search_language import (
     Facts,
@@ -115,10 +118,7 @@ def add_query(
         _lock(connection)
         if (session.scalar(select(func.count()).select_from(SavedQuery)) or 0) >= MAX_QUERIES:
             raise QuestionError(f"{MAX_QUERIES} queries are saved already: remove one first")
-        stored = session.scalars(select(Company.name))
-        used, _ = match_name(name, [*taken, *stored])
-        if used is not None:
-            raise QuestionError(f"a company, group or query is named {used!r}: choose another")
+        _refuse_name(name, [*taken, *session.scalars(select(Company.name))])
         row = insert(Company).values(name=name).returning(Company.id)
         now = datetime.now(UTC)
         saved = SavedQuery(
@@ -136,6 +136,12 @@ def add_query(
 
     database.write(work)
     return name
+
+
+def _refuse_name(name: str, names: Sequence[str]) -> None:
+    used, _ = match_name(name, names)
+    if used is not None:
+        raise QuestionError(f"a company, group or query is named {used!r}: choose another")
 
 
 def edit_query(database: Database, name: str, text: str | None, made_by: str) -> bool:
@@ -157,6 +163,29 @@ def edit_query(database: Database, name: str, text: str | None, made_by: str) ->
         return True
 
     return database.write(work)
+
+
+def rename_query(
+    database: Database, name: str, new_name: str, made_by: str, *, taken: Collection[str] = ()
+) -> str:
+    """Give a query another name; return it as it is stored. Its numbers, watches and alerts stay,
+    and recipients get those under the new name. `taken` are names of the registry. Raise
+    QuestionError for a name in use."""
+    new_name = _valid_name(new_name)
+
+    def work(session: Session) -> None:
+        _lock(session.connection())
+        saved = _saved(session, name)
+        others = session.scalars(select(Company.name).where(Company.id != saved.company_id))
+        _refuse_name(new_name, [*taken, *others])
+        company = update(Company).where(Company.id == saved.company_id)
+        session.execute(company.values(name=new_name))
+        saved.changed_at, saved.changed_by = datetime.now(UTC), made_by
+        rename_watched(session, name, new_name)
+        rename_in_recipients(session, name, new_name)
+
+    database.write(work)
+    return new_name
 
 
 def remove_query(database: Database, name: str) -> None:

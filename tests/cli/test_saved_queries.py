@@ -48,7 +48,11 @@ def test_query_is_saved_counted_edited_and_removed(world: Newscrawl) -> None:
     assert counted(world, "rail strikes") == 2
     assert world("queries", "recount", "rail strikes").code == 0
     assert counted(world, "rail strikes") == 2
-    assert world("queries", "remove", "rail strikes").err == "rail strikes: removed.\n"
+    ran = world("queries", "rename", "RAIL strikes", "railway strikes", "--who", "bob")
+    assert ran.err == "rail strikes: now railway strikes.\n"
+    assert counted(world, "railway strikes") == 2
+    assert world("queries", "rename", "railway strikes", "Siemens").code == 2
+    assert world("queries", "remove", "railway strikes").err == "railway strikes: removed.\n"
     assert world("queries", "list").err == "No saved query: newscrawl queries add NAME TEXT\n"
 
 

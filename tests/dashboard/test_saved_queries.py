@@ -77,6 +77,39 @@ def test_query_is_tried_saved_counted_and_deleted(look: Look, news: Database) ->
     assert "Trams by Siemens" not in query.company_names(news)
 
 
+def test_query_is_renamed_with_its_numbers(look: Look, news: Database) -> None:
+    add_query(news, "Ferries", "siemens", "ann")
+    count_history(news, "Ferries")
+    number = whole(news, "Ferries")
+    watched = look("/queries/edit?name=Ferries")
+    page = watched.page
+    page.get_by_label("Name", exact=True).fill("Siemens")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert").first).to_contain_text("is named 'Siemens'")
+    page.get_by_label("Name", exact=True).fill(f"Ships {SCRIPT}")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    expect(page.locator("h1")).to_have_text(f"Ships {SCRIPT}")
+    assert whole(news, f"Ships {SCRIPT}") == number > 0
+    page.get_by_role("button", name="Delete").click()
+    page.wait_for_url("**/queries")
+    watched.said[:] = [one for one in watched.said if "status of 422" not in one]
+
+
+def test_suggestions_of_the_comparison_are_companies_and_say_what_is_none(
+    look: Look, news: Database
+) -> None:
+    page = look("/compare?days=365").page
+    chosen = [one.input_value() for one in page.locator('input[name="company"]').all()]
+    assert "Siemens" in chosen
+    assert not {*chosen} & {row.name for row in query.saved_queries(news)}
+    options = page.locator("#companies option")
+    labels = {one.get_attribute("value"): one.inner_text() for one in options.all()}
+    assert labels["Harbour trams"] == "saved query"
+    assert labels["our competitors"] == "group"
+    assert labels["Siemens"] == ""
+
+
 def test_fault_is_shown_with_its_place_and_nothing_is_lost(look: Look) -> None:
     watched = look("/queries/edit")
     page = watched.page

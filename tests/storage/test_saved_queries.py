@@ -15,6 +15,7 @@ from newscrawl.storage.errors import CorrectionError, QuestionError
 from newscrawl.storage.models import Article, QueryMatch
 from newscrawl.storage.queries import Scope
 from newscrawl.storage.query_matches import QueryMatcher
+from newscrawl.storage.recipients import Recipient, add_recipient, list_recipients
 from newscrawl.storage.retention import reduce_articles
 from newscrawl.storage.saved_queries import (
     add_query,
@@ -22,6 +23,7 @@ from newscrawl.storage.saved_queries import (
     edit_query,
     list_queries,
     remove_query,
+    rename_query,
 )
 from tests.counted import counted
 from tests.storage.test_rollups import _STEPS, Step, _carry_out
@@ -169,6 +171,49 @@ def test_killed_count_continues_and_misses_nothing(
     assert len(queries.company_articles(database, "rail")) == 8
     with database.reading() as session:
         assert len(session.scalars(select(QueryMatch.article_id)).all()) == 8
+
+
+def test_renamed_query_keeps_numbers_watches_alerts_and_recipients(database: Database) -> None:
+    run = register(database)
+    save_query(database, "rail strike", STRIKE)
+    company_alerts.watch_company(database, "rail strike")
+    company_alerts.watch_company(database, "rail strike", "Siemens")
+    later = datetime.now(UTC) + timedelta(days=1)
+    text = "Rail strike at Siemens."
+    mentions = [body("Siemens", text.index("Siemens"))]
+    one = document("a", text=text, mentions=mentions, published=moment(1), fetched_at=later)
+    save_document(database, one, run)
+    before = counted(database)
+    company_alerts.record_alerts(database, find_alerts(database))
+    desk = Recipient(name="desk", kind="e-mail", address="a@b.example", companies=("rail strike",))
+    add_recipient(database, desk)
+    shown = numbers(database, "rail strike")
+    assert rename_query(database, "rail strike", " a walkout ", "bob") == "a walkout"
+    assert numbers(database, "a walkout") == shown
+    assert counted(database) == before
+    assert [(row.name, row.changed_by) for row in list_queries(database)] == [("a walkout", "bob")]
+    watched = [(one.company, one.other) for one in company_alerts.watched_companies(database)]
+    assert watched == [("Siemens", "a walkout"), ("a walkout", "")]
+    assert find_alerts(database) == []
+    stored = [one.alert for one in company_alerts.list_alerts(database)]
+    assert {one.cause.rpartition("/")[0] for one in stored} == {
+        "first/a walkout", "first/Siemens/a walkout",
+    }  # fmt: skip
+    assert list_recipients(database)[0].companies == ("a walkout",)
+    save_document(database, document("f", text="A rail strike again.", published=moment(2)), run)
+    assert sum(one or 0 for one in numbers(database, "a walkout")) == sum(map(int, shown)) + 1
+
+
+@pytest.mark.parametrize("name", ["Siemens", "siemens", "Bosch GmbH", "football", ""])
+def test_query_is_not_renamed_to_a_name_in_use(database: Database, name: str) -> None:
+    fill(database)
+    save_query(database, "rail strike", STRIKE)
+    save_query(database, "Football", "football")
+    with pytest.raises(QuestionError):
+        rename_query(database, "rail strike", name, "bob", taken=["Bosch GmbH"])
+    assert rename_query(database, "rail strike", "Rail Strike", "bob") == "Rail Strike"
+    with pytest.raises(QuestionError, match="rail strikes"):
+        rename_query(database, "rail strikes", "other", "bob")
 
 
 def test_removed_query_leaves_nothing(database: Database) -> None:

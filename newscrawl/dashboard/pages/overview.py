@@ -2,7 +2,7 @@
 and the search."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -268,7 +268,8 @@ def compare(request: Request) -> Response:
         known = [name for name in dict.fromkeys(given) if stored & {*scope.members(name)}]
         unknown = [name for name in dict.fromkeys(given) if name not in known]
         known = known[:MAX_COMPARED]
-        chosen = known if given else _suggested(database, filters)
+        saved = {row.name for row in queries.saved_queries(database)}
+        chosen = known if given else _suggested(database, filters, saved)
         shares: list[Share] = []
         chart = Chart((), ())
         if len(chosen) > 1:
@@ -286,6 +287,8 @@ def compare(request: Request) -> Response:
             chosen=chosen,
             unknown=unknown,
             names=[*scope.structure.groups, *names],
+            groups=scope.structure.groups,
+            saved=saved,
             most=MAX_COMPARED,
             shares=shares,
             chart=chart,
@@ -294,9 +297,11 @@ def compare(request: Request) -> Response:
         )
 
 
-def _suggested(database: Database, filters: Filters) -> list[str]:
-    ranked = queries.company_ranking(database, scope=filters.scope, limit=SUGGESTED)
-    return [row.company for row in ranked]
+def _suggested(database: Database, filters: Filters, saved: Set[str]) -> list[str]:
+    """Return the most frequent companies; saved queries are no rivals of theirs."""
+    most = SUGGESTED + len(saved)
+    ranked = queries.company_ranking(database, scope=filters.scope, limit=most)
+    return [row.company for row in ranked if row.company not in saved][:SUGGESTED]
 
 
 def _chart(database: Database, chosen: list[str], filters: Filters) -> Chart:

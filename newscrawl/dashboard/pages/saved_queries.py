@@ -26,8 +26,9 @@ from newscrawl.storage.saved_queries import (
     edit_query,
     find_query,
     remove_query,
+    rename_query,
 )
-from newscrawl.storage.search_language import MAX_LENGTH
+from newscrawl.storage.search_language import MAX_LENGTH, parse_query
 
 router = APIRouter()
 
@@ -107,13 +108,16 @@ def save(request: Request, form: Annotated[QueryForm, Form()]) -> Response:
     if not made_by:
         fault = QuestionError("who saves it? write your name")
         return _form(request, form, fault=fault, status=422)
+    taken = _registered(request)
     try:
         with app_state(request).store.reading() as database:
             if form.former:
+                parse_query(form.text)  # a fault in it keeps the name, too
                 name = find_query(database, form.former).name
+                if form.name.strip() not in {"", name}:
+                    name = rename_query(database, name, form.name, made_by, taken=taken)
                 edit_query(database, name, form.text, made_by)
             else:
-                taken = _registered(request)
                 name = add_query(database, form.name, form.text, made_by, taken=taken)
     except QuestionError as error:
         return _form(request, form, fault=error, status=422)
