@@ -133,28 +133,31 @@ def coverage(database: Database, *, scope: Scope = ANY) -> list[CoverageDay]:
     The days of a source go from its first recorded crawl to `until`, or today if that is earlier;
     days without a record have the state None. The scope's language is the source's.
     """
+    states: dict[str, CoverageState] = {state: state for state in COVERAGE_STATES}
+    columns = (Coverage.day, Coverage.state, Coverage.found, Coverage.stored, Coverage.note)
     query = (
-        select(Source.slug, Coverage)
+        select(Source.slug, *columns)
         .join(Source, Source.id == Coverage.source_id)
         .where(*watched(scope), *between(Coverage.day, scope))
     )
     with database.reading() as session:
         first = first_days(session, scope)
-        recorded = {(slug, row.day): row for slug, row in session.execute(query)}
+        recorded = {
+            (slug, day): CoverageDay(
+                source=slug,
+                day=day,
+                state=states[state],
+                found=found,
+                stored=stored,
+                note=note,
+            )
+            for slug, day, state, found, stored, note in session.execute(query)
+        }
     return [
-        _coverage_day(slug, day, recorded.get((slug, day)))
+        recorded.get((slug, day)) or CoverageDay(source=slug, day=day, state=None)
         for slug, start in sorted(first.items())
         for day in days(max(start, scope.since or start), last_day(scope))
     ]
-
-
-def _coverage_day(slug: str, day: date, row: Coverage | None) -> CoverageDay:
-    if row is None:
-        return CoverageDay(source=slug, day=day, state=None)
-    state = next(state for state in COVERAGE_STATES if state == row.state)
-    return CoverageDay(
-        source=slug, day=day, state=state, found=row.found, stored=row.stored, note=row.note
-    )
 
 
 def first_watched_day(database: Database, *, scope: Scope = ANY) -> date | None:
