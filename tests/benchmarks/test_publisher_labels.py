@@ -9,7 +9,7 @@ from benchmarks.publisher_labels import publisher_labels
 from newscrawl.training.corpus import DEVELOPMENT, part_of
 from newscrawl.training.publisher_labels import read_publisher_page, write_set
 from tests.benchmarks.conftest import RunBenchmark
-from tests.training.test_publisher_labels import TOPICS, page
+from tests.publishers import TOPICS, page
 
 
 def test_labels_of_a_corpus_are_worth_something_on_unseen_sites(

@@ -1,56 +1,20 @@
 """newscrawl serve: starts, refuses what would let everybody in, and ends."""
 
 import json
-import re
-import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import pytest
 
 from newscrawl.cli import serve
 from newscrawl.storage import open_database
 from tests.conftest import Newscrawl
-from tests.site.crawling import clean_environment
+from tests.serving import asked, served
 
 TOKEN = "correct-horse-battery"  # noqa: S105 - of a test
 ONLY = "gives other machines access: make a token"
-
-
-@contextmanager
-def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
-    """The address that a running `newscrawl serve` names."""
-    command = [sys.executable, "-m", "newscrawl.cli", "serve", "--port", "0", *options]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=clean_environment() | {"PYTHONUNBUFFERED": "1"} | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            assert process.stdout
-            line = process.stdout.readline()
-            found = re.search(r"http://\S+/", line)
-            assert found, line
-            yield found[0]
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=20)
-
-
-def asked(url: str, **headers: str) -> bytes:
-    with urlopen(Request(url, headers=headers), timeout=20) as answer:  # noqa: S310 - our own
-        content: bytes = answer.read()
-    return content
 
 
 def test_named_database_is_served(tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ from newscrawl.storage.tokens import (
     session_of,
 )
 from tests.browsers import Watched
-from tests.cli.test_serve import asked, served
 from tests.conftest import Newscrawl
 from tests.dashboards import ARTICLE_PAGE, ARTICLE_URL, NOW, explain, fill_article, serving
+from tests.serving import asked, served
 from tests.versions import good, shell
 from tests.worlds import save_documents
 

@@ -1,18 +1,12 @@
 """Counts by day, stories and search stay in step with the articles, whatever is written."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from sqlalchemy import select
 
-from newscrawl.items import Document, Mention
-from newscrawl.storage import Database, queries, saved_state
-from newscrawl.storage.mentions import text_batches, write_mentions
+from newscrawl.storage import Database, queries
 from newscrawl.storage.models import (
     Article,
     DailyCompany,
@@ -20,8 +14,8 @@ from newscrawl.storage.models import (
     DailyTotal,
     Sketch,
 )
-from newscrawl.storage.queries import Scope
 from tests.counted import counted, found_by_search
+from tests.steps import STEPS, WORDS, Step, carry_out, rematch
 from tests.worlds import (
     LONG,
     body,
@@ -29,85 +23,10 @@ from tests.worlds import (
     document,
     empty,
     headline,
-    moment,
     register,
     save_document,
     save_documents,
 )
-
-SLUGS = ("ft", "faz")
-WORDS = [f"{word}{number}" for word in ("alpha", "beta", "gamma") for number in range(20)]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What is done to the database: documents stored together, or an article rematched."""
-
-    documents: tuple[Document, ...] = ()
-    rematched: int | None = None
-    mentions: tuple[Mention, ...] = ()
-
-
-_MENTIONS = st.lists(
-    st.builds(
-        lambda company, place: place(company),
-        st.sampled_from(["Siemens", "Bosch", "Ärzte AG"]),
-        st.sampled_from([headline, body]),
-    ),
-    max_size=4,
-).map(tuple)
-
-
-def _document(
-    path: int, version: int, slug: str, boilerplate: dict[str, int], **rest: Any
-) -> Document:
-    text = f"{version} " + " ".join(WORDS if version % 2 else reversed(WORDS))
-    return document(
-        str(path), source=slug, text=text, boilerplate=tuple(boilerplate.items()), **rest
-    )
-
-
-_DOCUMENTS = st.builds(
-    _document,
-    st.integers(0, 3),
-    st.integers(0, 3),
-    st.sampled_from(SLUGS),
-    st.dictionaries(st.sampled_from(["Siemens", "Zeiss"]), st.integers(0, 3)),
-    mentions=_MENTIONS,
-    published=st.sampled_from([None, moment(0), moment(1)]),
-    language=st.sampled_from(["en", None]),
-    access=st.sampled_from(["open", "open", "paywalled"]),
-    kind=st.sampled_from(["article", "article", "front"]),
-)
-_STEPS = st.lists(
-    st.one_of(
-        st.builds(Step, documents=st.lists(_DOCUMENTS, min_size=1, max_size=4).map(tuple)),
-        st.builds(Step, rematched=st.integers(0, 3), mentions=_MENTIONS),
-    ),
-    max_size=6,
-)
-
-
-def _carry_out(database: Database, steps: list[Step]) -> None:
-    runs = {slug: register(database, slug) for slug in SLUGS}
-    for step in steps:
-        for slug in SLUGS:
-            of_one_run = [made for made in step.documents if made.page.source == slug]
-            if of_one_run:
-                save_documents(database, of_one_run, runs[slug])
-        if step.rematched is not None:
-            with database.reading() as session:
-                numbers = session.scalars(select(Article.id).order_by(Article.id)).all()
-            if step.rematched < len(numbers):
-                rematch(database, numbers[step.rematched], step.mentions)
-
-
-def rematch(database: Database, number: int, mentions: Sequence[Mention]) -> None:
-    """Give an article other mentions, as `newscrawl rematch` does."""
-    batches = chain.from_iterable(text_batches(database, Scope()))
-    (text,) = [one for one in batches if one.number == number]
-    step = saved_state.Step(task="test", position=number, counts={})
-    write_mentions(database, [text], {number: mentions}, step)
 
 
 def test_revision_updates_the_rollups(database: Database) -> None:
@@ -173,12 +92,12 @@ def test_rebuild_reports_its_progress(database: Database) -> None:
 
 
 @settings(max_examples=25)
-@given(steps=_STEPS)
+@given(steps=STEPS)
 def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Step]
 ) -> None:
     with new_sqlite() as database:
-        _carry_out(database, steps)
+        carry_out(database, steps)
         kept, found = counted(database), found_by_search(database)
         with database.reading() as session:
             for table in (DailyCompany, DailyCompanySource):
@@ -190,12 +109,12 @@ def test_incremental_rollups_equal_rebuilt_ones_on_sqlite(
 
 
 @settings(max_examples=10)
-@given(steps=_STEPS)
+@given(steps=STEPS)
 def test_incremental_rollups_equal_rebuilt_ones_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Step]
 ) -> None:
     empty(postgres_tables)
-    _carry_out(postgres, steps)
+    carry_out(postgres, steps)
     kept, found = counted(postgres), found_by_search(postgres)
     postgres.rebuild()
     assert counted(postgres) == kept

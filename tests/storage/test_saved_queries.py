@@ -26,7 +26,7 @@ from newscrawl.storage.saved_queries import (
     rename_query,
 )
 from tests.counted import counted
-from tests.storage.test_rollups import _STEPS, Step, _carry_out
+from tests.steps import STEPS, Step, carry_out
 from tests.worlds import (
     body,
     day,
@@ -319,7 +319,7 @@ QUERIES = {
 def _keeps_in_step(database: Database, steps: list[Step]) -> None:
     for name, query in QUERIES.items():
         save_query(database, name, query)
-    _carry_out(database, steps)
+    carry_out(database, steps)
     kept = counted(database)
     database.rebuild()
     assert counted(database) == kept
@@ -330,7 +330,7 @@ def _keeps_in_step(database: Database, steps: list[Step]) -> None:
 
 
 @settings(max_examples=15)
-@given(steps=_STEPS)
+@given(steps=STEPS)
 def test_queries_stay_in_step_on_sqlite(
     new_sqlite: Callable[[], Database], steps: list[Step]
 ) -> None:
@@ -339,7 +339,7 @@ def test_queries_stay_in_step_on_sqlite(
 
 
 @settings(max_examples=6)
-@given(steps=_STEPS)
+@given(steps=STEPS)
 def test_queries_stay_in_step_on_postgresql(
     postgres: Database, postgres_tables: str, steps: list[Step]
 ) -> None:

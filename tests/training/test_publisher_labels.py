@@ -18,31 +18,9 @@ from newscrawl.training.publisher_labels import (
 )
 from tests.archives import capture, written
 from tests.conftest import Newscrawl
+from tests.publishers import TOPICS, page, paragraphs
 
 URL = "https://pier.example/news/harbour-reopens-after-the-storm"
-
-
-def paragraphs(topic: str) -> list[str]:
-    """Return the paragraphs of a story about something."""
-    return [
-        f"The {topic} reopened on Monday after repairs that took {number + 2} weeks, the mayor of "
-        f"the town said, and thanked the {number + 3} crews that had worked through the storm."
-        for number in range(6)
-    ]
-
-
-def page(topic: str = "harbour", *, shown: list[str] | None = None, **stated: object) -> bytes:
-    """Return a page that shows paragraphs, and states a text and more in JSON-LD."""
-    story = paragraphs(topic)
-    data = {"@type": "NewsArticle", "headline": f"The {topic} reopens", "articleBody": story}
-    body = {"articleBody": "\n".join(story)} | stated
-    text = "".join(f"<p>{one}</p>" for one in (story if shown is None else shown))
-    return (
-        f'<html lang="en"><head><title>The {topic} reopens</title>'
-        f'<script type="application/ld+json">{json.dumps(data | body)}</script></head>'
-        f"<body><nav><a href=/>Home</a></nav><article><h1>The {topic} reopens</h1>{text}</article>"
-        "<footer><p>All rights reserved by the paper of the town.</p></footer></body></html>"
-    ).encode()
 
 
 def test_text_of_json_ld_becomes_the_label() -> None:
@@ -88,9 +66,6 @@ def test_set_has_each_text_once_and_pages_come_without_json_ld(tmp_path: Path) -
     assert [gold.site for gold in corpus] == ["pier.example", "square.example"]
     assert all(b"articleBody" not in gold.html for gold in corpus)
     assert corpus.pages[0].text == first.text
-
-
-TOPICS = ("harbour", "market", "library", "bridge", "theatre", "museum", "airport", "stadium")
 
 
 @pytest.fixture

@@ -1,0 +1,42 @@
+"""`newscrawl serve` as a process of its own, and what it answers."""
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from tests.site.crawling import clean_environment
+
+
+@contextmanager
+def served(folder: Path, *options: str, **environment: str) -> Iterator[str]:
+    """The address that a running `newscrawl serve` names."""
+    command = [sys.executable, "-m", "newscrawl.cli", "serve", "--port", "0", *options]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=clean_environment() | {"PYTHONUNBUFFERED": "1"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout
+            line = process.stdout.readline()
+            found = re.search(r"http://\S+/", line)
+            assert found, line
+            yield found[0]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=20)
+
+
+def asked(url: str, **headers: str) -> bytes:
+    """The content at an address."""
+    with urlopen(Request(url, headers=headers), timeout=20) as answer:  # noqa: S310 - our own
+        content: bytes = answer.read()
+    return content
