@@ -200,18 +200,21 @@ def mentions(
         query = _since_the_watch_began(query)
     if by == "hour":
         _check_hours(query.scope)
-    if explain:
-        shown = _show_proof(query, names, options)
-    elif share:
-        shown = _show_shares(query, names, options)
-    elif together:
-        shown = _show_companions(query, names[0], limit or _COMPANIONS)
-    elif (by or ("day" if names else "company")) == "company":
-        shown = _show_ranking(query, names, options)
-    else:
-        shown = _show_counts(query, names, options)
-    if not shown:
+    if not _show(query, names, options):
         raise typer.Exit(1)
+
+
+def _show(query: QueryContext, names: "list[str]", options: _Options) -> bool:
+    """Show what the options ask for; return whether anything was found."""
+    if options.explain:
+        return _show_proof(query, names, options)
+    if options.share:
+        return _show_shares(query, names, options)
+    if options.together:
+        return _show_companions(query, names[0], options.limit or _COMPANIONS)
+    if (options.by or ("day" if names else "company")) == "company":
+        return _show_ranking(query, names, options)
+    return _show_counts(query, names, options)
 
 
 def _since_the_watch_began(query: QueryContext) -> QueryContext:

@@ -481,24 +481,29 @@ def state_text(value: object) -> "Text":
     return Text(word or "–", style=_CHECK_COLOURS.get(word, "dim"))
 
 
+_AuditedArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Short names of sites; else all that were crawled.",
+        metavar="[SLUG]...",
+        autocompletion=complete_source,
+    ),
+]
+_StoredOption = Annotated[
+    bool, typer.Option("--stored", help="Use stored copies of robots.txt, and visit no site.")
+]
+_PurgeOption = Annotated[
+    bool, typer.Option("--purge", help="Reduce them to headline and standfirst.")
+]
+_YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before a purge.")]
+
+
 @app.command(epilog="Example: newscrawl sources audit ft --purge")
 def audit(
-    slug: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Short names of sites; else all that were crawled.",
-            metavar="[SLUG]...",
-            autocompletion=complete_source,
-        ),
-    ] = None,
-    stored: Annotated[
-        bool,
-        typer.Option("--stored", help="Use stored copies of robots.txt, and visit no site."),
-    ] = False,
-    purge: Annotated[
-        bool, typer.Option("--purge", help="Reduce them to headline and standfirst.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before a purge.")] = False,
+    slug: _AuditedArgument = None,
+    stored: _StoredOption = False,
+    purge: _PurgeOption = False,
+    yes: _YesOption = False,
     allow_private: PrivateOption = False,
     output_format: FormatOption = "table",
     database: DatabaseOption = None,

@@ -191,13 +191,10 @@ def proof(  # noqa: PLR0913 - one for each part of a number
     with database.reading() as session:
         listed = _listed(session, asked)
         number, total = session.execute(select(func.sum(listed.c.number), func.count())).one()
-        page = session.execute(
-            select(listed.c.article_id, listed.c.number)
-            .order_by(*(column.desc() for column in _order(listed, counted)))
-            .limit(limit)
-            .offset(offset)
-        )
-        articles = _articles(session, asked, dict(page.all()))
+        page = select(listed.c.article_id, listed.c.number).limit(limit).offset(offset)
+        newest_first = (column.desc() for column in _order(listed, counted))
+        page_numbers: dict[int, int] = dict(session.execute(page.order_by(*newest_first)).all())
+        articles = _articles(session, asked, page_numbers)
         return Proof(
             counted=counted,
             company=company,
